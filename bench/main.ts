@@ -1,0 +1,35 @@
+import { run as runPaging } from './emulator-paging.ts'
+import { run as runOperator } from './operator.ts'
+
+/** Runs every bench, one after the other, and prints what each measured beside what it is measured against. */
+interface Row {
+  readonly bench: string
+  readonly measured: string
+  readonly floor: string
+  readonly ratio: string
+  readonly costs: string
+}
+
+async function pagingRow(): Promise<Row> {
+  const { smallMs, largeFirstMs, largeMiddleMs, ratio } = await runPaging()
+  const slower = Math.max(largeFirstMs, largeMiddleMs)
+  return {
+    bench: 'emulator: a list page of 100,000 objects, of 100',
+    measured: `${slower.toFixed(2)} ms`,
+    floor: `${smallMs.toFixed(2)} ms`,
+    ratio: ratio.toFixed(2),
+    costs: '',
+  }
+}
+
+async function operatorRows(): Promise<readonly Row[]> {
+  return (await runOperator()).map(({ kind, count, seconds, callsEach, writesEach, floorSeconds, ratio }) => ({
+    bench: `operator: ${count} × ${kind} Ready, as many plain patches`,
+    measured: `${seconds.toFixed(1)} s`,
+    floor: `${floorSeconds.toFixed(1)} s`,
+    ratio: ratio.toFixed(2),
+    costs: `${callsEach.toFixed(2)} API calls, ${writesEach.toFixed(2)} Kubernetes writes each`,
+  }))
+}
+
+console.table([await pagingRow(), ...(await operatorRows())])

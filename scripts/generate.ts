@@ -1,0 +1,33 @@
+import { fileURLToPath } from 'node:url'
+import { kinds } from '../src/kinds/index.ts'
+import { differences, generatedFiles, writeGenerated } from './generated-files.ts'
+
+/**
+ * Writes `crds/` and `docs/kinds/` from the descriptors in `src/kinds`. With `--check` it writes nothing and fails, naming every
+ * file that is stale, missing or of no kind.
+ */
+async function main(check: boolean): Promise<number> {
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  const files = await generatedFiles(kinds, root)
+  const { stale, missing, extra } = check ? await differences(files, root) : await writeGenerated(files, root)
+  report(check ? 'stale' : 'rewritten', stale)
+  report(check ? 'missing' : 'created', missing)
+  report('of no kind: remove it', extra)
+  const wrong = check ? stale.length + missing.length + extra.length : extra.length
+  console.log(wrong === 0 ? `${files.size} generated files are up to date` : remedy(check))
+  return wrong === 0 ? 0 : 1
+}
+
+function remedy(check: boolean): string {
+  return check
+    ? 'Run `npm run generate` and commit the result.'
+    : 'Files of no kind remain: they carry no mark of the generator.'
+}
+
+function report(what: string, paths: readonly string[]): void {
+  for (const path of paths) {
+    console.log(`${path}: ${what}`)
+  }
+}
+
+process.exitCode = await main(process.argv.includes('--check'))

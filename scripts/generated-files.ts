@@ -1,0 +1,114 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { toCRD } from '../src/schema/crd.ts'
+import type { KindDefinition } from '../src/schema/definition.ts'
+import { kindIndex, kindPage } from '../src/schema/docs.ts'
+import { generatedMarkdownHeader } from '../src/schema/markdown.ts'
+import { crdFile, generatedYamlHeader, toYaml } from '../src/schema/yaml.ts'
+
+/** What the generator needs of a descriptor. */
+export interface Described {
+  readonly definition: KindDefinition
+}
+
+/** Folders whose files are all generated, and the first line that marks them. */
+const generatedFolders: readonly (readonly [folder: string, header: string])[] = [
+  ['crds', generatedYamlHeader],
+  [join('docs', 'kinds'), generatedMarkdownHeader],
+]
+
+/** How the files on disk differ from what the kinds say. Paths are relative to the root of the project. */
+export interface Differences {
+  /** Present with other content. */
+  readonly stale: readonly string[]
+  readonly missing: readonly string[]
+  /** In a folder of generated files, but of no kind. */
+  readonly extra: readonly string[]
+}
+
+/** Every generated file with its content: the CRDs, a page per kind, and the index of the pages. */
+export async function generatedFiles(kinds: readonly Described[], root: string): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>()
+  for (const { definition } of kinds) {
+    const example = await readIfPresent(join(root, 'examples', 'kinds', `${definition.plural}.yaml`))
+    const { notes } = definition
+    const page = kindPage(definition, { ...(example === undefined ? {} : { example }), ...(notes ? { notes } : {}) })
+    files.set(crdFile(definition), toYaml(toCRD(definition)))
+    files.set(join('docs', 'kinds', `${definition.plural}.md`), page)
+  }
+  files.set(join('docs', 'kinds', 'README.md'), kindIndex(kinds.map(({ definition }) => definition)))
+  return files
+}
+
+/** Compares the folders of generated files with `files`. */
+export async function differences(files: ReadonlyMap<string, string>, root: string): Promise<Differences> {
+  const stale: string[] = []
+  const missing: string[] = []
+  for (const [path, content] of files) {
+    const present = await readIfPresent(join(root, path))
+    if (present === undefined) {
+      missing.push(path)
+    } else if (present !== content) {
+      stale.push(path)
+    }
+  }
+  return { stale, missing, extra: await extraFiles(files, root) }
+}
+
+/**
+ * Writes what is stale or missing, and removes generated files of kinds that are gone. A file that does not carry the generator's
+ * mark is left alone and returned in `extra`.
+ */
+export async function writeGenerated(files: ReadonlyMap<string, string>, root: string): Promise<Differences> {
+  const found = await differences(files, root)
+  for (const path of [...found.stale, ...found.missing]) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), files.get(path) ?? '')
+  }
+  const foreign: string[] = []
+  for (const path of found.extra) {
+    if (await isGenerated(path, root)) {
+      await rm(join(root, path))
+    } else {
+      foreign.push(path)
+    }
+  }
+  return { ...found, extra: foreign }
+}
+
+async function extraFiles(files: ReadonlyMap<string, string>, root: string): Promise<readonly string[]> {
+  const extra: string[] = []
+  for (const [folder] of generatedFolders) {
+    for (const name of await listIfPresent(join(root, folder))) {
+      const path = join(folder, name)
+      if (!files.has(path) && name !== '.gitkeep') {
+        extra.push(path)
+      }
+    }
+  }
+  return extra
+}
+
+async function isGenerated(path: string, root: string): Promise<boolean> {
+  const content = (await readIfPresent(join(root, path))) ?? ''
+  return generatedFolders.some(([folder, header]) => dirname(path) === folder && content.startsWith(header))
+}
+
+async function readIfPresent(path: string): Promise<string | undefined> {
+  return await unlessAbsent(readFile(path, 'utf8'), undefined)
+}
+
+async function listIfPresent(folder: string): Promise<readonly string[]> {
+  return (await unlessAbsent(readdir(folder), [])).sort()
+}
+
+async function unlessAbsent<T, U>(result: Promise<T>, absent: U): Promise<T | U> {
+  try {
+    return await result
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      return absent
+    }
+    throw error
+  }
+}

@@ -1,0 +1,52 @@
+/** Counts of one run of the suites. */
+export interface TestCounts {
+  readonly passed: number
+  /** Tests that failed, and everything else that went wrong: see `countTests`. */
+  readonly failed: number
+  /** Tests that were collected and not run, for whatever reason. */
+  readonly skipped: number
+}
+
+/** What is counted of a test, a group of tests, or a file. vitest's own classes have this shape. */
+interface Tasks {
+  errors(): readonly unknown[]
+  readonly children: {
+    allTests(): Iterable<{ result(): { readonly state: string } }>
+    allSuites(): Iterable<{ errors(): readonly unknown[] }>
+  }
+}
+
+/**
+ * Counts what the files of a run came to. A file that could not be loaded, a group whose hooks failed, and an error that no test caught
+ * each count as one failure: none of them shows in any test's result, and a run that had one is not a success.
+ */
+export function countTests(files: Iterable<Tasks>, unhandledErrors: readonly unknown[]): TestCounts {
+  const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 }
+  for (const file of files) {
+    for (const test of file.children.allTests()) counts[countedAs(test.result().state)] += 1
+    const groups = [file, ...file.children.allSuites()]
+    counts.failed += groups.filter((group) => group.errors().length > 0).length
+  }
+  return counts
+}
+
+/** A test without a result was stopped before its end: nothing is known of it, which is no success. */
+function countedAs(state: string): keyof TestCounts {
+  if (state === 'passed' || state === 'skipped') return state
+  return 'failed'
+}
+
+/** The counts of a run that failed: with one failure at least, unless nothing ran at all. */
+export function withFailureOutsideTests(counts: TestCounts): TestCounts {
+  return counts.failed === 0 && counts.passed > 0 ? { ...counts, failed: 1 } : counts
+}
+
+/** `12 passed, 0 failed`; skipped tests are named only where there are any. */
+export function summaryLine({ passed, failed, skipped }: TestCounts): string {
+  return `${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`
+}
+
+/** 0 only when something ran and nothing failed. */
+export function exitCodeOf({ passed, failed }: TestCounts): 0 | 1 {
+  return passed > 0 && failed === 0 ? 0 : 1
+}

@@ -1,0 +1,31 @@
+import { parseCLI, type Reporter, startVitest } from 'vitest/node'
+import { countTests, exitCodeOf, summaryLine, type TestCounts, withFailureOutsideTests } from './test-summary.ts'
+
+/**
+ * `npm test`: runs the suites `unit`, `contract` and `cluster`, and ends with the line `N passed, N failed`. Takes vitest's own
+ * arguments: `npm test -- --project unit test/unit/api`. The exit code is 1 when anything failed or nothing ran.
+ */
+async function main(args: readonly string[]): Promise<TestCounts> {
+  const { filter, options } = parseCLI(['vitest', 'run', ...args])
+  let counts: TestCounts = { passed: 0, failed: 0, skipped: 0 }
+  const counting: Reporter = {
+    onTestRunEnd: (files, unhandledErrors) => {
+      counts = countTests(files, unhandledErrors)
+    },
+  }
+  // A test marked `only` would leave the others out without a word.
+  const vitest = await startVitest(filter, {
+    allowOnly: false,
+    ...options,
+    watch: false,
+    reporters: ['default', counting],
+  })
+  await vitest.close()
+  return counts
+}
+
+const counts = await main(process.argv.slice(2))
+// vitest sets the exit code also for what belongs to no test: a suite that could not start, or not stop.
+const outcome = process.exitCode ? withFailureOutsideTests(counts) : counts
+console.log(summaryLine(outcome))
+process.exitCode = process.exitCode || exitCodeOf(outcome)

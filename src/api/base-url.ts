@@ -1,0 +1,71 @@
+/** What the administrator allows accounts to be aimed at. */
+export interface BaseURLPolicy {
+  /**
+   * `host`, `host:port`, `*.suffix` or `*.suffix:port`. Without a port, only the scheme's own port is meant. `*.suffix`
+   * matches every name below the suffix, not the suffix itself. An IPv6 address stands in brackets. Empty allows nothing.
+   */
+  readonly allowedHosts: readonly string[]
+  /** Allows plain http, for local use. Default false. */
+  readonly allowHTTP?: boolean
+}
+
+/** A base URL as the client uses it (no trailing slash), or why it is refused. */
+export type BaseURLCheck =
+  | { readonly ok: true; readonly url: string }
+  | { readonly ok: false; readonly message: string }
+
+/**
+ * Decides whether an account may be aimed at `url`: https unless plain http is allowed, no user name, password, query
+ * or fragment, and a host on the administrator's allow-list, so that a namespace user cannot aim the operator at an
+ * internal address. The message names the field, the value (never a password in it) and the remedy.
+ */
+export function checkBaseURL(url: string, policy: BaseURLPolicy): BaseURLCheck {
+  if (!URL.canParse(url)) return refuse(printable(url), 'is not a URL: give one such as https://api.example.com')
+  const parsed = new URL(url)
+  if (parsed.username !== '' || parsed.password !== '') {
+    return refuse(
+      bare(parsed),
+      'must hold no user name or password: the key belongs in the Secret named by apiKeySecretRef',
+    )
+  }
+  if (parsed.protocol !== 'https:' && !(parsed.protocol === 'http:' && policy.allowHTTP === true)) {
+    const remedy = parsed.protocol === 'http:' ? 'use https, or let the administrator allow plain http' : 'use https'
+    return refuse(bare(parsed), `must be an https URL: ${remedy}`)
+  }
+  if (/[?#]/.test(url))
+    return refuse(bare(parsed), 'must hold neither a query nor a fragment: remove what follows the path')
+  if (!policy.allowedHosts.some((pattern) => matchesHost(pattern, parsed))) {
+    return refuse(
+      bare(parsed),
+      `names a host that is not allowed: let the administrator add ${parsed.host} to the allowed API hosts`,
+    )
+  }
+  return { ok: true, url: bare(parsed) }
+}
+
+function refuse(value: string, what: string): BaseURLCheck {
+  return { ok: false, message: `baseURL: "${value}" ${what}` }
+}
+
+/** Origin and path alone: what stays when user name, password, query and fragment are left out. */
+function bare(url: URL): string {
+  const path = url.pathname.replace(/\/+$/, '')
+  return `${url.protocol}//${url.host}${path}`
+}
+
+/** A value that could not be parsed, made fit for a message; whatever precedes an "@" may be a password. */
+function printable(value: string): string {
+  return value.replace(/^.*@/s, '…@').slice(0, 200)
+}
+
+function matchesHost(pattern: string, url: URL): boolean {
+  const match = /^(?<wildcard>\*\.)?(?<host>\[[^\]]+\]|[^:*]+)(?::(?<port>\d{1,5}))?$/.exec(
+    pattern.trim().toLowerCase(),
+  )
+  const host = match?.groups?.host
+  if (host === undefined) return false
+  const defaultPort = url.protocol === 'https:' ? '443' : '80'
+  if ((match?.groups?.port ?? defaultPort) !== (url.port === '' ? defaultPort : url.port)) return false
+  if (match?.groups?.wildcard === undefined) return url.hostname === host
+  return url.hostname.endsWith(`.${host}`) && url.hostname.length > host.length + 1
+}

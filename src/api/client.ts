@@ -1,0 +1,209 @@
+import type { Clock } from '../util/clock.ts'
+import type { Random } from '../util/random.ts'
+import { createDispatcher, type ProxyOptions } from './dispatcher.ts'
+import { ApiError } from './errors.ts'
+import { cursorLost, nextPageURL } from './paging.ts'
+import type { RateBudget } from './rate-budget.ts'
+import { isProblem, type ListPage, pageReader, readObject } from './response.ts'
+import { type Answer, invalid, type Method, type RequestReport, Transport } from './transport.ts'
+import type { ApiClient, CallOptions, Collection, CompleteList, RemoteObject, RequestBody } from './types.ts'
+
+export interface ApiClientOptions {
+  /** Checked by `checkBaseURL` before it comes here. A path is kept. */
+  readonly baseURL: string
+  /** Asked for each request, so that a changed Secret takes effect at once. */
+  readonly apiKey: () => string
+  /** Default `Service-Version` (`management-api.md § Authentication`). */
+  readonly versionHeader?: string | undefined
+  /** Default `2`. */
+  readonly versionValue?: string | undefined
+  /** PEM of the only authorities trusted for the API. Default: those Node ships with. */
+  readonly caBundle?: string | undefined
+  readonly proxies?: ProxyOptions | undefined
+  /** Bounds one request with its whole answer, not the wait for the budget. Default 10 000. */
+  readonly requestTimeoutMs?: number | undefined
+  /** Default 8 MiB. */
+  readonly maxResponseBytes?: number | undefined
+  /** The account's, shared by every client and worker of it. */
+  readonly budget: RateBudget
+  readonly clock: Clock
+  readonly random: Random
+  /** Just before any request: throws (`Suspended`) while the account's calls are stopped. */
+  readonly beforeCall?: (() => void) | undefined
+  /** Just before a write: throws (`NotLeader`) when this process may not write. */
+  readonly beforeWrite?: (() => void) | undefined
+  /** After each exchange, whatever its end. */
+  readonly onRequest?: ((report: RequestReport) => void) | undefined
+  readonly userAgent: string
+}
+
+export interface ClosableApiClient extends ApiClient {
+  /** Refuses further calls as `Aborted`; resolves when those under way have ended, and their connections with them. */
+  close(): Promise<void>
+}
+
+const MAX_CONNECT_MS = 5_000
+const MAX_PAGES = 10_000
+const LIST_ATTEMPTS = 3
+
+/**
+ * A client for one account.
+ *
+ * ```ts
+ * const client = createApiClient({ baseURL, apiKey: () => key, budget, clock: systemClock, random: systemRandom, userAgent })
+ * const policy = await client.create(collections.ipPolicies, { description: 'office' })
+ * ```
+ */
+export function createApiClient(options: ApiClientOptions): ClosableApiClient {
+  const requestTimeoutMs = options.requestTimeoutMs ?? 10_000
+  const dispatcher = createDispatcher({
+    caBundle: options.caBundle,
+    proxies: options.proxies,
+    // Shorter than the whole, so that a host that does not answer is seen as "not connected": surely nothing sent.
+    connectTimeoutMs: Math.min(MAX_CONNECT_MS, requestTimeoutMs / 2),
+  })
+  const transport = new Transport({
+    dispatcher,
+    apiKey: options.apiKey,
+    versionHeader: options.versionHeader ?? 'Service-Version',
+    versionValue: options.versionValue ?? '2',
+    userAgent: options.userAgent,
+    requestTimeoutMs,
+    maxResponseBytes: options.maxResponseBytes ?? 8 * 1024 * 1024,
+    budget: options.budget,
+    clock: options.clock,
+    random: options.random,
+    beforeCall: options.beforeCall,
+    beforeWrite: options.beforeWrite,
+    onRequest: options.onRequest,
+  })
+  return new HttpApiClient(transport, new URL(options.baseURL), () => dispatcher.close())
+}
+
+class HttpApiClient implements ClosableApiClient {
+  readonly close: () => Promise<void>
+  readonly #transport: Transport
+  readonly #base: URL
+  readonly #readers = new Map<string, ReturnType<typeof pageReader>>()
+
+  constructor(transport: Transport, base: URL, close: () => Promise<void>) {
+    this.#transport = transport
+    this.#base = base
+    this.close = close
+  }
+
+  async get(collection: Collection, id: string, options: CallOptions = {}): Promise<RemoteObject | undefined> {
+    const url = this.#url(collection, 'GET', id)
+    const answer = await this.#transport.send({
+      method: 'GET',
+      url,
+      collection: collection.path,
+      mayBeAbsent: true,
+      options,
+    })
+    return answer.status === 404 ? undefined : object(answer, `GET ${collection.path}`, id)
+  }
+
+  async list(collection: Collection, options: CallOptions = {}): Promise<CompleteList> {
+    for (let attempt = 1; ; attempt++) {
+      const listing = new Listing()
+      try {
+        return await this.#listOnce(collection, options, listing)
+      } catch (error) {
+        // A list whose first page is refused was never begun; a lost cursor shows on a later one.
+        if (listing.pages === 0 || attempt >= LIST_ATTEMPTS || !cursorLost(error)) throw error
+      }
+    }
+  }
+
+  async create(collection: Collection, body: RequestBody, options: CallOptions = {}): Promise<RemoteObject> {
+    const url = this.#url(collection, 'POST')
+    const answer = await this.#transport.send({ method: 'POST', url, collection: collection.path, body, options })
+    return object(answer, `POST ${collection.path}`)
+  }
+
+  async update(
+    collection: Collection,
+    id: string,
+    body: RequestBody,
+    options: CallOptions = {},
+  ): Promise<RemoteObject> {
+    const url = this.#url(collection, 'PATCH', id)
+    const outgoing = { method: 'PATCH', url, collection: collection.path, body: { ...body, id }, options } as const
+    const answer = await this.#transport.send(outgoing)
+    if (answer.body !== undefined) return object(answer, `PATCH ${collection.path}`, id)
+    const stored = await this.get(collection, id, options)
+    if (stored !== undefined) return stored
+    throw new ApiError('NotFound', `PATCH ${collection.path}: the object was gone right after its update`, {
+      definite: false,
+    })
+  }
+
+  async delete(collection: Collection, id: string, options: CallOptions = {}): Promise<'deleted' | 'absent'> {
+    const url = this.#url(collection, 'DELETE', id)
+    const outgoing = { method: 'DELETE', url, collection: collection.path, mayBeAbsent: true, options } as const
+    const answer = await this.#transport.send(outgoing)
+    return answer.status === 404 ? 'absent' : 'deleted'
+  }
+
+  async #listOnce(collection: Collection, options: CallOptions, listing: Listing): Promise<CompleteList> {
+    const label = `GET ${collection.path}`
+    const seen = new Set<string>()
+    let url: URL | undefined = this.#url(collection, 'GET')
+    while (url !== undefined) {
+      if (seen.has(url.href)) throw invalid(label, 'next_page_uri leads back to a page already read')
+      if (listing.pages >= MAX_PAGES) throw invalid(label, `the list did not end after ${MAX_PAGES} pages`)
+      seen.add(url.href)
+      const answer: Answer = await this.#transport.send({ method: 'GET', url, collection: collection.path, options })
+      const page: ListPage = this.#page(collection, answer)
+      listing.add(page, answer.sentAt)
+      url = page.nextPageURI === undefined ? undefined : nextPageURL(page.nextPageURI, url, this.#base, label)
+    }
+    return listing.complete()
+  }
+
+  #page(collection: Collection, answer: Answer): ListPage {
+    const read = this.#readers.get(collection.listKey) ?? pageReader(collection.listKey)
+    this.#readers.set(collection.listKey, read)
+    const page = read(answer.body)
+    if (isProblem(page)) throw invalid(`GET ${collection.path}`, `the answer is not a list: ${page.problem}`)
+    return page
+  }
+
+  #url(collection: Collection, method: Method, id?: string): URL {
+    const prefix = this.#base.pathname.replace(/\/+$/, '')
+    const path = `${prefix}/${collection.path}`
+    if (id === undefined) return new URL(path, this.#base.origin)
+    // A segment of dots would climb out of the collection, and an empty id would name the collection itself.
+    if (id === '' || id === '.' || id.includes('..') || /[/\\\p{Cc}]/u.test(id) || !id.isWellFormed()) {
+      throw new ApiError('Invalid', `${method} ${collection.path}: the id is empty or cannot stand in a path`, {
+        definite: true,
+      })
+    }
+    return new URL(`${path}/${encodeURIComponent(id)}`, this.#base.origin)
+  }
+}
+
+/** Pages as they come in. An object that moved to a later page while we read is counted once. */
+class Listing {
+  pages = 0
+  #beganAt = 0
+  readonly #objects = new Map<string, RemoteObject>()
+
+  add(page: ListPage, sentAt: number): void {
+    if (this.pages === 0) this.#beganAt = sentAt
+    this.pages++
+    for (const object of page.objects) this.#objects.set(object.id, object)
+  }
+
+  complete(): CompleteList {
+    return { objects: [...this.#objects.values()], beganAt: this.#beganAt, pages: this.pages }
+  }
+}
+
+function object(answer: Answer, label: string, id?: string): RemoteObject {
+  const read = readObject(answer.body)
+  if (isProblem(read)) throw invalid(label, `the answer is not an object of the API: ${read.problem}`)
+  if (id !== undefined && read.id !== id) throw invalid(label, 'the answer is another object than the one asked for')
+  return read
+}

@@ -1,0 +1,52 @@
+/** Why a call to the management API failed, by HTTP class: the codes of its error bodies are not documented, so nothing depends on them. */
+export type ApiErrorCode =
+  | 'Unauthorized' // 401
+  | 'Forbidden' // 403
+  | 'NotFound' // 404
+  | 'Conflict' // 409
+  | 'Invalid' // any other 4xx
+  | 'RateLimited' // 429
+  | 'ServerError' // 5xx
+  | 'Timeout' // our own time-out, or 408
+  | 'Network' // refused, reset, DNS, TLS
+  | 'InvalidResponse' // not JSON, too large, or not the documented shape
+  | 'Redirect' // 3xx: redirects are off
+  | 'HostNotAllowed' // a URL outside the administrator's allow-list, or a foreign next_page_uri
+  | 'NotLeader' // refused before it was sent: this process does not lead (any more)
+  | 'Suspended' // refused before it was sent: the account's calls are stopped
+  | 'Aborted' // the caller gave the call up
+
+export interface ApiErrorOptions {
+  readonly status?: number | undefined
+  /** `error_code` of the body, for people only. */
+  readonly errorCode?: string | undefined
+  readonly operationId?: string | undefined
+  readonly retryAfterMs?: number | undefined
+  /**
+   * True when the server surely did not carry the request out: it was never sent, or answered by a 4xx (not 408) with
+   * an API error body. A write that failed otherwise has an unknown outcome.
+   */
+  readonly definite: boolean
+  readonly cause?: unknown
+}
+
+/** A failed call to the management API. The message is stable over repetitions (no times, no operation ids) and holds no secret. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly code: ApiErrorCode
+  readonly status: number | undefined
+  readonly errorCode: string | undefined
+  readonly operationId: string | undefined
+  readonly retryAfterMs: number | undefined
+  readonly definite: boolean
+
+  constructor(code: ApiErrorCode, message: string, options: ApiErrorOptions) {
+    super(message, { cause: options.cause })
+    this.code = code
+    this.status = options.status
+    this.errorCode = options.errorCode
+    this.operationId = options.operationId
+    this.retryAfterMs = options.retryAfterMs
+    this.definite = options.definite
+  }
+}

@@ -1,0 +1,168 @@
+import { ConnectFailed } from './dispatcher.ts'
+import { ApiError, type ApiErrorCode } from './errors.ts'
+import { redact } from './redact.ts'
+
+const MAX_MESSAGE = 512
+const MAX_CODE = 64
+
+/** What an error message may say about a call: method and collection, and what must not appear in it. */
+export interface CallContext {
+  /** `POST ip_policies` */
+  readonly label: string
+  readonly secrets: readonly string[]
+}
+
+/** The part of an answer that an error is made from. */
+export interface FailedAnswer {
+  readonly status: number
+  /** The parsed body; undefined when it is not JSON. */
+  readonly body: unknown
+  readonly operationId: string | undefined
+  readonly retryAfterMs: number | undefined
+}
+
+/**
+ * The error for an answer outside 2xx. Its `definite` says that the API itself refused the request: a 4xx other than
+ * 408 whose body is an API error. What a gateway in between says is not the API's word.
+ */
+export function answerError(call: CallContext, answer: FailedAnswer): ApiError {
+  const { status } = answer
+  const error = apiErrorBody(answer.body)
+  const operationId = answer.operationId ?? error?.operationId
+  const secrets = operationId === undefined ? call.secrets : [...call.secrets, operationId]
+  const said = error?.message === undefined ? '' : cut(redact(printable(error.message), secrets), MAX_MESSAGE)
+  return new ApiError(codeOf(status), `${call.label}: ${said === '' ? describe(status) : said}`, {
+    status,
+    errorCode: error?.code === undefined ? undefined : cut(redact(printable(error.code), call.secrets), MAX_CODE),
+    operationId,
+    retryAfterMs: answer.retryAfterMs,
+    definite: status >= 400 && status < 500 && status !== 408 && error !== undefined,
+  })
+}
+
+/** The error for a request that got no answer, or a broken one. */
+export function networkError(call: CallContext, cause: unknown): ApiError {
+  return new ApiError('Network', `${call.label}: ${networkWords(rootCode(cause))}`, {
+    definite: nothingSent(cause),
+    cause,
+  })
+}
+
+function networkWords(code: string): string {
+  if (/CERT|ISSUER|ALTNAME/.test(code))
+    return `the server's certificate is not trusted (${code}): check caBundle and the host name`
+  return NETWORK_WORDS[code] ?? `the connection failed (${code})`
+}
+
+interface ApiErrorBody {
+  readonly message: string | undefined
+  readonly code: string | undefined
+  readonly operationId: string | undefined
+}
+
+/** Reads an error body as `api-decisions.md § Errors` has it, from any one of its fields; undefined when it is none. */
+function apiErrorBody(body: unknown): ApiErrorBody | undefined {
+  if (!isRecord(body)) return undefined
+  const { msg, error_code: code, status_code: status, details } = body
+  const isError = typeof msg === 'string' || typeof code === 'string' || typeof status === 'number'
+  if (!isError) return undefined
+  const operationId = isRecord(details) ? details.operation_id : undefined
+  return {
+    message: typeof msg === 'string' ? msg : undefined,
+    code: typeof code === 'string' ? code : undefined,
+    operationId: typeof operationId === 'string' ? operationId.slice(0, MAX_CODE) : undefined,
+  }
+}
+
+/**
+ * Whether a 404 speaks of the object. An empty or JSON body may come from the API; a page of HTML or text comes from
+ * something in between, and must not make objects look deleted.
+ */
+export function saysAbsent(status: number, answer: { readonly empty: boolean; readonly body: unknown }): boolean {
+  return status === 404 && (answer.empty || isRecord(answer.body))
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
+function codeOf(status: number): ApiErrorCode {
+  if (status < 400) return 'Redirect'
+  if (status >= 500) return 'ServerError'
+  return CODES[status] ?? 'Invalid'
+}
+
+const CODES: Readonly<Record<number, ApiErrorCode>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  408: 'Timeout',
+  409: 'Conflict',
+  429: 'RateLimited',
+}
+
+function describe(status: number): string {
+  if (status < 400) return `the API answered with a redirect (${status}), and redirects are not followed`
+  return `the API answered ${status} without an error message`
+}
+
+/** Stable words: undici's own messages carry addresses and ports that change between repetitions. */
+const NETWORK_WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection reset',
+  ENOTFOUND: 'host name not found',
+  EAI_AGAIN: 'host name could not be looked up',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection could not be established in time',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+}
+
+/** The code nearest to the cause, since wrappers carry codes of their own. */
+function rootCode(error: unknown): string {
+  const codes = chain(error).flatMap((link) => (typeof link.code === 'string' ? [link.code] : []))
+  return codes.at(-1) ?? 'unknown'
+}
+
+/**
+ * True only where it is certain that no byte of the request left: the connection (or the proxy's tunnel) was never
+ * established. A system error of `connect` or `getaddrinfo` cannot come from a connection that was in use.
+ */
+function nothingSent(error: unknown): boolean {
+  return chain(error).some(
+    (link) =>
+      link instanceof ConnectFailed ||
+      link.syscall === 'connect' ||
+      link.syscall === 'getaddrinfo' ||
+      link.code === 'UND_ERR_PRX_CONN' ||
+      link.code === 'UND_ERR_PRX_TLS',
+  )
+}
+
+interface Link extends Error {
+  readonly code?: unknown
+  readonly syscall?: unknown
+}
+
+/** The error and its causes, outermost first. */
+function chain(error: unknown): readonly Link[] {
+  const links: Link[] = []
+  let link = error
+  // Bounded, since nothing keeps a chain of causes from being a ring.
+  while (link instanceof Error && links.length < 8) {
+    links.push(link as Link)
+    link = link.cause
+  }
+  return links
+}
+
+/** Control characters would let an answer forge log lines and terminal output. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ').trim()
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`
+}

@@ -1,0 +1,64 @@
+import { WINDOW_MS } from './pace.ts'
+
+/** Below this a limit is not lowered: it would take hours to find out that the refusal had another cause. */
+const LOWEST = 10
+/** What is assumed when a refusal comes before enough answers to learn from. */
+const LEAST_LEARNED = 30
+const GROWTH_PER_MINUTE = 1.05
+/** A server that lets requests in again this soon counts over short windows. */
+const SHORT_WINDOW_MS = 10_000
+const REPEATED_WITHIN_MS = 2 * 60_000
+
+/** What is known at a refusal. */
+export interface Refusal {
+  readonly now: number
+  /** How long nothing is sent now. */
+  readonly pauseMs: number
+  /** Requests answered in the last minute and when the first of them was. */
+  readonly recent: { readonly count: number; readonly since: number }
+}
+
+/**
+ * The limit to keep to, in requests per minute: the configured one, lowered after refusals, and where none is
+ * configured one learned from the first refusal. It grows by 5% a minute, up to the configured one if there is one, so
+ * that a limit learned too low is unlearned and a raised one is found.
+ */
+export class LearnedLimit {
+  readonly #configured: number | undefined
+  #limit: number | undefined
+  /** When `#limit` took effect: at the end of the pause. */
+  #since = Number.NEGATIVE_INFINITY
+
+  constructor(configured: number | undefined) {
+    this.#configured = configured
+  }
+
+  /** Undefined while no limit is known. */
+  at(now: number): number | undefined {
+    if (this.#limit === undefined) return this.#configured
+    const grown = this.#limit * GROWTH_PER_MINUTE ** (Math.max(0, now - this.#since) / WINDOW_MS)
+    return Math.min(grown, this.#configured ?? Number.MAX_SAFE_INTEGER)
+  }
+
+  refused(refusal: Refusal): void {
+    const current = this.at(refusal.now)
+    this.#limit =
+      current === undefined ? learn(refusal) : Math.max(Math.min(LOWEST, current), this.#lower(current, refusal.now))
+    this.#since = refusal.now + refusal.pauseMs
+  }
+
+  /**
+   * The first refusal under a configured limit is likely about requests of an earlier process or another user of the
+   * key, which leave the window soon; a repeated one means that the limit is wrong.
+   */
+  #lower(current: number, now: number): number {
+    const repeated = now - this.#since < REPEATED_WITHIN_MS
+    return current * (this.#configured !== undefined && !repeated ? 0.9 : 0.8)
+  }
+}
+
+function learn({ now, pauseMs, recent }: Refusal): number {
+  const windowMs = now - recent.since + pauseMs
+  const perMinute = windowMs > SHORT_WINDOW_MS ? recent.count : (recent.count * WINDOW_MS) / Math.max(windowMs, 1_000)
+  return Math.max(LEAST_LEARNED, perMinute)
+}

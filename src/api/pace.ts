@@ -1,0 +1,71 @@
+/** Length of the window a limit is counted over. */
+export const WINDOW_MS = 60_000
+
+/** What two clocks may differ by over a window, and what rounding to whole milliseconds adds. */
+const MARGIN_MS = 100
+
+/** Without a limit requests are only counted to learn one from; more than this teaches nothing. */
+const MAX_REMEMBERED = 10_000
+
+/**
+ * Keeps requests under a limit per minute for a server whose way of counting is unknown. Two rules hold at once:
+ *
+ * - Smooth: after a burst, one request each `60 s / limit` (a token bucket), so that servers with short windows or
+ *   buckets of their own are not run over.
+ * - Exact: in no minute more than `limit`. A bucket alone admits `limit + burst` in some minute, which a sliding window
+ *   refuses. A finished request counts from when its answer came: the server counted it no later, and one sent a
+ *   minute after that is counted no earlier, so latency cannot squeeze two minutes' requests into one window.
+ */
+export class Pace {
+  readonly #burst: number | undefined
+  /** When each request of the last minute was answered, oldest first. */
+  readonly #answeredAt: number[] = []
+  /** When the bucket would be full again, the "theoretical arrival time" of a leaky bucket. */
+  #fullAt = Number.NEGATIVE_INFINITY
+
+  /** `burst`: requests that may start together after a rest. Default a twentieth of the limit, three seconds' worth. */
+  constructor(burst: number | undefined) {
+    this.#burst = burst
+  }
+
+  /** Milliseconds until one more request may start; infinite while only the end of one under way can make room. */
+  waitMs(now: number, limit: number, inFlight: number): number {
+    this.#forget(now)
+    const smooth = Math.max(0, this.#fullAt - this.#depthMs(limit) - now)
+    const excess = inFlight + this.#answeredAt.length + 1 - Math.max(1, Math.floor(limit))
+    if (excess <= 0) return smooth
+    const leaves = this.#answeredAt[excess - 1]
+    return leaves === undefined ? Number.POSITIVE_INFINITY : Math.max(smooth, leaves + WINDOW_MS + MARGIN_MS - now)
+  }
+
+  started(now: number, limit: number): void {
+    this.#fullAt = Math.max(this.#fullAt, now) + WINDOW_MS / limit
+  }
+
+  finished(now: number): void {
+    this.#forget(now)
+    this.#answeredAt.push(now)
+    if (this.#answeredAt.length > MAX_REMEMBERED) this.#answeredAt.shift()
+  }
+
+  /** From `time` on requests start one by one: a refusal is not followed by a burst. */
+  restUntil(time: number, limit: number): void {
+    this.#fullAt = Math.max(this.#fullAt, time + this.#depthMs(limit))
+  }
+
+  /** Requests answered within the last minute, and when the first of them was. */
+  recent(now: number): { readonly count: number; readonly since: number } {
+    this.#forget(now)
+    return { count: this.#answeredAt.length, since: this.#answeredAt[0] ?? now }
+  }
+
+  #depthMs(limit: number): number {
+    const burst = this.#burst ?? Math.floor(limit / 20)
+    return ((Math.max(1, burst) - 1) * WINDOW_MS) / limit
+  }
+
+  #forget(now: number): void {
+    const stays = this.#answeredAt.findIndex((answeredAt) => answeredAt + WINDOW_MS + MARGIN_MS > now)
+    this.#answeredAt.splice(0, stays === -1 ? this.#answeredAt.length : stays)
+  }
+}

@@ -1,0 +1,168 @@
+import type { Clock } from '../util/clock.ts'
+import { LANES, type Lane } from '../util/lane.ts'
+import { jitter, type Random } from '../util/random.ts'
+import { LearnedLimit } from './learned-limit.ts'
+import { Pace, WINDOW_MS } from './pace.ts'
+import { MAX_RETRY_AFTER_MS } from './retry-after.ts'
+
+export interface RateBudgetOptions {
+  readonly clock: Clock
+  readonly random: Random
+  /** What the API admits per minute. Default: unknown; then nothing is paced until the first 429, from which a limit is learned. */
+  readonly requestsPerMinute?: number | undefined
+  /** Requests sent without pause after a rest. Default a twentieth of the limit: three seconds' worth. */
+  readonly burst?: number | undefined
+  /** Requests under way at once. Default 8. */
+  readonly concurrency?: number | undefined
+  /** After each wait, also one of no length. */
+  readonly onWait?: ((lane: Lane, seconds: number) => void) | undefined
+}
+
+interface Waiter {
+  readonly lane: Lane
+  readonly since: number
+  readonly grant: () => void
+}
+
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 60_000
+
+/**
+ * The requests one account may make, shared by all that call it: paced under the API's limit, few at a time, the most
+ * urgent lane first and in order within a lane. A 429 holds the whole account.
+ *
+ * How the API counts is not documented (`management-api.md § Limits`), so the pace holds for every window of a minute,
+ * wherever it begins: see `Pace`.
+ */
+export class RateBudget {
+  readonly #options: RateBudgetOptions
+  readonly #concurrency: number
+  readonly #pace: Pace
+  readonly #limit: LearnedLimit
+  readonly #waiters: Readonly<Record<Lane, Waiter[]>> = { edit: [], poll: [], drift: [] }
+  #inFlight = 0
+  #heldUntil = Number.NEGATIVE_INFINITY
+  #refusalsInARow = 0
+  #cancelWake: (() => void) | undefined
+
+  constructor(options: RateBudgetOptions) {
+    this.#options = options
+    this.#concurrency = options.concurrency ?? 8
+    this.#pace = new Pace(options.burst)
+    this.#limit = new LearnedLimit(options.requestsPerMinute)
+  }
+
+  /**
+   * Waits for a turn. The returned function gives it back and must be called once, when the answer is in: a request
+   * counts against the window until a minute after that, since the API may have counted it as late.
+   * Rejects with the signal's reason when it is aborted first.
+   */
+  acquire(lane: Lane, signal?: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason)
+        return
+      }
+      const onAbort = (): void => {
+        const lineup = this.#waiters[lane]
+        lineup.splice(lineup.indexOf(waiter), 1)
+        reject(signal?.reason)
+        this.#serve()
+      }
+      const waiter: Waiter = {
+        lane,
+        since: this.#options.clock.monotonic(),
+        grant: () => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve(this.#begin())
+        },
+      }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#waiters[lane].push(waiter)
+      this.#serve()
+    })
+  }
+
+  /**
+   * The API answered 429: nothing is sent for `retryAfterMs` (capped at ten minutes), or, when it did not say, for a
+   * pause that doubles from one second to a minute while 429s go on. Call it before the request's turn is given back.
+   */
+  hold(retryAfterMs?: number): void {
+    const now = this.#options.clock.monotonic()
+    // Requests sent together are refused together: those after the first say nothing new.
+    const sameEvent = now < this.#heldUntil
+    if (!sameEvent) {
+      if (now - this.#heldUntil > LONGEST_PAUSE_MS) this.#refusalsInARow = 0
+      this.#refusalsInARow++
+    }
+    const pauseMs = Math.min(retryAfterMs || this.#ownPauseMs(), MAX_RETRY_AFTER_MS)
+    if (!sameEvent) this.#limit.refused({ now, pauseMs, recent: this.#pace.recent(now) })
+    this.#heldUntil = Math.max(this.#heldUntil, now + pauseMs)
+    const limit = this.#limit.at(now)
+    if (limit !== undefined) this.#pace.restUntil(this.#heldUntil, limit)
+    this.#serve()
+  }
+
+  /** How long a call made now in the least urgent lane is expected to wait, in milliseconds. 0 when its turn is at once. */
+  estimatedWaitMs(): number {
+    const now = this.#options.clock.monotonic()
+    const limit = this.#limit.at(now)
+    const ahead = LANES.reduce((sum, lane) => sum + this.#waiters[lane].length, 0)
+    const queued = limit === undefined ? 0 : (ahead * WINDOW_MS) / limit
+    const next = this.#waitMs(now)
+    // A window full of requests under way opens as soon as one is answered: no figure, but soon.
+    return queued + (Number.isFinite(next) ? Math.max(0, next) : 0)
+  }
+
+  #ownPauseMs(): number {
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** (this.#refusalsInARow - 1), LONGEST_PAUSE_MS)
+    return Math.max(FIRST_PAUSE_MS, jitter(this.#options.random, pause, 0.25))
+  }
+
+  #begin(): () => void {
+    this.#inFlight++
+    let given = true
+    return () => {
+      if (!given) return
+      given = false
+      this.#inFlight--
+      this.#pace.finished(this.#options.clock.monotonic())
+      this.#serve()
+    }
+  }
+
+  /** Grants all turns that may begin now, and sets the timer for the next one. */
+  #serve(): void {
+    this.#cancelWake?.()
+    this.#cancelWake = undefined
+    for (;;) {
+      const lane = LANES.find((candidate) => this.#waiters[candidate].length > 0)
+      if (lane === undefined || this.#inFlight >= this.#concurrency) return
+      const now = this.#options.clock.monotonic()
+      const wait = this.#waitMs(now)
+      // A window full of requests under way opens when one of them ends, and that serves again.
+      if (wait === Number.POSITIVE_INFINITY) return
+      if (wait > 0) {
+        // Whole milliseconds: a fraction too small to move the clock would wake us for ever.
+        this.#cancelWake = this.#options.clock.setTimer(Math.ceil(wait), () => this.#serve())
+        return
+      }
+      this.#grant(lane, now)
+    }
+  }
+
+  #waitMs(now: number): number {
+    const limit = this.#limit.at(now)
+    const pace = limit === undefined ? 0 : this.#pace.waitMs(now, limit, this.#inFlight)
+    return Math.max(this.#heldUntil - now, pace)
+  }
+
+  #grant(lane: Lane, now: number): void {
+    const waiter = this.#waiters[lane].shift()
+    if (waiter === undefined) return
+    const limit = this.#limit.at(now)
+    if (limit !== undefined) this.#pace.started(now, limit)
+    waiter.grant()
+    this.#options.onWait?.(lane, (now - waiter.since) / 1000)
+  }
+}

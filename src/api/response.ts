@@ -1,0 +1,52 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import type { RemoteObject } from './types.ts'
+
+/** A page of a list, read defensively: an absent, null or empty `next_page_uri` ends it. */
+export interface ListPage {
+  readonly objects: readonly RemoteObject[]
+  readonly nextPageURI: string | undefined
+}
+
+const ajv = new Ajv({ strict: true, allErrors: false })
+
+const objectSchema = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { type: 'string', minLength: 1 } },
+} as const
+
+const isObject: ValidateFunction<RemoteObject> = ajv.compile<RemoteObject>(objectSchema)
+
+/** The object when `body` is one; else what is wrong with it, in words that quote nothing of the body. */
+export function readObject(body: unknown): RemoteObject | { readonly problem: string } {
+  return isObject(body) ? body : { problem: problemOf(isObject) }
+}
+
+/** Tells the two results of `readObject` and `readPage` apart. */
+export function isProblem(result: object): result is { readonly problem: string } {
+  return 'problem' in result && !('id' in result)
+}
+
+/** Compiles the check of one collection's list envelope (`management-api.md § Conventions`); call once per list key. */
+export function pageReader(listKey: string): (body: unknown) => ListPage | { readonly problem: string } {
+  type Envelope = Readonly<Record<string, unknown>> & { readonly next_page_uri?: string | null }
+  const validate = ajv.compile<Envelope>({
+    type: 'object',
+    required: [listKey],
+    properties: {
+      [listKey]: { type: 'array', items: objectSchema },
+      next_page_uri: { type: 'string', nullable: true },
+    },
+  })
+  return (body) => {
+    if (!validate(body)) return { problem: problemOf(validate) }
+    return { objects: body[listKey] as readonly RemoteObject[], nextPageURI: body.next_page_uri || undefined }
+  }
+}
+
+/** Indices are left out: the same defect in another place is the same message. */
+function problemOf(validate: ValidateFunction): string {
+  const error = validate.errors?.[0]
+  const where = (error?.instancePath ?? '').replace(/\/\d+/g, '/*')
+  return `${where === '' ? 'the body' : where} ${error?.message ?? 'is not as documented'}`
+}

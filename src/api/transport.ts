@@ -1,0 +1,268 @@
+import { type Dispatcher, errors, request } from 'undici'
+import type { Clock } from '../util/clock.ts'
+import { sleep } from '../util/clock.ts'
+import { jitter, type Random } from '../util/random.ts'
+import { ApiError } from './errors.ts'
+import { answerError, type CallContext, networkError, saysAbsent } from './failure.ts'
+import type { RateBudget } from './rate-budget.ts'
+import { secretsIn } from './redact.ts'
+import { parseRetryAfter } from './retry-after.ts'
+import type { CallOptions, RequestBody } from './types.ts'
+
+/** One finished exchange, for metrics. */
+export interface RequestReport {
+  readonly collection: string
+  readonly method: Method
+  /** HTTP status, or the error's code when no whole answer came. */
+  readonly status: string
+  readonly seconds: number
+}
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+export interface TransportOptions {
+  readonly dispatcher: Dispatcher
+  /** Asked for each request, so that a changed Secret takes effect at once. */
+  readonly apiKey: () => string
+  readonly versionHeader: string
+  readonly versionValue: string
+  readonly userAgent: string
+  readonly requestTimeoutMs: number
+  readonly maxResponseBytes: number
+  readonly budget: RateBudget
+  readonly clock: Clock
+  readonly random: Random
+  readonly beforeCall?: (() => void) | undefined
+  readonly beforeWrite?: (() => void) | undefined
+  readonly onRequest?: ((report: RequestReport) => void) | undefined
+}
+
+export interface OutgoingRequest {
+  readonly method: Method
+  readonly url: URL
+  /** Name of the collection in messages and metrics. */
+  readonly collection: string
+  readonly body?: RequestBody
+  /** Take a 404 that speaks of the object for an answer instead of an error. Default false. */
+  readonly mayBeAbsent?: boolean
+  readonly options: CallOptions
+}
+
+/** A 2xx answer, or a 404 where the object may be absent. */
+export interface Answer {
+  readonly status: number
+  /** The parsed body; undefined when there is none. */
+  readonly body: unknown
+  /** When the request that was answered was sent, on the monotonic clock. */
+  readonly sentAt: number
+}
+
+const GET_ATTEMPTS = 3
+const RETRY_BASE_MS = 250
+/** A pause longer than this is the caller's to schedule: a worker must not be kept waiting for it. */
+const LONGEST_RETRY_WAIT_MS = 30_000
+
+/**
+ * Sends requests within the account's budget and turns every failure into an `ApiError`. GETs are tried up to three
+ * times (5xx, network, time-outs, 429); a write once.
+ */
+export class Transport {
+  readonly #options: TransportOptions
+
+  constructor(options: TransportOptions) {
+    this.#options = options
+  }
+
+  async send(outgoing: OutgoingRequest): Promise<Answer> {
+    const { clock, random } = this.#options
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(outgoing)
+      } catch (error) {
+        const wait = retryWait(error, outgoing.method, attempt)
+        if (wait === undefined) throw error
+        await sleep(clock, jitter(random, wait, 0.5), outgoing.options.signal).catch(() => {
+          throw error
+        })
+      }
+    }
+  }
+
+  /** Releases the budget only after a 429 was reported to it, so that no waiter slips through in between. */
+  async #attempt(outgoing: OutgoingRequest): Promise<Answer> {
+    const { budget, beforeCall, beforeWrite } = this.#options
+    const { lane = 'edit', signal } = outgoing.options
+    const release = await budget.acquire(lane, signal).catch((cause: unknown) => {
+      throw aborted(label(outgoing), true, cause)
+    })
+    try {
+      beforeCall?.()
+      if (outgoing.method !== 'GET') beforeWrite?.()
+      return await this.#exchange(outgoing, this.#key(outgoing))
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'RateLimited') budget.hold(error.retryAfterMs)
+      throw error
+    } finally {
+      release()
+    }
+  }
+
+  async #exchange(outgoing: OutgoingRequest, key: string): Promise<Answer> {
+    const { clock, onRequest } = this.#options
+    const sentAt = clock.monotonic()
+    let status = 'unknown'
+    try {
+      const answer = await this.#roundTrip(outgoing, key)
+      status = String(answer.status)
+      return { ...answer, sentAt }
+    } catch (error) {
+      if (error instanceof ApiError) status = String(error.status ?? error.code)
+      throw error
+    } finally {
+      const seconds = (clock.monotonic() - sentAt) / 1000
+      onRequest?.({ collection: outgoing.collection, method: outgoing.method, status, seconds })
+    }
+  }
+
+  async #roundTrip(outgoing: OutgoingRequest, key: string): Promise<Omit<Answer, 'sentAt'>> {
+    const inBody = outgoing.body === undefined ? [] : secretsIn(outgoing.body)
+    const call: CallContext = { label: label(outgoing), secrets: [key, ...inBody] }
+    const { dispatcher, clock, requestTimeoutMs, maxResponseBytes } = this.#options
+    const timeout = new AbortController()
+    const cancelTimer = clock.setTimer(requestTimeoutMs, () => timeout.abort())
+    const caller = outgoing.options.signal
+    try {
+      const response = await request(outgoing.url, {
+        dispatcher,
+        method: outgoing.method,
+        headers: this.#headers(outgoing, key),
+        body: outgoing.body === undefined ? null : JSON.stringify(outgoing.body),
+        signal: caller === undefined ? timeout.signal : AbortSignal.any([timeout.signal, caller]),
+        // The timer above bounds the whole exchange, body included.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      })
+      const text = await readCapped(response.body, maxResponseBytes)
+      return this.#judge(call, response, text, outgoing.mayBeAbsent ?? false)
+    } catch (error) {
+      if (error instanceof ApiError) throw error
+      if (error instanceof TooLarge) throw invalid(call.label, `the answer is larger than ${maxResponseBytes} bytes`)
+      if (timeout.signal.aborted) {
+        throw new ApiError('Timeout', `${call.label}: no complete answer in ${requestTimeoutMs / 1000} s`, {
+          definite: false,
+          cause: error,
+        })
+      }
+      if (caller?.aborted) throw aborted(call.label, false, error)
+      // A client that was closed meanwhile refuses before it sends anything.
+      if (error instanceof errors.ClientClosedError) throw aborted(call.label, true, error)
+      throw networkError(call, error)
+    } finally {
+      cancelTimer()
+    }
+  }
+
+  #judge(
+    call: CallContext,
+    response: Dispatcher.ResponseData,
+    text: string,
+    mayBeAbsent: boolean,
+  ): Omit<Answer, 'sentAt'> {
+    const status = response.statusCode
+    const empty = text.trim() === ''
+    const body = empty ? undefined : parseJSON(text)
+    if (status >= 200 && status < 300) {
+      if (!empty && body === undefined)
+        throw invalid(call.label, `the API answered ${status} with a body that is not JSON`)
+      return { status, body }
+    }
+    if (mayBeAbsent && saysAbsent(status, { empty, body })) return { status, body }
+    throw answerError(call, {
+      status,
+      body,
+      operationId: header(response, 'operation-id')?.slice(0, 64),
+      retryAfterMs: parseRetryAfter(header(response, 'retry-after'), this.#options.clock.now()),
+    })
+  }
+
+  #headers(outgoing: OutgoingRequest, key: string): Readonly<Record<string, string>> {
+    const { versionHeader, versionValue, userAgent } = this.#options
+    return {
+      authorization: `Bearer ${key}`,
+      [versionHeader.toLowerCase()]: versionValue,
+      accept: 'application/json',
+      'user-agent': userAgent,
+      ...(outgoing.body === undefined ? {} : { 'content-type': 'application/json' }),
+    }
+  }
+
+  /** Keys come out of files and Secrets, often with a line break at the end. */
+  #key(outgoing: OutgoingRequest): string {
+    const key = this.#options.apiKey().trim()
+    if (/^[\x21-\x7e]+$/.test(key)) return key
+    throw new ApiError(
+      'Unauthorized',
+      `${label(outgoing)}: the API key is ${key === '' ? 'empty' : 'not one word of ASCII characters'}`,
+      { definite: true },
+    )
+  }
+}
+
+/** How long to wait before a failed call is tried again; undefined when it is not. A 429's pause is kept by the budget. */
+function retryWait(error: unknown, method: Method, attempt: number): number | undefined {
+  if (method !== 'GET' || attempt >= GET_ATTEMPTS || !(error instanceof ApiError)) return undefined
+  const asked = error.retryAfterMs ?? 0
+  if (asked > LONGEST_RETRY_WAIT_MS) return undefined
+  switch (error.code) {
+    case 'RateLimited':
+      return 0
+    case 'ServerError':
+    case 'Network':
+    case 'Timeout':
+      return Math.max(RETRY_BASE_MS * 2 ** (attempt - 1), asked)
+    default:
+      return undefined
+  }
+}
+
+class TooLarge extends Error {
+  override readonly name = 'TooLarge'
+}
+
+async function readCapped(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length
+    // Leaving the loop destroys the stream, and with it the connection.
+    if (size > maxBytes) throw new TooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** undefined when `text` is not JSON; no JSON text stands for undefined. */
+function parseJSON(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function header(response: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = response.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
+function label(outgoing: OutgoingRequest): string {
+  return `${outgoing.method} ${outgoing.collection}`
+}
+
+export function invalid(call: string, what: string): ApiError {
+  return new ApiError('InvalidResponse', `${call}: ${what}`, { definite: false })
+}
+
+function aborted(call: string, definite: boolean, cause: unknown): ApiError {
+  return new ApiError('Aborted', `${call}: given up by the caller`, { definite, cause })
+}

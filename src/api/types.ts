@@ -1,0 +1,58 @@
+import type { Lane } from '../util/lane.ts'
+
+/** An object as the API holds it. Read defensively: unknown fields are kept, null means absent. */
+export interface RemoteObject {
+  readonly id: string
+  readonly uri?: string | null
+  readonly created_at?: string | null
+  readonly description?: string | null
+  readonly metadata?: string | null
+  readonly [field: string]: unknown
+}
+
+/** One collection of `management-api.md § Standard operations`. */
+export interface Collection {
+  /** Path below the base URL without leading slash, also the collection's name in metrics: `edges/tcp`. */
+  readonly path: string
+  /** Key of the array in a list response. */
+  readonly listKey: string
+  /** Fields that only the create response holds, null in every later one: secrets that are told once. */
+  readonly oneTimeFields?: readonly string[]
+}
+
+/** Body of a create or update; `id` is added to updates by the client. */
+export type RequestBody = Readonly<Record<string, unknown>>
+
+/** A complete listing and when it began, on the monotonic clock. Every write answered before `beganAt` is in it. */
+export interface CompleteList {
+  readonly objects: readonly RemoteObject[]
+  readonly beganAt: number
+  readonly pages: number
+}
+
+/** How urgent a call is and who may give it up. */
+export interface CallOptions {
+  /** Place in the account's rate budget. Default `edit`. */
+  readonly lane?: Lane | undefined
+  /** Gives the call up, also while it waits for the budget. A write already on the wire then has an unknown outcome. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Calls to one account at the API. Every failure is an `ApiError`. Only GETs are retried inside; a write is sent at most once per call.
+ * Writes check leadership just before they are sent. An id that is empty or cannot stand in a path is refused before anything is sent.
+ */
+export interface ApiClient {
+  /** GET one object; undefined when the API answers 404. */
+  get(collection: Collection, id: string, options?: CallOptions): Promise<RemoteObject | undefined>
+  /** Follows `next_page_uri` to the end; restarts when a cursor is lost; throws rather than return a part. Each id appears once. */
+  list(collection: Collection, options?: CallOptions): Promise<CompleteList>
+  create(collection: Collection, body: RequestBody, options?: CallOptions): Promise<RemoteObject>
+  /**
+   * PATCH; the body is sent with `id` (`management-api.md § Standard operations`). Where the API answers without the
+   * object, which the contract leaves open for some collections, a GET follows.
+   */
+  update(collection: Collection, id: string, body: RequestBody, options?: CallOptions): Promise<RemoteObject>
+  /** DELETE; 'absent' when the API answers 404. */
+  delete(collection: Collection, id: string, options?: CallOptions): Promise<'deleted' | 'absent'>
+}

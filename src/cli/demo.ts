@@ -1,0 +1,46 @@
+import { Command } from 'commander'
+import { DemoError } from './demo/cluster.ts'
+import { runDemo } from './demo/run.ts'
+import { positive } from './flags.ts'
+
+interface Flags {
+  readonly once: boolean
+  readonly kubeconfig?: string
+  readonly certSeconds: number
+}
+
+/** From the apply until all resources have to be Ready. */
+const TIMEOUT_MS = 120_000
+
+/** `culvert demo`: everything on this machine, from a control plane to Ready resources. */
+export function demoCommand(): Command {
+  return new Command('demo')
+    .description(
+      'Start a control plane, an emulator and an operator here, apply the quickstart, and show what happens.',
+    )
+    .option('--once', 'end when all resources are Ready: 0, or 1 with the reasons when not within 120 s', false)
+    .option('--kubeconfig <file>', 'use this cluster, as its administrator, instead of starting one')
+    .option('--cert-seconds <seconds>', 'how long a certificate takes to provision', positive, 4)
+    .action(async (flags: Flags) => {
+      process.exitCode = await run(flags)
+    })
+}
+
+async function run(flags: Flags): Promise<number> {
+  const entryPoint = process.argv[1]
+  if (entryPoint === undefined) throw new Error('this process has no program that another could be started from')
+  try {
+    return await runDemo({ ...flags, timeoutMs: TIMEOUT_MS, entryPoint, output: process.stdout }, stopSignal)
+  } catch (error) {
+    if (!(error instanceof DemoError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    return 1
+  }
+}
+
+/** Aborted when the person, or the terminal's end, asks for a stop. A second request ends the process without order. */
+function stopSignal(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => controller.abort())
+  return controller.signal
+}

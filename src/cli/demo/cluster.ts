@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs'
+
+/** How a program ended. */
+export interface ProgramResult {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** What the demo needs of a cluster. */
+export interface DemoCluster extends AsyncDisposable {
+  readonly kubeconfigPath: string
+  readonly kubectlPath: string
+  /** Process ids of what was started here; empty for a cluster that somebody else runs. */
+  readonly pids: readonly number[]
+  /** A non-zero exit code is a result, not an error. */
+  kubectl(args: readonly string[], options?: { readonly stdin?: string }): Promise<ProgramResult>
+}
+
+export interface ClusterRequest {
+  /** Use this cluster instead of starting one. */
+  readonly kubeconfig?: string
+  readonly onProgress: (message: string) => void
+}
+
+/** The demo cannot go on; the message is meant for the person at the terminal. */
+export class DemoError extends Error {
+  readonly code: 'NO_HARNESS' | 'CLUSTER_FAILED' | 'KUBECTL_FAILED' | 'OPERATOR_ENDED'
+
+  constructor(code: DemoError['code'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'DemoError'
+    this.code = code
+  }
+}
+
+/** The control plane is started by the test suites' own harness, which an installed package does not carry. */
+const HARNESS = new URL('../../../test/controlplane/control-plane.ts', import.meta.url)
+
+/**
+ * Starts a control plane, or opens the cluster of a kubeconfig.
+ * @throws DemoError `NO_HARNESS` outside of a clone of the repository; `CLUSTER_FAILED` with the reason and its remedy.
+ */
+export async function openCluster(request: ClusterRequest): Promise<DemoCluster> {
+  if (!existsSync(HARNESS)) {
+    throw new DemoError(
+      'NO_HARNESS',
+      'The demo starts a control plane from the source tree, which is not here: clone the repository and run `npm ci && npm run demo` in it.',
+    )
+  }
+  const { startControlPlane } = (await import(HARNESS.href)) as {
+    readonly startControlPlane: (request: ClusterRequest) => Promise<DemoCluster>
+  }
+  try {
+    return await startControlPlane(request)
+  } catch (error) {
+    // The harness's own errors say what is missing and what helps; anything else is a defect and shows as it is.
+    if (error instanceof Error && error.name === 'ControlPlaneError') {
+      throw new DemoError('CLUSTER_FAILED', error.message, { cause: error })
+    }
+    throw error
+  }
+}
+
+/**
+ * Runs kubectl for its output.
+ * @throws DemoError `KUBECTL_FAILED` with what it said.
+ */
+export async function kubectl(cluster: DemoCluster, args: readonly string[], stdin?: string): Promise<string> {
+  const { code, stdout, stderr } = await cluster.kubectl(args, stdin === undefined ? {} : { stdin })
+  if (code === 0) return stdout
+  throw new DemoError('KUBECTL_FAILED', `kubectl ${args.join(' ')} failed:\n${stderr.trim() || stdout.trim()}`)
+}

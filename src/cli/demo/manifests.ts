@@ -1,0 +1,74 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseAllDocuments, stringify } from 'yaml'
+import type { ResourceName } from '../../managed/cr.ts'
+import { GROUP } from '../../managed/names.ts'
+import { accountDefaults } from '../../managed/types/account.ts'
+
+/** One document of the manifests. */
+export interface Manifest {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly [field: string]: unknown
+}
+
+/** An account at the emulator. */
+export interface EmulatedAccount {
+  readonly url: string
+  readonly apiKey: string
+}
+
+/** All documents of a folder's YAML files, files in the order of their names. */
+export async function readManifests(folder: string): Promise<readonly Manifest[]> {
+  const names = (await readdir(folder)).filter((name) => /\.ya?ml$/.test(name)).sort()
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+  return texts.flatMap((text, index) => parseManifests(text, names[index] ?? folder))
+}
+
+/** Documents of one file; empty ones are left out. */
+export function parseManifests(text: string, file: string): readonly Manifest[] {
+  return parseAllDocuments(text).flatMap((document) => {
+    const problem = document.errors[0]
+    if (problem !== undefined) throw new Error(`${file} is not YAML: ${problem.message}`, { cause: problem })
+    const content = document.toJS() as Manifest | null
+    return content === null ? [] : [content]
+  })
+}
+
+export function toYaml(manifests: readonly Manifest[]): string {
+  return manifests.map((manifest) => stringify(manifest)).join('---\n')
+}
+
+/** The manifests with every account aimed at the emulator, and its key in the Secrets that the accounts name. */
+export function aimAtEmulator(manifests: readonly Manifest[], { url, apiKey }: EmulatedAccount): readonly Manifest[] {
+  const keys = new Map(manifests.filter(isAccount).map((account) => keySecretOf(account)))
+  return manifests.map((manifest) => {
+    if (isAccount(manifest)) return { ...manifest, spec: { ...manifest.spec, baseURL: url } }
+    const key = manifest.kind === 'Secret' ? keys.get(manifest.metadata.name) : undefined
+    return key === undefined ? manifest : { ...manifest, stringData: { [key]: apiKey } }
+  })
+}
+
+interface AccountManifest extends Manifest {
+  readonly spec: { readonly apiKeySecretRef: { readonly name: string; readonly key?: string } }
+}
+
+function isAccount(manifest: Manifest): manifest is AccountManifest {
+  return isCustom(manifest) && (manifest.kind === 'Account' || manifest.kind === 'ClusterAccount')
+}
+
+/** Name of the Secret and the key in it. Manifests of the demo name each Secret once over all namespaces. */
+function keySecretOf({ spec }: AccountManifest): readonly [secret: string, key: string] {
+  const { name, key = accountDefaults.apiKeySecretKey } = spec.apiKeySecretRef
+  return [name, key]
+}
+
+function isCustom({ apiVersion }: Manifest): boolean {
+  return apiVersion.startsWith(`${GROUP}/`)
+}
+
+/** The custom resources among the manifests, in their order. */
+export function customResources(manifests: readonly Manifest[]): readonly ResourceName[] {
+  return manifests.filter(isCustom).map(({ kind, metadata: { namespace, name } }) => ({ kind, namespace, name }))
+}

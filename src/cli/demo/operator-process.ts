@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open } from 'node:fs/promises'
+import { environmentForLoopback } from '../../config.ts'
+
+export interface OperatorProcessOptions {
+  /** The program of this process: it has the command `operator` as well. */
+  readonly entryPoint: string
+  readonly args: readonly string[]
+  /** Its log is appended here. */
+  readonly logFile: string
+}
+
+/**
+ * Ends the operator when the channel to its parent closes, however the parent ended. The channel itself must not keep the
+ * operator running.
+ */
+const END_WITH_PARENT = 'process.on("disconnect", () => process.kill(process.pid, "SIGTERM")); process.channel?.unref()'
+
+/** Longer than the operator needs for the writes in flight. */
+const STOP_GRACE_MS = 10_000
+
+/** An operator in a process of its own, as a user would start it. */
+export class OperatorProcess implements AsyncDisposable {
+  /** Resolves to the reason, in words, when the process has ended. */
+  readonly ended: Promise<string>
+  readonly #child: ChildProcess
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+    this.ended = once(child, 'exit').then(([code, signal]) =>
+      code === null ? `signal ${signal}` : `exit code ${code}`,
+    )
+  }
+
+  static async start({ entryPoint, args, logFile }: OperatorProcessOptions): Promise<OperatorProcess> {
+    const log = await open(logFile, 'a')
+    try {
+      const preload = `data:text/javascript,${encodeURIComponent(END_WITH_PARENT)}`
+      const child = spawn(process.execPath, ['--import', preload, entryPoint, 'operator', ...args], {
+        stdio: ['ignore', log.fd, log.fd, 'ipc'],
+        env: environmentForLoopback(),
+        // Ctrl-C at the terminal reaches the demo alone, which stops everything in order.
+        detached: true,
+      })
+      await once(child, 'spawn')
+      return new OperatorProcess(child)
+    } finally {
+      await log.close()
+    }
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  /** Asks it to end, and ends it when it does not. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGTERM')
+    const grace = setTimeout(() => this.#child.kill('SIGKILL'), STOP_GRACE_MS)
+    await this.ended
+    clearTimeout(grace)
+  }
+}

@@ -1,0 +1,172 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
+import { kinds } from '../../kinds/index.ts'
+import { resourceTypeOf } from '../../managed/kinds-registry.ts'
+import { systemClock } from '../../util/clock.ts'
+import { systemRandom } from '../../util/random.ts'
+import { type DemoCluster, DemoError, kubectl, openCluster } from './cluster.ts'
+import { followUntilReady } from './follow.ts'
+import { guide } from './guide.ts'
+import { aimAtEmulator, customResources, type Manifest, readManifests, toYaml } from './manifests.ts'
+import { OperatorProcess } from './operator-process.ts'
+import type { Row } from './rows.ts'
+import { createScreen, type Output } from './screen.ts'
+import { rowLine } from './table.ts'
+
+export interface DemoOptions {
+  /** End as soon as all resources are Ready. */
+  readonly once: boolean
+  readonly kubeconfig?: string | undefined
+  /** How long the emulator takes for a certificate: long enough to be seen. */
+  readonly certSeconds: number
+  /** How long all resources together may take, from the apply. */
+  readonly timeoutMs: number
+  /** The program of this process. */
+  readonly entryPoint: string
+  readonly output: Output
+}
+
+const OPERATOR_NAMESPACE = 'culvert-system'
+const ROOT = new URL('../../../', import.meta.url)
+const CRDS = fileURLToPath(new URL('crds', ROOT))
+const QUICKSTART = fileURLToPath(new URL('examples/quickstart', ROOT))
+const LOG_LINES = 15
+
+/**
+ * Starts a control plane, an emulator and an operator, applies the quickstart, and shows how its resources become Ready.
+ * @param interrupted called once the demo can stop in order; the signal is aborted when it should.
+ * @returns the exit code: 0 when all became Ready (or the person ended it after that), 1 when not.
+ * @throws DemoError
+ */
+export async function runDemo(options: DemoOptions, interrupted: () => AbortSignal): Promise<number> {
+  const say = (line: string): void => void options.output.write(`${line}\n`)
+  await using cluster = await openCluster({
+    onProgress: say,
+    ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
+  })
+  const signal = interrupted()
+  await using resources = new AsyncDisposableStack()
+  const folder = resources.adopt(await mkdtemp(join(tmpdir(), 'culvert-demo-')), (path) =>
+    rm(path, { recursive: true }),
+  )
+  const emulator = resources.adopt(await startEmulator({ certSeconds: options.certSeconds }), (each) => each.close())
+  say(`The emulator of the management API answers at ${emulator.url}`)
+
+  await kubectl(cluster, ['apply', '--server-side', '-f', CRDS])
+  await kubectl(cluster, ['wait', '--for=condition=Established', '--timeout=60s', '-f', CRDS])
+  const operatorLog = join(folder, 'operator.log')
+  const operator = resources.use(await startOperator(options, cluster, emulator, operatorLog))
+  say(`The operator runs as process ${operator.pid}`)
+  const operatorEnd = new AbortController()
+  void operator.ended.then((reason) => operatorEnd.abort(reason))
+  const stage = { options, cluster, emulator, operatorLog, say }
+  const code = await demonstrate(stage, AbortSignal.any([signal, operatorEnd.signal]))
+  if (operatorEnd.signal.aborted) {
+    const reason = String(operatorEnd.signal.reason)
+    throw new DemoError('OPERATOR_ENDED', `The operator ended with ${reason}:\n${await tail(operatorLog)}`)
+  }
+  if (cluster.pids.length === 0) await removeQuickstart(stage)
+  return code
+}
+
+function startOperator(
+  { entryPoint }: DemoOptions,
+  cluster: DemoCluster,
+  emulator: Emulator,
+  logFile: string,
+): Promise<OperatorProcess> {
+  // In a cluster of its own nothing else can run; in somebody's, a Lease keeps two operators apart.
+  const alone = cluster.pids.length > 0 ? ['--no-leader-elect'] : []
+  const args = [
+    ...['--kubeconfig', cluster.kubeconfigPath, '--namespace', OPERATOR_NAMESPACE],
+    ...['--allow-api-host', new URL(emulator.url).host, '--allow-http'],
+    ...['--listen', '127.0.0.1:0', ...alone],
+  ]
+  return OperatorProcess.start({ entryPoint, args, logFile })
+}
+
+interface Stage {
+  readonly options: DemoOptions
+  readonly cluster: DemoCluster
+  readonly emulator: Emulator
+  readonly operatorLog: string
+  readonly say: (line: string) => void
+}
+
+/** @returns the exit code. */
+async function demonstrate(stage: Stage, signal: AbortSignal): Promise<number> {
+  const { options, cluster, emulator, say } = stage
+  const started = performance.now()
+  const manifests = aimAtEmulator(await readManifests(QUICKSTART), emulator)
+  await kubectl(cluster, ['apply', '--server-side', '-f', '-'], toYaml(manifests))
+  say('Applied examples/quickstart\n')
+  const rows = await follow(stage, manifests, started, signal)
+  const waiting = rows.filter(({ ready }) => !ready)
+  if (waiting.length > 0) {
+    if (!signal.aborted) await explain(stage, waiting)
+    return 1
+  }
+  say(`\nAll ${rows.length} resources are Ready after ${((performance.now() - started) / 1000).toFixed(1)} s.`)
+  if (!options.once) {
+    say(lookAround(stage))
+    await aborted(signal)
+    say('Stopping')
+  }
+  return 0
+}
+
+function lookAround({ cluster, emulator, operatorLog }: Stage): string {
+  const { kubeconfigPath, kubectlPath } = cluster
+  const { url: emulatorUrl, apiKey, adminToken } = emulator
+  return guide({ kubeconfigPath, kubectlPath, emulatorUrl, apiKey, adminToken, operatorLog })
+}
+
+/** From a cluster that stays, and while the emulator still answers: nobody could finish the deletions later. */
+async function removeQuickstart({ cluster, say }: Stage): Promise<void> {
+  say('Removing the quickstart from the cluster')
+  const manifests = (await readManifests(QUICKSTART)).filter(({ metadata }) => metadata.name !== OPERATOR_NAMESPACE)
+  await kubectl(cluster, ['delete', '--ignore-not-found', '--timeout=60s', '-f', '-'], toYaml(manifests))
+}
+
+/** Shows the resources until all are Ready, the time is over, or the person has had enough. */
+async function follow(
+  { options, cluster }: Stage,
+  manifests: readonly Manifest[],
+  started: number,
+  signal: AbortSignal,
+): Promise<readonly Row[]> {
+  const resources = customResources(manifests)
+  const screen = createScreen(options.output, resources.length)
+  const used = new Set(resources.map(({ kind }) => kind))
+  return await followUntilReady(
+    {
+      kubeconfig: cluster.kubeconfigPath,
+      types: kinds.filter(({ definition }) => used.has(definition.kind)).map(resourceTypeOf),
+      resources,
+      clock: systemClock,
+      random: systemRandom,
+      onRows: (rows) => screen.show(rows, performance.now() - started),
+    },
+    AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]),
+  )
+}
+
+async function explain({ options, operatorLog, say }: Stage, waiting: readonly Row[]): Promise<void> {
+  say(`\nNot Ready within ${options.timeoutMs / 1000} s:`)
+  for (const row of waiting) say(`  ${rowLine(row)}`)
+  say(`\nThe end of the operator's log:\n${await tail(operatorLog)}`)
+}
+
+async function tail(file: string): Promise<string> {
+  return (await readFile(file, 'utf8')).trimEnd().split('\n').slice(-LOG_LINES).join('\n')
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,63 @@
+import { type Row, WAITING } from './rows.ts'
+import { rowLine, tableLines } from './table.ts'
+
+/** Where the demo writes: standard output, or what a test reads. */
+export interface Output {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly rows?: number
+  write(text: string): unknown
+}
+
+/** Shows how the resources stand, time and again. */
+export interface Screen {
+  /** `elapsedMs` since the resources were applied. */
+  show(rows: readonly Row[], elapsedMs: number): void
+}
+
+/** A table redrawn in place where there is a terminal high enough for it; else a line for each change. */
+export function createScreen(output: Output, count: number): Screen {
+  const fits = output.rows === undefined || count + 2 <= output.rows
+  return output.isTTY === true && fits ? new LiveTable(output) : new ChangeLines(output)
+}
+
+const FALLBACK_COLUMNS = 120
+
+class LiveTable implements Screen {
+  readonly #output: Output
+  #drawn = 0
+
+  constructor(output: Output) {
+    this.#output = output
+  }
+
+  show(rows: readonly Row[]): void {
+    const lines = tableLines(rows, this.#output.columns ?? FALLBACK_COLUMNS)
+    // Up to the table's first line, then each line anew, cleared to its end.
+    const up = this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A`
+    this.#output.write(`${up}\r${lines.map((line) => `${line}\u001b[K\n`).join('')}`)
+    this.#drawn = lines.length
+  }
+}
+
+class ChangeLines implements Screen {
+  readonly #output: Output
+  readonly #shown = new Map<string, string>()
+
+  constructor(output: Output) {
+    this.#output = output
+  }
+
+  show(rows: readonly Row[], elapsedMs: number): void {
+    const time = `${(elapsedMs / 1000).toFixed(1)} s`.padStart(7)
+    for (const row of rows) {
+      const key = `${row.kind}/${row.name}`
+      const line = rowLine(row)
+      const before = this.#shown.get(key)
+      // That nothing is known yet is not worth a line for each resource.
+      if (before === line || (before === undefined && row.state === WAITING)) continue
+      this.#shown.set(key, line)
+      this.#output.write(`${time}  ${line}\n`)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { startEmulator } from '../emulator/emulator.ts'
+import { type EmulatorOptions, OptionError, parseDuration, parseListen, parseRateLimit } from '../emulator/options.ts'
+
+interface Flags {
+  listen: string
+  apiKey?: string
+  data: string
+  versionHeader: string[]
+  latency: number
+  rateLimit?: ReturnType<typeof parseRateLimit>
+  certSeconds: number
+  serviceDomain: string
+  admin: boolean
+  adminToken?: string
+  adminRemote: boolean
+}
+
+/** `culvert emulator`: serves the management API until SIGTERM or SIGINT. */
+export function emulatorCommand(): Command {
+  return new Command('emulator')
+    .description('Serve an emulation of the management API, with an admin surface under /_emulator/.')
+    .option(
+      '--listen <address>',
+      'address to listen on; port 0 takes a free one',
+      checked(parseListen),
+      '127.0.0.1:4040',
+    )
+    .option('--api-key <token>', "token of the administrator's API key (default: generated and printed)")
+    .option('--data <path>', 'file that keeps the data, or :memory:', ':memory:')
+    .option('--version-header <name>', 'further header that may carry the API version (repeatable)', collect, [])
+    .option('--latency <duration>', 'added to every request, such as 20ms', reading(parseDuration), 0)
+    .option('--rate-limit <rate>', 'requests allowed per API key, such as 120/min', reading(parseRateLimit))
+    .option('--cert-seconds <seconds>', 'how long a certificate takes to provision', reading(seconds), 5)
+    .option('--service-domain <domain>', 'the domain whose sub-domains need no DNS records', 'tunnel.example')
+    .option('--no-admin', 'serve no admin surface')
+    .option('--admin-token <token>', 'bearer token of the admin surface (default: generated and printed)')
+    .option('--admin-remote', 'let the admin surface answer other machines, not only loopback', false)
+    .action(async (flags: Flags) => {
+      await serve(flags)
+    })
+}
+
+async function serve(flags: Flags): Promise<void> {
+  // Before anything is printed: whoever reads the line may send the signal at once.
+  const stopped = new Promise<void>((resolve) => {
+    process.once('SIGTERM', () => resolve())
+    process.once('SIGINT', () => resolve())
+  })
+  const emulator = await startEmulator(optionsFrom(flags))
+  const lines = [`emulator listening on ${emulator.url}`]
+  if (flags.apiKey === undefined) lines.push(`API key: ${emulator.apiKey}`)
+  if (flags.admin && flags.adminToken === undefined) {
+    lines.push(`admin surface: ${emulator.adminUrl} with the bearer token ${emulator.adminToken}`)
+  }
+  process.stdout.write(`${lines.join('\n')}\n`)
+  await stopped
+  await emulator.close()
+}
+
+function optionsFrom(flags: Flags): EmulatorOptions {
+  return {
+    listen: flags.listen,
+    data: flags.data,
+    versionHeaders: flags.versionHeader,
+    latencyMs: flags.latency,
+    certSeconds: flags.certSeconds,
+    serviceDomain: flags.serviceDomain,
+    admin: flags.admin,
+    adminRemote: flags.adminRemote,
+    ...(flags.apiKey === undefined ? {} : { apiKey: flags.apiKey }),
+    ...(flags.adminToken === undefined ? {} : { adminToken: flags.adminToken }),
+    ...(flags.rateLimit === undefined ? {} : { rateLimit: flags.rateLimit }),
+  }
+}
+
+/** Turns a reader's OptionError into commander's message about the flag. */
+function reading<T>(read: (text: string) => T): (text: string) => T {
+  return (text) => {
+    try {
+      return read(text)
+    } catch (error) {
+      if (error instanceof OptionError) throw new InvalidArgumentError(error.message)
+      throw error
+    }
+  }
+}
+
+/** Checks a flag that is passed on as it was written. */
+function checked(read: (text: string) => unknown): (text: string) => string {
+  const readChecked = reading(read)
+  return (text) => {
+    readChecked(text)
+    return text
+  }
+}
+
+function seconds(text: string): number {
+  const value = Number(text)
+  if (text === '' || !Number.isFinite(value) || value < 0) throw new OptionError(`seconds ${text}`, '5')
+  return value
+}
+
+function collect(value: string, previous: string[]): string[] {
+  return [...previous, value]
+}

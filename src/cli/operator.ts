@@ -1,0 +1,112 @@
+import { Command, Option } from 'commander'
+import { readEnvironment } from '../config.ts'
+import { createLogger, type LogLevel } from '../util/logger.ts'
+import { collect, duration, positive } from './flags.ts'
+import { runOperator } from './operator/operator.ts'
+import type { OperatorOptions } from './operator/options.ts'
+
+interface Flags {
+  readonly kubeconfig?: string
+  readonly context?: string
+  readonly namespace?: string
+  readonly name: string
+  readonly installation?: string
+  readonly watchNamespace: readonly string[]
+  readonly allowApiHost: readonly string[]
+  readonly allowHttp: boolean
+  readonly leaderElect: boolean
+  readonly leaseDuration: number
+  readonly renewDeadline: number
+  readonly retryPeriod: number
+  readonly requestTimeout: number
+  readonly scanPause: number
+  readonly watchSilence: number
+  readonly workers: number
+  readonly listen: string
+  readonly logLevel: LogLevel
+}
+
+/** `culvert operator`: reconciles until SIGTERM or SIGINT. */
+export function operatorCommand(): Command {
+  return new Command('operator')
+    .description('Make the accounts match the custom resources of a cluster, until stopped.')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: KUBECONFIG, ~/.kube/config, or the pod itself)')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--namespace <name>', "the operator's own namespace (default: POD_NAMESPACE, the pod's, or culvert-system)")
+    .option('--name <name>', 'name of this release: of its Lease, and part of the installation id', 'culvert')
+    .option(
+      '--installation <id>',
+      'marks objects at the API as this installation’s (default: cluster, namespace and name)',
+    )
+    .option(
+      '--watch-namespace <name>',
+      'watch only this namespace, and no ClusterAccounts (repeatable; default: all)',
+      collect,
+      [],
+    )
+    .option(
+      '--allow-api-host <host>',
+      'host[:port] or *.suffix that accounts may be aimed at (repeatable)',
+      collect,
+      [],
+    )
+    .option('--allow-http', 'allow plain http base URLs: for local use only', false)
+    .option('--no-leader-elect', 'do not take a Lease: only where nothing else can run')
+    .option('--lease-duration <time>', 'how long others wait for a leader that is silent', duration, 15_000)
+    .option('--renew-deadline <time>', 'how long a leader that cannot renew goes on', duration, 10_000)
+    .option('--retry-period <time>', 'between two attempts at the Lease', duration, 2_000)
+    .option(
+      '--request-timeout <time>',
+      'of each API request; shorter than lease duration less renew deadline',
+      duration,
+      4_000,
+    )
+    .option(
+      '--scan-pause <time>',
+      'between two looks that must agree before something counts as absent',
+      duration,
+      2_000,
+    )
+    .option(
+      '--watch-silence <time>',
+      'how long a watch may be silent before it is taken for dead; API servers say something about once a minute',
+      duration,
+      150_000,
+    )
+    .option('--workers <number>', 'resources reconciled at a time', positive, 16)
+    .option(
+      '--listen <address>',
+      'address of /healthz, /readyz and /metrics; port 0 takes a free one',
+      '127.0.0.1:8080',
+    )
+    .addOption(new Option('--log-level <level>').choices(['debug', 'info', 'warn', 'error', 'silent']).default('info'))
+    .action(async (flags: Flags) => {
+      process.exitCode = await runOperator(optionsFrom(flags), stopSignal())
+    })
+}
+
+function optionsFrom(flags: Flags): OperatorOptions {
+  const environment = readEnvironment()
+  return {
+    ...flags,
+    namespace: flags.namespace ?? environment.podNamespace ?? 'culvert-system',
+    identity: environment.identity,
+    proxies: environment.proxies,
+    watchNamespaces: flags.watchNamespace,
+    baseURLPolicy: { allowedHosts: flags.allowApiHost, allowHTTP: flags.allowHttp },
+    leaseDurationMs: flags.leaseDuration,
+    renewDeadlineMs: flags.renewDeadline,
+    retryPeriodMs: flags.retryPeriod,
+    requestTimeoutMs: flags.requestTimeout,
+    scanPauseMs: flags.scanPause,
+    watchSilenceMs: flags.watchSilence,
+    logger: createLogger(flags.logLevel),
+  }
+}
+
+/** Aborted by SIGTERM or SIGINT; a second one ends the process at once, as Node does by itself. */
+function stopSignal(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => controller.abort())
+  return controller.signal
+}

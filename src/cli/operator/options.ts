@@ -1,0 +1,44 @@
+import type { BaseURLPolicy } from '../../api/base-url.ts'
+import type { ProxyOptions } from '../../api/dispatcher.ts'
+import type { Logger } from '../../util/logger.ts'
+
+/** How an operator is run. Times are milliseconds. */
+export interface OperatorOptions {
+  readonly kubeconfig?: string | undefined
+  readonly context?: string | undefined
+  /** The operator's own namespace. */
+  readonly namespace: string
+  readonly name: string
+  readonly identity: string
+  readonly installation?: string | undefined
+  /** Empty: all. */
+  readonly watchNamespaces: readonly string[]
+  readonly baseURLPolicy: BaseURLPolicy
+  readonly proxies: ProxyOptions
+  readonly leaderElect: boolean
+  readonly leaseDurationMs: number
+  readonly renewDeadlineMs: number
+  readonly retryPeriodMs: number
+  readonly requestTimeoutMs: number
+  readonly scanPauseMs: number
+  /** Without any frame for so long, bookmarks included, a watch is taken for dead. */
+  readonly watchSilenceMs: number
+  readonly workers: number
+  /** `host:port` of health and metrics. */
+  readonly listen: string
+  readonly logger: Logger
+}
+
+/** A write must be over before another process may lead, or two would write at once. @throws RangeError naming the flags. */
+export function refuseUnsafeTimes({
+  leaderElect,
+  leaseDurationMs,
+  renewDeadlineMs,
+  requestTimeoutMs,
+}: OperatorOptions): void {
+  if (!leaderElect || requestTimeoutMs < leaseDurationMs - renewDeadlineMs) return
+  throw new RangeError(
+    `--request-timeout (${requestTimeoutMs} ms) must be shorter than --lease-duration less --renew-deadline ` +
+      `(${leaseDurationMs - renewDeadlineMs} ms): a write of a former leader could otherwise overlap with a new one`,
+  )
+}

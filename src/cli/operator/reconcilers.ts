@@ -1,0 +1,157 @@
+import type { KubeClient } from '../../kube/types.ts'
+import type { AccountContext } from '../../managed/accounts/account-context.ts'
+import { AccountReconciler } from '../../managed/accounts/account-reconciler.ts'
+import { accountText } from '../../managed/accounts/account-resource.ts'
+import { KeptKeys } from '../../managed/accounts/kept-key.ts'
+import { AccountRegistry } from '../../managed/accounts/registry.ts'
+import type { EventSink, ManagedContext } from '../../managed/context.ts'
+import { statusOf } from '../../managed/cr.ts'
+import type { KindsRegistry } from '../../managed/kinds-registry.ts'
+import { Memories } from '../../managed/memory.ts'
+import { ManagedReconciler } from '../../managed/reconciler.ts'
+import type { ResourceStore, Watches } from '../../managed/resource-store.ts'
+import { subscribeWakeups } from '../../managed/wakeups.ts'
+import { Controller, type ReconcileKey } from '../../runtime/controller.ts'
+import { EventRecorder } from '../../runtime/events.ts'
+import type { CertificateRenewal, Metrics } from '../../runtime/metrics.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Random } from '../../util/random.ts'
+import type { OperatorOptions } from './options.ts'
+import { sessionFactory } from './sessions.ts'
+
+export interface ReconcilersOptions {
+  readonly options: OperatorOptions
+  readonly installation: string
+  readonly kinds: KindsRegistry
+  /** Synced. */
+  readonly watches: Watches
+  readonly store: ResourceStore
+  readonly kube: KubeClient
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly random: Random
+  /** Monotonic time since when this process leads. */
+  readonly leadingSince: number
+  /** Throws an `ApiError` `NotLeader` when this process may not write. */
+  readonly beforeApiWrite: () => void
+}
+
+/** What works while this process leads. */
+export interface Reconcilers {
+  /** Works until `signal` is aborted; resolves when what was in flight has ended. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** Accounts are few, and one that hangs must not keep another from being looked at. */
+const ACCOUNT_WORKERS = 4
+
+/** Connects the reconcilers with the watches that wake them and with the clients that they call. */
+export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
+  const { options, kinds, watches, store, metrics } = parts
+  const { namespace } = options
+  const recorder = eventRecorder(parts)
+  const memories = new Memories()
+  const registry = new AccountRegistry(store)
+  const shared = { ...sharedContext(parts), events: eventSink(recorder), memories }
+  const managed = managedController(parts, { ...shared, accounts: registry })
+  const wakeAccount = (account: ReconcileKey, lane: 'edit' | 'poll' | 'drift'): void => accounts.enqueue(account, lane)
+  const accounts = accountController(parts, {
+    ...shared,
+    registry,
+    keptKeys: new KeptKeys(parts.kube, namespace),
+    metrics: { ...driftMetrics(metrics), orphans: (account, count) => metrics.setOrphans(account, count) },
+    baseURLPolicy: options.baseURLPolicy,
+    operatorNamespace: namespace,
+    openSession: sessionFactory({
+      store,
+      metrics,
+      clock: parts.clock,
+      random: parts.random,
+      proxies: options.proxies,
+      requestTimeoutMs: options.requestTimeoutMs,
+      beforeWrite: parts.beforeApiWrite,
+      lookAgain: (key) => wakeAccount(key, 'poll'),
+    }),
+    wake: (cr, lane) => managed.enqueue(cr, lane),
+  })
+  metrics.watchCertificates(() => renewals(kinds, store))
+  const wake = { managed: managed.enqueue.bind(managed), account: wakeAccount }
+  subscribeWakeups({ kinds, store, watches, memories, operatorNamespace: namespace, wake })
+  return {
+    run: async (signal) => {
+      await Promise.all([managed.run(signal), accounts.run(signal)])
+      await recorder.flush()
+      await registry.close()
+    },
+  }
+}
+
+function sharedContext({ options, installation, kinds, store, kube, clock, random }: ReconcilersOptions) {
+  return { kinds, resources: store, kube, installation, clock, random, logger: options.logger }
+}
+
+function managedController(
+  parts: ReconcilersOptions,
+  context: Omit<ManagedContext, 'metrics' | 'leadership' | 'times'>,
+): Controller {
+  const { options, store, metrics, leadingSince } = parts
+  const { requestTimeoutMs, scanPauseMs, workers } = options
+  const reconciler = new ManagedReconciler({
+    ...context,
+    metrics: driftMetrics(metrics),
+    leadership: { leadingSince: () => leadingSince },
+    times: { requestTimeoutMs, scanPauseMs },
+  })
+  const controller = new Controller({
+    ...base(parts),
+    workers,
+    reconcile: (key) => reconciler.reconcile(key),
+    groupOf: (key) => groupOf(store, key),
+    queueObserver: metrics.queue,
+  })
+  const names = [...parts.kinds.managed, ...parts.kinds.accounts].map(({ definition }) => definition.kind)
+  metrics.watchController(controller, names)
+  return controller
+}
+
+function accountController(parts: ReconcilersOptions, context: AccountContext): Controller {
+  const reconciler = new AccountReconciler(context)
+  return new Controller({
+    ...base(parts),
+    workers: ACCOUNT_WORKERS,
+    reconcile: ({ kind, ...key }) => {
+      return reconciler.reconcile({ ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' })
+    },
+  })
+}
+
+function base({ clock, random, options, metrics }: ReconcilersOptions) {
+  return { clock, random, logger: options.logger, observer: metrics.controller }
+}
+
+function renewals(kinds: KindsRegistry, store: ResourceStore): CertificateRenewal[] {
+  return store.all().flatMap((cr) => {
+    const { namespace = '', name } = cr.metadata
+    const renewsAt = kinds.managedKind(cr.kind)?.renewsAt?.(statusOf(cr))
+    return renewsAt === undefined ? [] : [{ kind: cr.kind, namespace, name, renewsAt: Date.parse(renewsAt) }]
+  })
+}
+
+function driftMetrics(metrics: Metrics): ManagedContext['metrics'] {
+  return { drift: (kind, field) => metrics.driftFound(kind, [field]) }
+}
+
+function eventRecorder({ kube, clock, random, options }: ReconcilersOptions): EventRecorder {
+  return new EventRecorder({ client: kube, clock, random, logger: options.logger, instance: options.identity })
+}
+
+function eventSink(recorder: EventRecorder): EventSink {
+  return { record: (about, { type, reason, message }) => recorder.record(about, { type, reason, note: message }) }
+}
+
+/** Work counts against its account, so that a slow account leaves workers to the others. */
+function groupOf(store: ResourceStore, key: ReconcileKey): string {
+  const cr = store.get(key)
+  const account = cr === undefined ? undefined : store.accountKeyOf(cr)
+  return account === undefined ? '' : accountText(account)
+}

@@ -1,0 +1,67 @@
+import { createApiClient } from '../../api/client.ts'
+import type { ProxyOptions } from '../../api/dispatcher.ts'
+import { RateBudget } from '../../api/rate-budget.ts'
+import type { AccountKey } from '../../managed/accounts/account-resource.ts'
+import { LiveSession, type SessionConfig } from '../../managed/accounts/session.ts'
+import { type CustomResource, isDeleting, statusOf } from '../../managed/cr.ts'
+import type { ResourceStore } from '../../managed/resource-store.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Random } from '../../util/random.ts'
+
+/** How Culvert names itself to servers. */
+export const USER_AGENT = 'culvert'
+
+export interface SessionFactoryOptions {
+  readonly store: ResourceStore
+  readonly metrics: Metrics
+  readonly proxies: ProxyOptions
+  readonly requestTimeoutMs: number
+  readonly clock: Clock
+  readonly random: Random
+  /** Throws an `ApiError` `NotLeader` when this process may not write. */
+  readonly beforeWrite: () => void
+  /** Queues the account. */
+  readonly lookAgain: (key: AccountKey) => void
+}
+
+/** Makes sessions, each with a client and a rate budget of its own: the only place where a client is built. */
+export function sessionFactory(
+  options: SessionFactoryOptions,
+): (key: AccountKey, config: SessionConfig) => LiveSession {
+  const { store, metrics, clock, random, lookAgain, beforeWrite, proxies, requestTimeoutMs } = options
+  return (key, config) => {
+    const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
+    const budget = new RateBudget({ clock, random, requestsPerMinute, burst, onWait: metrics.rateLimitWait })
+    const client = createApiClient({
+      baseURL,
+      apiKey: () => apiKey,
+      versionHeader,
+      caBundle,
+      proxies,
+      requestTimeoutMs,
+      budget,
+      clock,
+      random,
+      beforeWrite,
+      onRequest: metrics.apiRequest,
+      userAgent: USER_AGENT,
+    })
+    return new LiveSession({
+      key,
+      config,
+      client,
+      clock,
+      knownObjects: () => store.membersOf(key).filter(isHolding).length,
+      isHeld: (id) => {
+        const holder = store.holderOf(id)
+        return holder !== undefined && isHolding(holder)
+      },
+      lookAgain: () => lookAgain(key),
+    })
+  }
+}
+
+function isHolding(cr: CustomResource): boolean {
+  return statusOf(cr).id !== undefined && !isDeleting(cr)
+}

@@ -1,0 +1,49 @@
+import type { KubeObject, ResourceType } from '../../kube/types.ts'
+import type { AccountResource } from '../../managed/accounts/account-resource.ts'
+import type { CustomResource } from '../../managed/cr.ts'
+import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
+import type { Watches } from '../../managed/resource-store.ts'
+import type { AccountDescriptor, ManagedDescriptor } from '../../managed/types/descriptor.ts'
+import { Reflector, type ReflectorOptions } from '../../runtime/reflector.ts'
+
+export interface WatchScope {
+  /** Namespaces to watch; empty: all. */
+  readonly namespaces: readonly string[]
+  /** The operator's own, where the Secrets of ClusterAccounts live. */
+  readonly operatorNamespace: string
+}
+
+const core = { group: '', version: 'v1', metadataOnly: true } as const
+
+/** A watch for every kind, for Secrets and for Namespaces, none of them started. */
+export function createWatches(
+  kinds: KindsRegistry,
+  base: Omit<ReflectorOptions, 'type' | 'namespaces'>,
+  { namespaces, operatorNamespace }: WatchScope,
+): Watches {
+  // Installations side by side, each with its own namespaces, must not compete for what belongs to the whole cluster.
+  const all = namespaces.length === 0
+  const reflect = <T extends KubeObject>(type: ResourceType, scope = namespaces): Reflector<T> => {
+    return new Reflector<T>({ ...base, type, namespaces: scope })
+  }
+  const byKind = <T extends KubeObject>(descriptors: readonly (ManagedDescriptor | AccountDescriptor)[]) => {
+    return new Map(
+      descriptors.map((descriptor) => [descriptor.definition.kind, reflect<T>(resourceTypeOf(descriptor))]),
+    )
+  }
+  const secretScope = all ? [] : [...new Set([...namespaces, operatorNamespace])]
+  return {
+    managed: byKind<CustomResource>(kinds.managed),
+    accounts: byKind<AccountResource>(
+      kinds.accounts.filter(({ definition }) => all || definition.scope === 'Namespaced'),
+    ),
+    secrets: reflect({ ...core, plural: 'secrets', kind: 'Secret', namespaced: true }, secretScope),
+    namespaces: all ? reflect({ ...core, plural: 'namespaces', kind: 'Namespace', namespaced: false }) : undefined,
+  }
+}
+
+/** Every watch, whatever it is of. */
+export function allWatches(watches: Watches): readonly Pick<Reflector<KubeObject>, 'start' | 'synced'>[] {
+  const { managed, accounts, secrets, namespaces } = watches
+  return [...managed.values(), ...accounts.values(), secrets, ...(namespaces === undefined ? [] : [namespaces])]
+}

@@ -1,0 +1,163 @@
+import type { DnsRecord } from '../certificates/dns-table.ts'
+import { RequestError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import { settle } from '../objects/settle.ts'
+import type { Services } from '../objects/write-context.ts'
+import { BOOT_ACCOUNT, bootAccount, followStoredIds } from './bootstrap.ts'
+import type { FaultSpec } from './fault-spec.ts'
+import type { Faults, FaultView } from './faults.ts'
+import type { Journal, JournalEntry } from './journal.ts'
+import { type SeedResult, type SeedSpec, seed } from './seed.ts'
+import { restoreSnapshot, type Snapshot, takeSnapshot, wipe } from './snapshot.ts'
+
+/** Key in `meta` under which the clock's offset outlives the process. */
+export const CLOCK_OFFSET = 'clock_offset_ms'
+
+export interface AdminOptions {
+  readonly services: Services
+  readonly faults: Faults
+  readonly journal: Journal
+  /** Token of the default account's key, to start over with on reset. */
+  readonly apiKey: string
+  /** Empties what lives outside the store, such as rate limits. */
+  readonly onReset: () => void
+}
+
+/**
+ * What a test or a person may do to the emulator behind the API's back. Served under `/_emulator/`, and usable directly by
+ * whoever started the emulator in the same process. Whatever fell due before a change happens before it.
+ */
+export class Admin {
+  readonly #options: AdminOptions
+
+  constructor(options: AdminOptions) {
+    this.#options = options
+  }
+
+  /** Id of the account that the emulator started with. */
+  get account(): string {
+    return this.#options.services.store.getMeta(BOOT_ACCOUNT) ?? ''
+  }
+
+  /** Requests with a `seq` greater than `since` (default: all remembered), oldest first. */
+  journal(since = 0): readonly JournalEntry[] {
+    return this.#options.journal.entries(since)
+  }
+
+  clearJournal(): void {
+    this.#options.journal.clear()
+  }
+
+  addFault(spec: FaultSpec): FaultView {
+    this.#settle()
+    return this.#options.faults.add(spec)
+  }
+
+  faults(): readonly FaultView[] {
+    return this.#options.faults.list()
+  }
+
+  fault(id: string): FaultView {
+    return this.#options.faults.get(id) ?? unknownFault(id)
+  }
+
+  /** Resolves once the fault has acted `hits` times (default 1), or as it stands after `timeoutMs` (default 30 s). */
+  async waitForFault(id: string, hits = 1, timeoutMs = 30_000): Promise<FaultView> {
+    return (await this.#options.faults.waitForHits(id, hits, timeoutMs)) ?? unknownFault(id)
+  }
+
+  /** Lets the requests that hang on the fault go on, now and later. */
+  releaseFault(id: string): void {
+    this.fault(id)
+    this.#options.faults.release(id)
+  }
+
+  deleteFault(id: string): void {
+    if (!this.#options.faults.delete(id)) unknownFault(id)
+  }
+
+  clearFaults(): void {
+    this.#options.faults.clear()
+  }
+
+  /** Emulated time in milliseconds since the epoch. */
+  now(): number {
+    return this.#options.services.clock.now()
+  }
+
+  /** Moves emulated time on; everything due on the way happens at its time. */
+  advanceClock(seconds: number): void {
+    this.#moveClock(() => this.#options.services.clock.advance(seconds))
+  }
+
+  /** Sets emulated time, in milliseconds since the epoch; it goes on running from there. */
+  setClock(milliseconds: number): void {
+    this.#moveClock(() => this.#options.services.clock.set(milliseconds))
+  }
+
+  /** Back to the machine's time. */
+  resetClock(): void {
+    this.#moveClock(() => this.#options.services.clock.reset())
+  }
+
+  dns(): readonly DnsRecord[] {
+    return this.#options.services.dns.list()
+  }
+
+  putDns(record: DnsRecord): void {
+    this.#settle()
+    this.#options.services.dns.put(record)
+  }
+
+  /** Removes the records that agree with every member given; without members, all. */
+  deleteDns(match: Partial<DnsRecord> = {}): void {
+    this.#settle()
+    this.#options.services.dns.delete(match)
+  }
+
+  seed(spec: SeedSpec): SeedResult {
+    this.#settle()
+    return seed(spec, this.#options.services, this.account)
+  }
+
+  snapshot(): Snapshot {
+    this.#settle()
+    return takeSnapshot(this.#options.services.store)
+  }
+
+  restore(snapshot: JsonObject): void {
+    const { services } = this.#options
+    restoreSnapshot(snapshot, services)
+    services.clock.restore(Number(services.store.getMeta(CLOCK_OFFSET) ?? 0))
+    followStoredIds(services)
+  }
+
+  /** Everything as after a first start: the default account with its key, no faults, an empty journal, the machine's time. */
+  reset(): void {
+    const { services, faults, journal, apiKey, onReset } = this.#options
+    faults.clear()
+    services.clock.reset()
+    services.store.transaction(() => {
+      wipe(services.store)
+      bootAccount(services, apiKey)
+    })
+    journal.clear()
+    onReset()
+  }
+
+  #moveClock(move: () => void): void {
+    this.#settle()
+    move()
+    const { store, clock } = this.#options.services
+    store.setMeta(CLOCK_OFFSET, String(clock.offset))
+    this.#settle()
+  }
+
+  #settle(): void {
+    settle(this.#options.services)
+  }
+}
+
+function unknownFault(id: string): never {
+  throw new RequestError('notFound', `there is no fault ${id}`, { id })
+}

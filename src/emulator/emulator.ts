@@ -1,0 +1,184 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { type Clock, systemClock } from '../util/clock.ts'
+import { type Random, systemRandom } from '../util/random.ts'
+import { Admin, CLOCK_OFFSET } from './admin/admin.ts'
+import { bootAccount, followStoredIds } from './admin/bootstrap.ts'
+import { Faults } from './admin/faults.ts'
+import { Journal } from './admin/journal.ts'
+import { adminPlugin } from './admin/routes.ts'
+import { DnsTable } from './certificates/dns-table.ts'
+import { CertificateIssuer } from './certificates/issuer.ts'
+import { EmulatorClock } from './emulator-clock.ts'
+import { RequestError } from './errors.ts'
+import { apiPlugin } from './http/api.ts'
+import { RateLimiter } from './http/rate-limiter.ts'
+import { createServer } from './http/server.ts'
+import { IdSource } from './ids.ts'
+import type { Services } from './objects/write-context.ts'
+import { type EmulatorOptions, parseListen } from './options.ts'
+import { RESOURCES } from './resources/index.ts'
+import { ResourceIndex } from './resources/resource-index.ts'
+import { Store } from './store/store.ts'
+import { newToken } from './tokens.ts'
+
+const STANDARD_VERSION_HEADER = 'service-version'
+const ADMIN_PREFIX = '/_emulator'
+
+/** A running emulator. */
+export interface Emulator {
+  /** Base address of the API. */
+  readonly url: string
+  /** Base address of the admin surface: `<url>/_emulator`. */
+  readonly adminUrl: string
+  /** Bearer token of the admin surface. */
+  readonly adminToken: string
+  /** Token of the administrator's API key in the default account. */
+  readonly apiKey: string
+  /** Id of the default account. */
+  readonly account: string
+  /** The admin surface without HTTP. */
+  readonly admin: Admin
+  /** Stops answering, ends open connections, and closes the data file. Closing again does nothing more. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts an emulator of the management API.
+ *
+ * @example
+ * const emulator = await startEmulator({ certSeconds: 1 })
+ * await fetch(`${emulator.url}/ip_policies`, {
+ *   headers: { authorization: `Bearer ${emulator.apiKey}`, 'service-version': '2' },
+ * })
+ * await emulator.close()
+ */
+export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  const listen = parseListen(options.listen ?? '127.0.0.1:0')
+  const parts = createParts(options)
+  const { app, admin, faults, services, stopping, apiKey, adminToken } = parts
+  let closed: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    stopping.abort(new RequestError('unavailable', 'the emulator is stopping'))
+    await app.close()
+    faults.clear()
+    services.store.close()
+  }
+  try {
+    await registerSurfaces(parts, options)
+    await app.listen(listen)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const url = addressOf(app.server.address())
+  return {
+    url,
+    adminUrl: `${url}${ADMIN_PREFIX}`,
+    adminToken,
+    apiKey,
+    get account() {
+      return admin.account
+    },
+    admin,
+    close: () => {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+interface Parts {
+  readonly app: FastifyInstance
+  readonly admin: Admin
+  readonly faults: Faults
+  readonly journal: Journal
+  readonly services: Services
+  readonly limiter: RateLimiter | undefined
+  readonly stopping: AbortController
+  /** The machine's clock. */
+  readonly clock: Clock
+  readonly apiKey: string
+  readonly adminToken: string
+}
+
+/** Everything the emulator is made of, with the default account in place; nothing listens yet. */
+function createParts(options: EmulatorOptions): Parts {
+  const clock = options.clock ?? systemClock
+  const random = options.random ?? systemRandom
+  const apiKey = options.apiKey ?? newToken(random)
+  const faults = new Faults(clock)
+  const journal = new Journal()
+  const services = createServices(options, { clock, random, faults })
+  const limiter = options.rateLimit && new RateLimiter(options.rateLimit, () => clock.monotonic())
+  bootAccount(services, apiKey)
+  return {
+    app: createServer({
+      newOperationId: () => services.ids.next('op'),
+      logFailure: options.logFailure ?? logToStandardError,
+    }),
+    admin: new Admin({ services, faults, journal, apiKey, onReset: () => limiter?.reset() }),
+    faults,
+    journal,
+    services,
+    limiter,
+    stopping: new AbortController(),
+    clock,
+    apiKey,
+    adminToken: options.adminToken ?? newToken(random),
+  }
+}
+
+/** Opens the store and takes up the time and the ids of an earlier run on the same data. */
+function createServices(
+  options: EmulatorOptions,
+  { clock: machineClock, random, faults }: { clock: Clock; random: Random; faults: Faults },
+): Services {
+  const clock = new EmulatorClock(machineClock)
+  const store = new Store(options.data ?? ':memory:', () => clock.now())
+  clock.restore(Number(store.getMeta(CLOCK_OFFSET) ?? 0))
+  const dns = new DnsTable(store)
+  const services: Services = {
+    store,
+    clock,
+    random,
+    dns,
+    ids: new IdSource(() => clock.now(), random),
+    resources: new ResourceIndex(RESOURCES),
+    certificates: new CertificateIssuer(dns, faults, options.certSeconds ?? 5),
+    serviceDomain: (options.serviceDomain ?? 'tunnel.example').toLowerCase(),
+  }
+  followStoredIds(services)
+  return services
+}
+
+async function registerSurfaces(parts: Parts, options: EmulatorOptions): Promise<void> {
+  const { app, admin, adminToken, services, journal, faults, clock, limiter, stopping } = parts
+  if (options.admin ?? true) {
+    const surface = adminPlugin({ admin, token: adminToken, remote: options.adminRemote ?? false })
+    await app.register(surface, { prefix: ADMIN_PREFIX })
+  }
+  const furtherHeaders = (options.versionHeaders ?? []).map((name) => name.toLowerCase())
+  await app.register(
+    apiPlugin({
+      services,
+      journal,
+      faults,
+      clock,
+      versionHeaders: [STANDARD_VERSION_HEADER, ...furtherHeaders],
+      latencyMs: options.latencyMs ?? 0,
+      rateLimiter: limiter,
+      stopping: stopping.signal,
+    }),
+  )
+}
+
+function addressOf(address: AddressInfo | string | null): string {
+  if (address === null || typeof address === 'string') throw new Error('the emulator listens on no TCP port')
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return `http://${host}:${address.port}`
+}
+
+function logToStandardError(message: string, error: unknown): void {
+  process.stderr.write(`${message}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+}

@@ -1,0 +1,88 @@
+import { RequestError } from '../errors.ts'
+import type { Json, JsonObject } from '../json.ts'
+
+/** Checks a value found at path `at` of a body and returns its canonical form, or throws a RequestError naming `at`. */
+export type Reader<T extends Json = Json> = (value: Json, at: string) => T
+
+/** One field of a collection's bodies. */
+export interface Field {
+  readonly read: Reader
+  /** Which bodies may carry it. */
+  readonly within: 'both' | 'create' | 'update'
+  /** The value when absent at create; `mandatory` when there is none. */
+  readonly absent: { readonly value: Json } | 'mandatory'
+  /** What an explicit null in an update does: back to the absent value, or refused with this reason. */
+  readonly whenNull: 'clear' | { readonly refuse: string }
+}
+
+export type Fields = Readonly<Record<string, Field>>
+
+/** A field that may be left out and then has the value `absent`; null in an update returns it to that. */
+export function optional(read: Reader, absent: Json): Field {
+  return { read, within: 'both', absent: { value: absent }, whenNull: 'clear' }
+}
+
+/** A field without which the object cannot exist. */
+export function mandatory(read: Reader): Field {
+  return { read, within: 'both', absent: 'mandatory', whenNull: { refuse: 'must not be null' } }
+}
+
+/** The field is fixed at create: an update that names it is refused. */
+export function fixed(field: Field): Field {
+  return { ...field, within: 'create' }
+}
+
+/** The field exists in update bodies only. */
+export function updateOnly(field: Field): Field {
+  return { ...field, within: 'update' }
+}
+
+/** Every field of a new object: those of the body, checked, and the absent values of the rest. */
+export function readCreate(fields: Fields, body: JsonObject): JsonObject {
+  const values: JsonObject = {}
+  for (const name of Object.keys(body)) {
+    if (fieldOf(fields, name)?.within === undefined || fieldOf(fields, name)?.within === 'update')
+      throw unknownField(name)
+  }
+  for (const [name, field] of Object.entries(fields)) {
+    const given = Object.hasOwn(body, name) ? body[name] : undefined
+    if (given !== undefined && given !== null) values[name] = field.read(given, name)
+    else if (field.absent === 'mandatory') throw missingField(name)
+    else values[name] = field.absent.value
+  }
+  return values
+}
+
+/** The fields an update body changes, checked. `id` is accepted and ignored; an absent field is not in the result. */
+export function readUpdate(fields: Fields, body: JsonObject): JsonObject {
+  const changes: JsonObject = {}
+  for (const [name, given] of Object.entries(body)) {
+    if (name === 'id') continue
+    const field = fieldOf(fields, name)
+    if (field === undefined) throw unknownField(name)
+    if (field.within === 'create') {
+      throw new RequestError('fixedField', `${name} is fixed when the object is created`, { field: name })
+    }
+    changes[name] = given === null ? nullValue(field, name) : field.read(given, name)
+  }
+  return changes
+}
+
+function nullValue(field: Field, name: string): Json {
+  if (field.whenNull !== 'clear')
+    throw new RequestError('invalidField', `${name}: ${field.whenNull.refuse}`, { field: name })
+  if (field.absent === 'mandatory') throw missingField(name)
+  return field.absent.value
+}
+
+function fieldOf(fields: Fields, name: string): Field | undefined {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined
+}
+
+export function unknownField(at: string): RequestError {
+  return new RequestError('unknownField', `unknown field ${JSON.stringify(at)}`, { field: at })
+}
+
+export function missingField(at: string): RequestError {
+  return new RequestError('missingField', `${at} is required`, { field: at })
+}

@@ -1,0 +1,135 @@
+import { invalid } from '../errors.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json.ts'
+import { missingField, type Reader, unknownField } from './field.ts'
+
+/** Any string. */
+export const string: Reader<string> = (value, at) => {
+  if (typeof value !== 'string') throw invalid(at, 'must be a string')
+  return value
+}
+
+/** A string with at least one character. */
+export const nonEmptyString: Reader<string> = (value, at) => {
+  const text = string(value, at)
+  if (text === '') throw invalid(at, 'must not be empty')
+  return text
+}
+
+/** A string of at most `limit` bytes of UTF-8. */
+export function bytes(limit: number): Reader<string> {
+  return (value, at) => {
+    const text = string(value, at)
+    const size = Buffer.byteLength(text)
+    if (size > limit) throw invalid(at, `is ${size} bytes long, at most ${limit} are allowed`)
+    return text
+  }
+}
+
+/** A string of at most `limit` characters (Unicode code points). */
+export function characters(limit: number): Reader<string> {
+  return (value, at) => {
+    const text = string(value, at)
+    const size = [...text].length
+    if (size > limit) throw invalid(at, `is ${size} characters long, at most ${limit} are allowed`)
+    return text
+  }
+}
+
+export const boolean: Reader<boolean> = (value, at) => {
+  if (typeof value !== 'boolean') throw invalid(at, 'must be true or false')
+  return value
+}
+
+/** A whole number from `least` to `most`, both included. */
+export function integer(least: number, most: number): Reader<number> {
+  return (value, at) => {
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most) {
+      throw invalid(at, `must be a whole number from ${least} to ${most}`)
+    }
+    return value
+  }
+}
+
+/** One of the given strings. */
+export function oneOf<T extends string>(...allowed: readonly T[]): Reader<T> {
+  return (value, at) => {
+    const match = allowed.find((option) => option === value)
+    if (match === undefined) throw invalid(at, `must be one of ${allowed.join(', ')}`)
+    return match
+  }
+}
+
+export function listOf<T extends Json>(item: Reader<T>): Reader<T[]> {
+  return (value, at) => {
+    if (!Array.isArray(value)) throw invalid(at, 'must be a list')
+    return value.map((entry, index) => item(entry, `${at}[${index}]`))
+  }
+}
+
+/** A list; a single object is read as a list of one (`api-decisions.md § Values`). */
+export function listOrOne<T extends Json>(item: Reader<T>): Reader<T[]> {
+  const list = listOf(item)
+  return (value, at) => (isJsonObject(value) ? [item(value, at)] : list(value, at))
+}
+
+/** A list whose entries are strings of the kind `item`, none of them twice. */
+export function distinct(item: Reader<string>): Reader<string[]> {
+  const list = listOf(item)
+  return (value, at) => {
+    const entries = list(value, at)
+    entries.forEach((entry, index) => {
+      if (entries.indexOf(entry) !== index) throw invalid(`${at}[${index}]`, `${JSON.stringify(entry)} is named twice`)
+    })
+    return entries
+  }
+}
+
+/** A map with any string keys; keys are kept to the letter. */
+export function mapOf<T extends Json>(item: Reader<T>): Reader<Record<string, T>> {
+  return (value, at) => {
+    if (!isJsonObject(value)) throw invalid(at, 'must be an object')
+    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, item(entry, `${at}.${key}`)]))
+  }
+}
+
+/** Any JSON object, as it is. */
+export const anyObject: Reader<JsonObject> = (value, at) => {
+  if (!isJsonObject(value)) throw invalid(at, 'must be an object')
+  return value
+}
+
+interface Member {
+  readonly read: Reader
+  readonly absent?: Json
+}
+
+/**
+ * An object with exactly these members. One without `absent` is mandatory; null counts as absent.
+ * A member that is not declared is refused by its full path.
+ */
+export function object(members: Readonly<Record<string, Member>>): Reader<JsonObject> {
+  return (value, at) => {
+    if (!isJsonObject(value)) throw invalid(at, 'must be an object')
+    for (const name of Object.keys(value)) {
+      if (!Object.hasOwn(members, name)) throw unknownField(`${at}.${name}`)
+    }
+    const result: JsonObject = {}
+    for (const [name, member] of Object.entries(members)) {
+      const given = Object.hasOwn(value, name) ? value[name] : undefined
+      if (given !== undefined && given !== null) result[name] = member.read(given, `${at}.${name}`)
+      else if (member.absent === undefined) throw missingField(`${at}.${name}`)
+      else result[name] = member.absent
+    }
+    return result
+  }
+}
+
+/** The one member of `value` that is neither absent nor null, out of the allowed names; anything else is refused. */
+export function exactlyOne<T extends string>(value: JsonObject, allowed: readonly T[], at: string): T {
+  const present = allowed.filter((name) => value[name] !== undefined && value[name] !== null)
+  const [only] = present
+  if (only === undefined || present.length > 1) {
+    throw invalid(at, `must hold exactly one of ${allowed.join(', ')}, not ${present.length}`)
+  }
+  return only
+}

@@ -1,0 +1,134 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Clock, sleep } from '../../util/clock.ts'
+import type { Faults } from '../admin/faults.ts'
+import { type Journal, type JournalEntry, withoutSecrets } from '../admin/journal.ts'
+import { RequestError } from '../errors.ts'
+import { settle } from '../objects/settle.ts'
+import type { Services } from '../objects/write-context.ts'
+import { admit, checkVersion, identify } from './authenticate.ts'
+import { recordedBody } from './body.ts'
+import { collectionRoutes } from './collection-routes.ts'
+import type { Exchange } from './exchange.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+import { actAfter, actBefore, actUnread } from './wire-faults.ts'
+
+export interface ApiOptions {
+  readonly services: Services
+  readonly journal: Journal
+  readonly faults: Faults
+  /** The machine's clock: latency, pauses of faults, journal times. */
+  readonly clock: Clock
+  /** Lower-case names of the headers that may carry the version. */
+  readonly versionHeaders: readonly string[]
+  /** Added to each request before it is processed, in milliseconds. */
+  readonly latencyMs: number
+  readonly rateLimiter: RateLimiter | undefined
+  /** Aborted when the emulator stops, so that no request that was held up is processed afterwards. */
+  readonly stopping: AbortSignal
+}
+
+/**
+ * The API: every request is recorded, meets its fault, is authenticated, rate-limited and checked for the version, in this
+ * order, before its body is read. Written as a fastify plugin, so that the admin surface beside it has none of this.
+ */
+export function apiPlugin(options: ApiOptions): (app: FastifyInstance) => Promise<void> {
+  return async (app) => {
+    app.decorateRequest('exchange', undefined)
+    app.addHook('onRequest', async (request, reply) => {
+      const proceed = await receive(request, reply, options)
+      return proceed ? undefined : reply
+    })
+    app.addHook('preHandler', async (request, reply) => {
+      const proceed = await beginProcessing(request, reply, options)
+      return proceed ? undefined : reply
+    })
+    app.addHook('onSend', (request, reply, payload, done) => {
+      send(request, reply, payload, options).then(
+        (proceed) => {
+          if (proceed) done(null, payload)
+        },
+        (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
+      )
+    })
+    app.setNotFoundHandler((request) => {
+      throw new RequestError('unknownRoute', `there is no path ${request.method} ${pathOf(request)}`)
+    })
+    for (const resource of options.services.resources.all) {
+      if (resource.served) collectionRoutes(app, resource, options.services)
+    }
+  }
+}
+
+/** Before the body is read. False when the request has been answered or cut off. */
+async function receive(request: FastifyRequest, reply: FastifyReply, options: ApiOptions): Promise<boolean> {
+  const { services, journal, faults, clock } = options
+  const operationId = request.id
+  reply.header('operation-id', operationId)
+  const identity = identify(services.store, request.headers)
+  const fault = faults.meet(request.method, pathOf(request))
+  const entry: JournalEntry = {
+    seq: journal.next(),
+    method: request.method,
+    path: pathOf(request),
+    query: request.url.slice(pathOf(request).length),
+    time: new Date(clock.now()).toISOString(),
+    keyId: identity?.keyId ?? null,
+    account: identity?.account ?? null,
+    body: null,
+    status: null,
+    responseId: null,
+    answeredSeq: null,
+    fault: fault?.id ?? null,
+    operationId,
+  }
+  journal.add(entry)
+  const exchange: Exchange = { entry, fault, caller: undefined }
+  request.exchange = exchange
+  if (fault !== undefined && !(await actUnread(fault, request, reply))) return false
+  if (options.latencyMs > 0) await sleep(clock, options.latencyMs, options.stopping)
+
+  const caller = admit(identity)
+  options.rateLimiter?.take(caller.keyId)
+  checkVersion(request.headers, options.versionHeaders)
+  exchange.caller = caller
+  return true
+}
+
+/** Once the body is read. False when the request has been cut off. */
+async function beginProcessing(request: FastifyRequest, reply: FastifyReply, options: ApiOptions): Promise<boolean> {
+  const { exchange } = request
+  if (exchange === undefined) return true
+  exchange.entry.body = withoutSecrets(recordedBody(request))
+  if (exchange.fault !== undefined && !(await actBefore(exchange.fault, request, reply, options))) return false
+  // Asked again: the key may have been deleted while the request was held up.
+  exchange.caller = admit(identify(options.services.store, request.headers))
+  settle(options.services)
+  return true
+}
+
+/** When the answer is decided. False when the connection has been dealt with. */
+async function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  options: ApiOptions,
+): Promise<boolean> {
+  const { exchange } = request
+  if (exchange === undefined) return true
+  const { entry, fault } = exchange
+  const text = typeof payload === 'string' ? payload : ''
+  entry.status = reply.statusCode
+  entry.responseId = idIn(text)
+  if (fault !== undefined && !(await actAfter(fault, request, reply, { text, ...options }))) return false
+  entry.answeredSeq = options.journal.next()
+  return true
+}
+
+function idIn(text: string): string | null {
+  return /^\{"id":"([^"]+)"/.exec(text)?.[1] ?? null
+}
+
+function pathOf(request: FastifyRequest): string {
+  const end = request.url.indexOf('?')
+  return end < 0 ? request.url : request.url.slice(0, end)
+}

@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { RequestError } from '../errors.ts'
+import type { Caller } from '../objects/write-context.ts'
+import type { Store } from '../store/store.ts'
+import { findToken } from '../tokens.ts'
+
+/** The only version there is (`management-api.md § Authentication`). */
+const VERSION = '2'
+
+/** Who sent the request, told from its bearer token; undefined when the token is missing, malformed or unknown. */
+export function identify(store: Store, headers: IncomingHttpHeaders): (Caller & { active: boolean }) | undefined {
+  const token = bearerToken(headers)
+  const match = token === undefined ? undefined : findToken(store, token)
+  if (match === undefined) return undefined
+  const { account, keyId } = match
+  const ownerId = store.get(account, 'api_keys', keyId)?.owner_id
+  if (typeof ownerId !== 'string') return undefined
+  const owner = store.get(account, 'users', ownerId) ?? store.get(account, 'bot_users', ownerId)
+  return { account, keyId, ownerId, admin: owner?.admin === true, active: owner?.active !== false }
+}
+
+export function bearerToken(headers: IncomingHttpHeaders): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+}
+
+/** Refuses callers that are unknown (401, one answer whatever the reason) or owned by an inactive bot (403). */
+export function admit(caller: (Caller & { active: boolean }) | undefined): Caller {
+  if (caller === undefined) {
+    throw new RequestError(
+      'unauthenticated',
+      'the request needs an Authorization header with a valid bearer token',
+      {},
+      { 'www-authenticate': 'Bearer' },
+    )
+  }
+  if (!caller.active) throw new RequestError('inactive', 'the bot user that owns this API key is not active')
+  return caller
+}
+
+/** Refuses requests whose version header is missing or names another version. `names` are lower-case header names. */
+export function checkVersion(headers: IncomingHttpHeaders, names: readonly string[]): void {
+  const given = names.map((name) => headers[name]).filter((value) => value !== undefined)
+  if (given.length === 0) throw new RequestError('version', `the header ${names.join(' or ')} is required`)
+  if (given.some((value) => value !== VERSION)) {
+    throw new RequestError('version', `${names.join(' or ')} must be ${VERSION}`)
+  }
+}

@@ -1,0 +1,54 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { JsonObject } from '../json.ts'
+import { create, find, remove, render, update } from '../objects/operations.ts'
+import type { Services } from '../objects/write-context.ts'
+import type { Resource } from '../resources/resource.ts'
+import { bodyOf } from './body.ts'
+import { listPage, listPastPage, readPageRequest } from './paging.ts'
+import { memberRoutes, partRoutes } from './part-routes.ts'
+import { contextOf, idOf, route, viewOf } from './route.ts'
+
+/** Registers the standard operations of a collection and its sub-resources (`management-api.md § Standard operations`). */
+export function collectionRoutes(app: FastifyInstance, resource: Resource, services: Services): void {
+  const collection = `/${resource.path}`
+  const item = `${collection}/:id`
+
+  route(app, collection, {
+    GET: (request) => list(resource, request, services),
+    POST: (request, reply) => {
+      const context = contextOf(request, services)
+      const { object, revealed } = create(resource, bodyOf(request), context)
+      return reply.code(201).send({ ...render(resource, object, viewOf(request, services)), ...revealed })
+    },
+  })
+  route(app, item, {
+    GET: (request) =>
+      render(resource, find(resource, idOf(request), contextOf(request, services)), viewOf(request, services)),
+    PATCH: (request) => {
+      const context = contextOf(request, services)
+      // The path is judged before the body: an unknown id is 404 whatever was sent.
+      find(resource, idOf(request), context)
+      return render(resource, update(resource, idOf(request), bodyOf(request), context), viewOf(request, services))
+    },
+    DELETE: (request, reply) => {
+      remove(resource, idOf(request), contextOf(request, services))
+      return reply.code(204).send()
+    },
+  })
+  for (const part of resource.parts ?? []) partRoutes(app, resource, part, services)
+  for (const members of resource.memberLists ?? []) memberRoutes(app, resource, members, services)
+}
+
+function list(resource: Resource, request: FastifyRequest, services: Services): JsonObject {
+  const { account } = contextOf(request, services)
+  const view = viewOf(request, services)
+  const page = readPageRequest(isQuery(request.query) ? request.query : {})
+  const act = request.exchange?.fault?.act
+  if (act?.type !== 'stale-list') return listPage(resource, account, page, services.store, view)
+  const time = services.clock.now() - act.seconds * 1000
+  return listPastPage(resource, account, { ...page, time }, services.store, view)
+}
+
+function isQuery(query: unknown): query is Record<string, unknown> {
+  return typeof query === 'object' && query !== null
+}

@@ -1,0 +1,49 @@
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { RequestError } from '../errors.ts'
+import { View } from '../objects/view.ts'
+import { type Services, WriteContext } from '../objects/write-context.ts'
+
+export type Handlers = Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', RouteHandlerMethod>>
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/** Registers a path; methods that it does not have are answered with 405 and Allow instead of 404. */
+export function route(app: FastifyInstance, url: string, handlers: Handlers): void {
+  const allow = Object.keys(handlers)
+  for (const [method, handler] of Object.entries(handlers)) app.route({ method, url, handler })
+  app.route({
+    method: METHODS.filter((method) => !allow.includes(method)),
+    url,
+    handler: (request) => {
+      throw new RequestError(
+        'methodNotAllowed',
+        `${request.method} is not allowed here, only ${allow.join(', ')}`,
+        {},
+        { allow: allow.join(', ') },
+      )
+    },
+  })
+}
+
+/** A named parameter of the path; the route pattern guarantees it. */
+export function parameter(request: FastifyRequest, name: string): string {
+  const { params } = request
+  const value = typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined
+  if (typeof value !== 'string') throw new Error(`the route has no parameter ${name}`)
+  return value
+}
+
+export function idOf(request: FastifyRequest): string {
+  return parameter(request, 'id')
+}
+
+export function contextOf(request: FastifyRequest, services: Services): WriteContext {
+  const caller = request.exchange?.caller
+  if (caller === undefined) throw new Error('the request was routed without being authenticated')
+  return new WriteContext(services, caller)
+}
+
+/** Addresses carry the host that the client used. */
+export function viewOf(request: FastifyRequest, services: Services): View {
+  return new View(`${request.protocol}://${request.host}`, services.resources)
+}

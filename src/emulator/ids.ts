@@ -1,0 +1,79 @@
+import type { Random } from '../util/random.ts'
+
+/** In ASCII order, so that comparing two ids as bytes compares the numbers behind them. */
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const LENGTH = 27
+/** KSUID epoch: 2014-05-13T16:53:20Z. */
+const EPOCH_SECONDS = 1_400_000_000
+const PAYLOAD_BITS = 128n
+const PAYLOAD_LIMIT = 1n << PAYLOAD_BITS
+
+/**
+ * Makes KSUID-like ids: 32 bits of seconds, 128 bits of payload, 27 base-62 characters.
+ * The sequence is strictly increasing, also within a second and when the clock is set back, so that
+ * the order of ids is the order of creation. Lists page by it.
+ */
+export class IdSource {
+  readonly #now: () => number
+  readonly #random: Random
+  #last: bigint
+
+  /** @param now emulated time in milliseconds */
+  constructor(now: () => number, random: Random) {
+    this.#now = now
+    this.#random = random
+    this.#last = 0n
+  }
+
+  /** Makes every further id follow the id body `after` as well. */
+  follow(after: string): void {
+    const value = decode(after)
+    if (value > this.#last) this.#last = value
+  }
+
+  /** A fresh id, for example `next('ipp')` → `ipp_2KqTzDb…`. */
+  next(prefix: string): string {
+    const seconds = BigInt(Math.max(0, Math.floor(this.#now() / 1000) - EPOCH_SECONDS))
+    // The top payload bit stays clear: room for 2^127 steps within one second.
+    const fresh = seconds * PAYLOAD_LIMIT + (BigInt(`0x${this.#random.hex(16)}`) >> 1n)
+    const step = 1n + BigInt(`0x${this.#random.hex(4)}`)
+    const sameOrEarlierSecond = seconds <= this.#last / PAYLOAD_LIMIT
+    this.#last = sameOrEarlierSecond ? this.#last + step : fresh
+    return `${prefix}_${encode(this.#last)}`
+  }
+}
+
+function encode(value: bigint): string {
+  let rest = value
+  let text = ''
+  while (rest > 0n) {
+    text = ALPHABET.charAt(Number(rest % 62n)) + text
+    rest /= 62n
+  }
+  return text.padStart(LENGTH, '0')
+}
+
+/** Whether `body` looks like one that this module made; seeds may bring ids of their own. */
+export function isIdBody(body: string): boolean {
+  return /^[0-9A-Za-z]{27}$/.test(body) && decode(body) < 1n << (32n + PAYLOAD_BITS)
+}
+
+function decode(text: string): bigint {
+  let value = 0n
+  for (const character of text) {
+    const digit = ALPHABET.indexOf(character)
+    if (digit < 0) throw new RangeError(`not a base-62 id: ${text}`)
+    value = value * 62n + BigInt(digit)
+  }
+  return value
+}
+
+/** The part of an id behind its prefix. */
+export function idBody(id: string): string {
+  return id.slice(id.lastIndexOf('_') + 1)
+}
+
+/** The part of an id before its body: `edgtcp` of `edgtcp_2Kq…`. */
+export function idPrefix(id: string): string {
+  return id.slice(0, Math.max(0, id.lastIndexOf('_')))
+}

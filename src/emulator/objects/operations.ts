@@ -1,0 +1,103 @@
+import { RequestError } from '../errors.ts'
+import { readCreate, readUpdate } from '../fields/field.ts'
+import { type JsonObject, rfc3339 } from '../json.ts'
+import type { Resource } from '../resources/resource.ts'
+import type { StoredObject } from '../store/store.ts'
+import type { View } from './view.ts'
+import type { WriteContext } from './write-context.ts'
+
+/** The object with its address and times, as the API returns it. */
+export function render(resource: Resource, object: StoredObject, view: View): JsonObject {
+  return {
+    id: object.id,
+    uri: view.uri(resource.path, object.id),
+    created_at: object.created_at,
+    ...resource.render(object, view),
+  }
+}
+
+/**
+ * Creates an object from a request body. `revealed` are response fields shown this once.
+ * @param wantedId the id to give it, for seeds; a fresh one by default
+ */
+export function create(
+  resource: Resource,
+  body: JsonObject,
+  context: WriteContext,
+  wantedId?: string,
+): { object: StoredObject; revealed: JsonObject } {
+  const given = readCreate(resource.fields, body)
+  return context.store.transaction(() => {
+    const id = wantedId ?? context.services.ids.next(resource.idPrefix)
+    const next: StoredObject = { ...given, id, created_at: rfc3339(context.now()) }
+    resource.prepare?.({ given, before: undefined, next }, context)
+    save(resource, next, context)
+    return { object: next, revealed: resource.reveal?.(next, context) ?? {} }
+  })
+}
+
+/** Applies an update body: absent fields are left unchanged, null clears where allowed. */
+export function update(resource: Resource, id: string, body: JsonObject, context: WriteContext): StoredObject {
+  const before = find(resource, id, context)
+  const given = readUpdate(resource.fields, body)
+  return context.store.transaction(() => replace(resource, before, given, context))
+}
+
+/** Sets fields without the rules of update bodies, which cannot remove an edge module; for `DELETE` of a part. */
+export function setFields(resource: Resource, id: string, changes: JsonObject, context: WriteContext): StoredObject {
+  const before = find(resource, id, context)
+  return context.store.transaction(() => replace(resource, before, changes, context))
+}
+
+function replace(resource: Resource, before: StoredObject, given: JsonObject, context: WriteContext): StoredObject {
+  const next: StoredObject = { ...before, ...given, id: before.id, created_at: before.created_at }
+  resource.prepare?.({ given, before, next }, context)
+  save(resource, next, context)
+  return next
+}
+
+/** Deletes an object; what it owns goes with it. 409 while another object holds on to it. */
+export function remove(resource: Resource, id: string, context: WriteContext): void {
+  find(resource, id, context)
+  const { store, account } = context
+  const holders = store.holders(account, id, 'restrict')
+  if (holders.length > 0) {
+    throw new RequestError('inUse', `${id} is in use by ${holders.join(', ')}`, { id, ids: holders.join(',') })
+  }
+  store.transaction(() => {
+    for (const owned of store.holders(account, id, 'cascade')) {
+      store.remove(account, context.services.resources.ofId(owned).path, owned)
+    }
+    store.remove(account, resource.path, id)
+  })
+}
+
+/** The object with the id of the path, or 404. */
+export function find(resource: Resource, id: string, context: WriteContext): StoredObject {
+  const object = context.store.get(context.account, resource.path, id)
+  if (object === undefined) {
+    throw new RequestError('notFound', `nothing in ${resource.path} has the id ${JSON.stringify(id)}`, { id })
+  }
+  return object
+}
+
+/** Stores an object together with its claims, links and next due time. Must run inside a transaction. */
+export function save(resource: Resource, object: StoredObject, context: WriteContext): void {
+  const { store, account } = context
+  const claims = resource.claims?.(object) ?? []
+  for (const claim of claims) {
+    const holder = store.claimant(claim)
+    if (holder !== undefined && holder.id !== object.id) {
+      const details: Record<string, string> = { field: claim.field }
+      // Whose it is stays unsaid when it belongs to another account.
+      if (holder.account === account) details.id = holder.id
+      throw new RequestError('taken', `${claim.field}: ${JSON.stringify(claim.value)} is taken`, details)
+    }
+  }
+  store.put(account, resource.path, object)
+  store.setClaims(account, object.id, claims)
+  store.setLinks(account, object.id, resource.links?.(object, context) ?? [])
+  if (resource.dueAt !== undefined) {
+    store.setDue({ account, collection: resource.path, id: object.id }, resource.dueAt(object))
+  }
+}

@@ -1,0 +1,63 @@
+import type { Random } from '../../util/random.ts'
+import type { DnsTable } from '../certificates/dns-table.ts'
+import type { CertificateIssuer } from '../certificates/issuer.ts'
+import type { EmulatorClock } from '../emulator-clock.ts'
+import { unknownReference } from '../errors.ts'
+import type { IdSource } from '../ids.ts'
+import type { ResourceIndex } from '../resources/resource-index.ts'
+import type { Store, StoredObject } from '../store/store.ts'
+
+/** Who is asking. */
+export interface Caller {
+  readonly account: string
+  readonly keyId: string
+  /** The user or bot that owns the key. */
+  readonly ownerId: string
+  readonly admin: boolean
+}
+
+/** What the emulator is made of, shared by all requests. */
+export interface Services {
+  readonly store: Store
+  readonly clock: EmulatorClock
+  readonly random: Random
+  readonly ids: IdSource
+  readonly resources: ResourceIndex
+  readonly certificates: CertificateIssuer
+  readonly dns: DnsTable
+  /** The service's own domain, lower-cased: its sub-domains need no DNS records. */
+  readonly serviceDomain: string
+}
+
+/** What the rules of a collection may use while they judge a write. */
+export class WriteContext {
+  readonly services: Services
+  readonly caller: Caller
+
+  constructor(services: Services, caller: Caller) {
+    this.services = services
+    this.caller = caller
+  }
+
+  get account(): string {
+    return this.caller.account
+  }
+
+  get store(): Store {
+    return this.services.store
+  }
+
+  /** Emulated time in milliseconds. */
+  now(): number {
+    return this.services.clock.now()
+  }
+
+  /** The object of one of `collections` with this id, or a 400 naming the field at `at` (`api-decisions.md § Requests`). */
+  resolve(collections: readonly string[], id: string, at: string): StoredObject {
+    for (const collection of collections) {
+      const found = this.store.get(this.account, collection, id)
+      if (found !== undefined) return found
+    }
+    throw unknownReference(at, id)
+  }
+}

@@ -1,0 +1,72 @@
+import type { Clock } from '../util/clock.ts'
+import type { Random } from '../util/random.ts'
+import type { RateLimit } from './http/rate-limiter.ts'
+import type { FailureLog } from './http/server.ts'
+
+/** How an emulator is started. Everything has a default; the command line has a flag for each value. */
+export interface EmulatorOptions {
+  /** `host:port`; port 0 takes a free one. Default `127.0.0.1:0`. */
+  readonly listen?: string
+  /** Token of the administrator's API key that the account starts with. Generated when absent. */
+  readonly apiKey?: string
+  /** `:memory:` (default) or the path of the file that keeps the data. */
+  readonly data?: string
+  /** Names of headers that may carry the API version, beside `Service-Version`. */
+  readonly versionHeaders?: readonly string[]
+  /** Added to every request of the API, in milliseconds. Default 0. */
+  readonly latencyMs?: number
+  /** Requests allowed per API key. Default: no limit. */
+  readonly rateLimit?: RateLimit
+  /** How long the first attempt to provision a certificate takes. Default 5 s. */
+  readonly certSeconds?: number
+  /** The service's own domain. Default `tunnel.example`. */
+  readonly serviceDomain?: string
+  /** Whether there is an admin surface under `/_emulator/`. Default true. */
+  readonly admin?: boolean
+  /** Bearer token of the admin surface. Generated when absent. */
+  readonly adminToken?: string
+  /** Whether the admin surface answers other machines as well. Default false: loopback only. */
+  readonly adminRemote?: boolean
+  /** The machine's clock. Emulated time is this plus what the admin surface adds. */
+  readonly clock?: Clock
+  readonly random?: Random
+  /** Where the emulator's own failures go. Default: standard error. */
+  readonly logFailure?: FailureLog
+}
+
+/** Reads `120/min`, `5/s` or `1000/h`. */
+export function parseRateLimit(text: string): RateLimit {
+  const match = /^([1-9]\d{0,8})\/(s|sec|min|h)$/.exec(text)
+  const period = match?.[2]
+  if (match?.[1] === undefined || period === undefined)
+    throw new OptionError(`rate limit ${text}`, '120/min, 5/s or 1000/h')
+  const periodMs = period === 'min' ? 60_000 : period === 'h' ? 3_600_000 : 1000
+  return { requests: Number(match[1]), periodMs }
+}
+
+/** Reads a duration: `20ms`, `1.5s`, `2m`, into milliseconds. */
+export function parseDuration(text: string): number {
+  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m)$/.exec(text)
+  if (match === null) throw new OptionError(`duration ${text}`, '20ms, 1.5s or 2m')
+  const unit = match[2] === 'ms' ? 1 : match[2] === 's' ? 1000 : 60_000
+  return Number(match[1]) * unit
+}
+
+/** Reads `host:port` or `[ipv6]:port`. */
+export function parseListen(text: string): { host: string; port: number } {
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text)
+  const host = match?.[1] ?? match?.[2]
+  const port = Number(match?.[3])
+  if (host === undefined || port > 65_535) throw new OptionError(`address ${text}`, '127.0.0.1:4040')
+  return { host, port }
+}
+
+/** A value of an option that cannot be read. */
+export class OptionError extends Error {
+  readonly code = 'INVALID_OPTION'
+
+  constructor(what: string, example: string) {
+    super(`cannot read the ${what}; write it like ${example}`)
+    this.name = 'OptionError'
+  }
+}

@@ -1,0 +1,14 @@
+import { mandatory, optional } from '../fields/field.ts'
+import { boolean, nonEmptyString } from '../fields/readers.ts'
+import { textOf } from '../json.ts'
+import type { Resource } from './resource.ts'
+
+/** Bot users own credentials; while one is not active its API keys are refused. They have no description or metadata. */
+export const botUsers: Resource = {
+  path: 'bot_users',
+  listKey: 'bot_users',
+  idPrefix: 'bot',
+  served: true,
+  fields: { name: mandatory(nonEmptyString), active: optional(boolean, true) },
+  render: (bot) => ({ name: textOf(bot, 'name'), active: bot.active ?? true }),
+}

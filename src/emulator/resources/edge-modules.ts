@@ -1,0 +1,115 @@
+import { invalid } from '../errors.ts'
+import { celExpression } from '../fields/expression.ts'
+import { missingField, type Reader } from '../fields/field.ts'
+import { anyObject, boolean, listOf, listOrOne, nonEmptyString, object, oneOf, string } from '../fields/readers.ts'
+import { id, ids } from '../fields/references.ts'
+import { type JsonObject, textsOf } from '../json.ts'
+import type { View } from '../objects/view.ts'
+import { BACKENDS } from './backend-children.ts'
+
+/** A module of an edge (`management-api.md § Edges and backends`): the form it is sent and kept in, and the form returned. */
+export interface EdgeModule {
+  readonly name: string
+  /** Reads the mutate form. */
+  readonly read: Reader<JsonObject>
+  /** Turns the mutate form into the returned form. */
+  readonly render: (module: JsonObject, view: View) => JsonObject
+  /** What the module refers to, if anything. */
+  readonly references?: ModuleReferences
+}
+
+interface ModuleReferences {
+  /** The member of the mutate form that holds the id or ids. */
+  readonly member: string
+  readonly collections: readonly string[]
+  /** Whether an edge keeps what it refers to from being deleted. IP policies may go: they then count as empty. */
+  readonly restricts: boolean
+}
+
+const enabled = { read: boolean, absent: true }
+
+/** A disabled module may leave its references out; an enabled one without them would mean nothing. */
+const backendForm = object({ enabled, backend_id: { read: id, absent: null } })
+const readBackend: Reader<JsonObject> = (value, at) => {
+  const module = backendForm(value, at)
+  if (module.enabled === true && module.backend_id === null) throw missingField(`${at}.backend_id`)
+  return module
+}
+
+function readWithIds(member: string): Reader<JsonObject> {
+  const form = object({ enabled, [member]: { read: ids, absent: [] } })
+  return (value, at) => {
+    const module = form(value, at)
+    if (module.enabled === true && textsOf(module[member]).length === 0) {
+      throw invalid(`${at}.${member}`, 'must name at least one object while the module is enabled')
+    }
+    return module
+  }
+}
+
+export const backendModule: EdgeModule = {
+  name: 'backend',
+  read: readBackend,
+  render: (module, view) => ({ enabled: module.enabled ?? true, backend: view.ref(module.backend_id) }),
+  references: { member: 'backend_id', collections: BACKENDS, restricts: true },
+}
+
+export const ipRestrictionModule: EdgeModule = {
+  name: 'ip_restriction',
+  read: readWithIds('ip_policy_ids'),
+  render: (module, view) => ({ enabled: module.enabled ?? true, ip_policies: view.refs(module.ip_policy_ids) }),
+  references: { member: 'ip_policy_ids', collections: ['ip_policies'], restricts: false },
+}
+
+export const mutualTlsModule: EdgeModule = {
+  name: 'mutual_tls',
+  read: readWithIds('certificate_authority_ids'),
+  render: (module, view) => ({
+    enabled: module.enabled ?? true,
+    certificate_authorities: view.refs(module.certificate_authority_ids),
+  }),
+  references: { member: 'certificate_authority_ids', collections: ['certificate_authorities'], restricts: true },
+}
+
+const tlsTerminationForm = object({
+  enabled,
+  terminate_at: { read: oneOf('edge', 'upstream'), absent: 'edge' },
+  min_version: { read: oneOf('1.0', '1.1', '1.2', '1.3'), absent: null },
+})
+
+export const tlsTerminationModule: EdgeModule = {
+  name: 'tls_termination',
+  read: (value, at) => {
+    const module = tlsTerminationForm(value, at)
+    if (module.terminate_at === 'upstream' && module.min_version !== null) {
+      throw invalid(`${at}.min_version`, 'must be null when terminate_at is upstream')
+    }
+    return module
+  },
+  render: (module) => ({
+    enabled: module.enabled ?? true,
+    terminate_at: module.terminate_at ?? 'edge',
+    min_version: module.min_version ?? null,
+  }),
+}
+
+const action = object({ type: { read: nonEmptyString }, config: { read: anyObject, absent: {} } })
+const rule = object({
+  name: { read: string, absent: null },
+  expressions: { read: listOf(celExpression), absent: [] },
+  actions: { read: listOrOne(action), absent: [] },
+})
+
+export const policyModule: EdgeModule = {
+  name: 'policy',
+  read: object({
+    enabled,
+    inbound: { read: listOrOne(rule), absent: [] },
+    outbound: { read: listOrOne(rule), absent: [] },
+  }),
+  render: (module) => ({
+    enabled: module.enabled ?? true,
+    inbound: module.inbound ?? [],
+    outbound: module.outbound ?? [],
+  }),
+}

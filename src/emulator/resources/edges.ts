@@ -1,0 +1,132 @@
+import { RequestError } from '../errors.ts'
+import { DESCRIBED } from '../fields/common.ts'
+import { type Field, type Fields, optional, unknownField } from '../fields/field.ts'
+import { hostport } from '../fields/hostname.ts'
+import { distinct } from '../fields/readers.ts'
+import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../json.ts'
+import type { View } from '../objects/view.ts'
+import type { WriteContext } from '../objects/write-context.ts'
+import type { Link, StoredObject } from '../store/store.ts'
+import { checkHostports, reservationsOf } from './edge-hosts.ts'
+import {
+  backendModule,
+  type EdgeModule,
+  ipRestrictionModule,
+  mutualTlsModule,
+  policyModule,
+  tlsTerminationModule,
+} from './edge-modules.ts'
+import type { Draft, Part, Resource } from './resource.ts'
+
+export const tcpEdges = edges('edges/tcp', 'tcp_edges', 'edgtcp', [backendModule, ipRestrictionModule, policyModule])
+
+export const tlsEdges = edges('edges/tls', 'tls_edges', 'edgtls', [
+  backendModule,
+  ipRestrictionModule,
+  mutualTlsModule,
+  tlsTerminationModule,
+  policyModule,
+])
+
+function edges(path: string, listKey: string, idPrefix: string, modules: readonly EdgeModule[]): Resource {
+  return {
+    path,
+    listKey,
+    idPrefix,
+    served: true,
+    fields: fieldsOf(modules),
+    prepare: (draft, context) => {
+      if (draft.given.hostports !== undefined) checkHostports(draft.next, context)
+      for (const module of modules) checkReferences(module, draft, context)
+      checkTermination(draft.next)
+    },
+    claims: (edge) => textsOf(edge.hostports).map((value) => ({ scope: 'hostport', value, field: 'hostports' })),
+    links: (edge, context) => [
+      ...reservationsOf(edge, context).map((target): Link => ({ target, onDelete: 'restrict' })),
+      ...modules.flatMap((module) => restrictedBy(module, edge)),
+    ],
+    render: (edge, view) => ({
+      description: textOf(edge, 'description'),
+      metadata: textOf(edge, 'metadata'),
+      hostports: edge.hostports ?? [],
+      ...Object.fromEntries(modules.map((module) => [module.name, renderModule(module, edge, view)])),
+    }),
+    parts: modules.map(partOf),
+  }
+}
+
+function fieldsOf(modules: readonly EdgeModule[]): Fields {
+  const whenNull: Field['whenNull'] = { refuse: 'an update cannot remove a module; DELETE its sub-resource' }
+  return {
+    ...DESCRIBED,
+    hostports: optional(distinct(hostport), []),
+    ...Object.fromEntries(
+      modules.map((module): [string, Field] => [module.name, { ...optional(module.read, null), whenNull }]),
+    ),
+  }
+}
+
+/** A module as `GET`, `PUT` (bare, or `{id, module}`) and `DELETE` of its own (`api-decisions.md § Behaviour`). */
+function partOf(module: EdgeModule): Part {
+  return {
+    name: module.name,
+    read: (edge, view) => renderModule(module, edge, view),
+    replace: (body) => ({ [module.name]: unwrap(body) }),
+    clear: () => ({ [module.name]: null }),
+  }
+}
+
+function unwrap(body: JsonObject): Json {
+  if (body.module === undefined) return withoutId(body)
+  for (const name of Object.keys(body)) {
+    if (name !== 'id' && name !== 'module') throw unknownField(name)
+  }
+  return body.module
+}
+
+function withoutId(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'id'))
+}
+
+function renderModule(module: EdgeModule, edge: StoredObject, view: View): JsonObject | null {
+  const value = edge[module.name]
+  return isJsonObject(value) ? module.render(value, view) : null
+}
+
+function idsIn(module: EdgeModule, edge: JsonObject): string[] {
+  const value = edge[module.name]
+  if (module.references === undefined || !isJsonObject(value)) return []
+  const held = value[module.references.member]
+  return typeof held === 'string' ? [held] : textsOf(held)
+}
+
+function checkReferences(module: EdgeModule, draft: Draft, context: WriteContext): void {
+  const { references } = module
+  // A module that was not sent may name an IP policy that is gone by now; that is allowed.
+  if (references === undefined || draft.given[module.name] === undefined) return
+  for (const id of idsIn(module, draft.next)) {
+    context.resolve(references.collections, id, `${module.name}.${references.member}`)
+  }
+}
+
+function restrictedBy(module: EdgeModule, edge: StoredObject): Link[] {
+  if (module.references?.restricts !== true) return []
+  return idsIn(module, edge).map((target) => ({ target, onDelete: 'restrict' }))
+}
+
+/** TLS passed through to upstream leaves nothing for these modules to look at. */
+function checkTermination(edge: StoredObject): void {
+  const termination = edge.tls_termination
+  if (!isEnabled(termination) || termination.terminate_at !== 'upstream') return
+  for (const name of ['mutual_tls', 'policy']) {
+    if (isEnabled(edge[name])) {
+      throw new RequestError('exclusiveFields', `${name} cannot be enabled while tls_termination ends at upstream`, {
+        field: name,
+      })
+    }
+  }
+}
+
+function isEnabled(module: Json | undefined): module is JsonObject {
+  return isJsonObject(module) && module.enabled === true
+}

@@ -1,0 +1,31 @@
+import { invalid } from '../errors.ts'
+import { DESCRIBED } from '../fields/common.ts'
+import { mandatory, type Reader } from '../fields/field.ts'
+import { string } from '../fields/readers.ts'
+import { textOf } from '../json.ts'
+import { keepSecrets, readTarget, renderTarget } from './event-target.ts'
+import type { Resource } from './resource.ts'
+
+/** JSON is the only format; any case is accepted, lower case is returned. */
+const format: Reader<string> = (value, at) => {
+  if (string(value, at).toLowerCase() !== 'json') throw invalid(at, 'must be json')
+  return 'json'
+}
+
+/** Sinks for events. One that a subscription refers to cannot be deleted. */
+export const eventDestinations: Resource = {
+  path: 'event_destinations',
+  listKey: 'event_destinations',
+  idPrefix: 'ed',
+  served: true,
+  fields: { ...DESCRIBED, format: mandatory(format), target: mandatory(readTarget) },
+  prepare: ({ before, given, next }) => {
+    if (given.target !== undefined) next.target = keepSecrets(given.target, before?.target)
+  },
+  render: (destination) => ({
+    description: textOf(destination, 'description'),
+    metadata: textOf(destination, 'metadata'),
+    format: 'json',
+    target: renderTarget(destination.target),
+  }),
+}

@@ -1,0 +1,63 @@
+import { invalid } from '../errors.ts'
+import { type Fields, mandatory, optional, type Reader } from '../fields/field.ts'
+import { characters, listOf, object, string } from '../fields/readers.ts'
+import { ids } from '../fields/references.ts'
+import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../json.ts'
+import type { View } from '../objects/view.ts'
+import type { StoredObject } from '../store/store.ts'
+import type { Resource } from './resource.ts'
+
+/** `<name>.v<number>` (`management-api.md § Events`); types that nothing fires are accepted. */
+const eventType: Reader<string> = (value, at) => {
+  const type = string(value, at)
+  if (!/^[a-z0-9_]+\.v\d+$/.test(type)) throw invalid(at, `${JSON.stringify(type)} is not of the form <name>.v<number>`)
+  return type
+}
+
+const SOURCE_FIELDS: Fields = { type: mandatory(eventType) }
+const sourceList = listOf(object({ type: { read: eventType } }))
+
+const readSources: Reader<JsonObject[]> = (value, at) => {
+  const sources = sourceList(value, at)
+  const types = sources.map((source) => source.type)
+  types.forEach((type, index) => {
+    if (types.indexOf(type) !== index) throw invalid(`${at}[${index}].type`, `${String(type)} is named twice`)
+  })
+  return sources
+}
+
+/** Subscriptions route events of the listed types to the listed destinations. Limits count characters here, not bytes. */
+export const eventSubscriptions: Resource = {
+  path: 'event_subscriptions',
+  listKey: 'event_subscriptions',
+  idPrefix: 'esb',
+  served: true,
+  fields: {
+    description: optional(characters(255), ''),
+    metadata: optional(characters(4096), ''),
+    sources: optional(readSources, []),
+    destination_ids: optional(ids, []),
+  },
+  prepare: ({ given }, context) => {
+    textsOf(given.destination_ids).forEach((id, index) => {
+      context.resolve(['event_destinations'], id, `destination_ids[${index}]`)
+    })
+  },
+  links: (subscription) => textsOf(subscription.destination_ids).map((target) => ({ target, onDelete: 'restrict' })),
+  render: (subscription, view) => ({
+    description: textOf(subscription, 'description'),
+    metadata: textOf(subscription, 'metadata'),
+    sources: objectsOf(subscription.sources).map((source) => renderSource(source, subscription, view)),
+    destinations: view.refs(subscription.destination_ids),
+  }),
+  memberLists: [{ name: 'sources', field: 'sources', key: 'type', fields: SOURCE_FIELDS, render: renderSource }],
+}
+
+function renderSource(source: JsonObject, subscription: StoredObject, view: View): JsonObject {
+  const type = textOf(source, 'type')
+  return { type, uri: `${view.uri('event_subscriptions', subscription.id)}/sources/${type}` }
+}
+
+function objectsOf(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
+}

@@ -1,0 +1,83 @@
+import { invalid } from '../errors.ts'
+import { missingField, type Reader, unknownField } from '../fields/field.ts'
+import { anyObject, exactlyOne, nonEmptyString, object, string } from '../fields/readers.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json.ts'
+
+const CLOUD_MEMBERS = ['firehose', 'kinesis', 'cloudwatch_logs'] as const
+const MEMBERS = [...CLOUD_MEMBERS, 'monitor'] as const
+type MemberName = (typeof MEMBERS)[number]
+
+/** A secret may be left out of an update, so whether it is there is checked when it is known what it replaces. */
+const secret = { read: nonEmptyString, absent: null }
+
+const role = object({ role_arn: { read: nonEmptyString } })
+const creds = object({ cloud_access_key_id: { read: nonEmptyString }, cloud_secret_access_key: secret })
+const authForm = object({ role: { read: role, absent: null }, creds: { read: creds, absent: null } })
+
+const cloudAuth: Reader<JsonObject> = (value, at) => {
+  exactlyOne(anyObject(value, at), ['role', 'creds'], at)
+  return authForm(value, at)
+}
+
+const MEMBER_FORMS: Record<MemberName, Reader<JsonObject>> = {
+  firehose: object({ auth: { read: cloudAuth }, delivery_stream_arn: { read: nonEmptyString } }),
+  kinesis: object({ auth: { read: cloudAuth }, stream_arn: { read: nonEmptyString } }),
+  cloudwatch_logs: object({ auth: { read: cloudAuth }, log_group_arn: { read: nonEmptyString } }),
+  monitor: object({
+    api_key: secret,
+    monitortags: { read: string, absent: null },
+    service: { read: string, absent: null },
+    monitorsite: { read: string, absent: null },
+  }),
+}
+
+/** Reads an EventTarget: exactly one member (`management-api.md § Events`); kept as that member alone. */
+export const readTarget: Reader<JsonObject> = (value, at) => {
+  const target = anyObject(value, at)
+  if (target.s3 !== undefined && target.s3 !== null) throw invalid(`${at}.s3`, 's3 targets are not supported')
+  for (const name of Object.keys(target)) {
+    if (name !== 's3' && !MEMBERS.some((member) => member === name)) throw unknownField(`${at}.${name}`)
+  }
+  const name = exactlyOne(target, MEMBERS, at)
+  return { [name]: MEMBER_FORMS[name](target[name] ?? null, `${at}.${name}`) }
+}
+
+/**
+ * The target to store when `given` replaces `before`: a secret left out of the same member keeps its value
+ * (`api-decisions.md § Behaviour`); one that was never there is missing.
+ */
+export function keepSecrets(given: Json, before: Json | undefined): Json {
+  return mapSecrets(given, (path, value) => {
+    const kept = value ?? lookUp(before, path)
+    if (typeof kept !== 'string') throw missingField(['target', ...path].join('.'))
+    return kept
+  })
+}
+
+/** The target as returned: the other members null, the secrets null. */
+export function renderTarget(target: Json | undefined): JsonObject {
+  const members = mapSecrets(target ?? null, () => null)
+  return {
+    ...Object.fromEntries(MEMBERS.map((name) => [name, null])),
+    ...(isJsonObject(members) ? members : {}),
+  }
+}
+
+/** A copy of a stored target with every secret in it replaced by `change`. */
+function mapSecrets(value: Json, change: (path: readonly string[], value: Json) => Json, path: string[] = []): Json {
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => {
+      const here = [...path, name]
+      return [name, isSecret(name) ? change(here, entry) : mapSecrets(entry, change, here)]
+    }),
+  )
+}
+
+function isSecret(name: string): boolean {
+  return name === 'api_key' || name === 'cloud_secret_access_key'
+}
+
+function lookUp(value: Json | undefined, path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>((at, name) => (isJsonObject(at) ? at[name] : undefined), value)
+}

@@ -1,0 +1,24 @@
+import { DESCRIBED_WITHOUT_LIMITS } from '../fields/common.ts'
+import { optional } from '../fields/field.ts'
+import { ids } from '../fields/references.ts'
+import { textOf } from '../json.ts'
+import { checkChildren, childrenOf } from './backend-children.ts'
+import type { Resource } from './resource.ts'
+
+/** Backends that send traffic to the first child that can take it. */
+export const failoverBackends: Resource = {
+  path: 'backends/failover',
+  listKey: 'backends',
+  idPrefix: 'bkdfo',
+  served: true,
+  fields: { ...DESCRIBED_WITHOUT_LIMITS, backends: optional(ids, []) },
+  prepare: ({ given, next }, context) => {
+    if (given.backends !== undefined) checkChildren(next, context)
+  },
+  links: (backend) => childrenOf(backend.backends).map((target) => ({ target, onDelete: 'restrict' })),
+  render: (backend) => ({
+    description: textOf(backend, 'description'),
+    metadata: textOf(backend, 'metadata'),
+    backends: backend.backends ?? [],
+  }),
+}

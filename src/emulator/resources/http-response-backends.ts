@@ -1,0 +1,42 @@
+import { invalid } from '../errors.ts'
+import { DESCRIBED_WITHOUT_LIMITS } from '../fields/common.ts'
+import { optional, type Reader } from '../fields/field.ts'
+import { integer, mapOf, string } from '../fields/readers.ts'
+import { type JsonObject, textOf } from '../json.ts'
+import type { Resource } from './resource.ts'
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+/** Header names are returned lower-cased (`api-decisions.md § Values`); two that differ only in case are one name. */
+const headers: Reader<JsonObject> = (value, at) => {
+  const result: JsonObject = {}
+  for (const [name, content] of Object.entries(mapOf(string)(value, at))) {
+    const lower = name.toLowerCase()
+    if (!HEADER_NAME.test(name)) throw invalid(`${at}.${name}`, 'is not a header name')
+    if (Object.hasOwn(result, lower)) throw invalid(`${at}.${name}`, 'is named twice')
+    if (/[\r\n\0]/.test(content)) throw invalid(`${at}.${name}`, 'a header value must not contain line breaks')
+    result[lower] = content
+  }
+  return result
+}
+
+/** Backends that answer every request with fixed content. */
+export const httpResponseBackends: Resource = {
+  path: 'backends/http_response',
+  listKey: 'backends',
+  idPrefix: 'bkdhr',
+  served: true,
+  fields: {
+    ...DESCRIBED_WITHOUT_LIMITS,
+    body: optional(string, null),
+    headers: optional(headers, null),
+    status_code: optional(integer(200, 599), 200),
+  },
+  render: (backend) => ({
+    description: textOf(backend, 'description'),
+    metadata: textOf(backend, 'metadata'),
+    body: backend.body ?? null,
+    headers: backend.headers ?? null,
+    status_code: backend.status_code ?? 200,
+  }),
+}

@@ -1,0 +1,38 @@
+import { apiKeys } from './api-keys.ts'
+import { botUsers } from './bot-users.ts'
+import { certificateAuthorities } from './certificate-authorities.ts'
+import { tcpEdges, tlsEdges } from './edges.ts'
+import { eventDestinations } from './event-destinations.ts'
+import { eventSubscriptions } from './event-subscriptions.ts'
+import { failoverBackends } from './failover-backends.ts'
+import { httpResponseBackends } from './http-response-backends.ts'
+import { ipPolicies } from './ip-policies.ts'
+import { ipPolicyRules } from './ip-policy-rules.ts'
+import { reservedAddrs } from './reserved-addrs.ts'
+import { reservedDomains } from './reserved-domains.ts'
+import type { Resource } from './resource.ts'
+import { endpointConfigurations, tlsCertificates, users } from './seeded.ts'
+import { tunnelGroupBackends } from './tunnel-group-backends.ts'
+import { weightedBackends } from './weighted-backends.ts'
+
+/** Every collection. */
+export const RESOURCES: readonly Resource[] = [
+  apiKeys,
+  botUsers,
+  ipPolicies,
+  ipPolicyRules,
+  reservedDomains,
+  reservedAddrs,
+  tcpEdges,
+  tlsEdges,
+  tunnelGroupBackends,
+  httpResponseBackends,
+  weightedBackends,
+  failoverBackends,
+  eventDestinations,
+  eventSubscriptions,
+  certificateAuthorities,
+  tlsCertificates,
+  endpointConfigurations,
+  users,
+]

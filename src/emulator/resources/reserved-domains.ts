@@ -1,0 +1,169 @@
+import type { DnsRecord } from '../certificates/dns-table.ts'
+import { failAttempt, finishJob, fromJson, nextChange, renderStatus, startJob, toJson } from '../certificates/job.ts'
+import { certificatePolicy } from '../certificates/policy.ts'
+import { invalid, RequestError } from '../errors.ts'
+import { DESCRIBED } from '../fields/common.ts'
+import { fixed, mandatory, optional, updateOnly } from '../fields/field.ts'
+import { domainName } from '../fields/hostname.ts'
+import { oneOf } from '../fields/readers.ts'
+import { id } from '../fields/references.ts'
+import { isJsonObject, type JsonObject, rfc3339, textOf } from '../json.ts'
+import type { WriteContext } from '../objects/write-context.ts'
+import type { StoredObject } from '../store/store.ts'
+import { REGIONS } from './regions.ts'
+import type { Draft, Resource } from './resource.ts'
+
+/**
+ * Reserved domains. `certificate_id` is the certificate in use, uploaded or automatic (`certificate_automatic`);
+ * `certificate_state` is the progress of automatic management. Fields are fixed, exclusive and cleared as
+ * `api-decisions.md § Behaviour` decides.
+ */
+export const reservedDomains: Resource = {
+  path: 'reserved_domains',
+  listKey: 'reserved_domains',
+  idPrefix: 'rd',
+  served: true,
+  fields: {
+    ...DESCRIBED,
+    domain: fixed(mandatory(domainName)),
+    region: fixed(optional(oneOf(...REGIONS), null)),
+    certificate_id: optional(id, null),
+    certificate_management_policy: optional(certificatePolicy, null),
+    http_endpoint_configuration_id: updateOnly(optional(id, null)),
+    https_endpoint_configuration_id: updateOnly(optional(id, null)),
+  },
+  prepare: (draft, context) => {
+    checkReferences(draft, context)
+    if (draft.before === undefined) assignTargets(draft.next, context)
+    applyCertificate(draft, context)
+  },
+  claims: (domain) => [{ scope: 'domain', value: textOf(domain, 'domain'), field: 'domain' }],
+  render: (domain, view) => ({
+    description: textOf(domain, 'description'),
+    metadata: textOf(domain, 'metadata'),
+    domain: textOf(domain, 'domain'),
+    region: domain.region ?? null,
+    cname_target: domain.cname_target ?? null,
+    certificate: view.ref(domain.certificate_id),
+    certificate_management_policy: domain.certificate_management_policy ?? null,
+    certificate_management_status: statusOf(domain),
+    acme_challenge_cname_target: domain.acme_challenge_cname_target ?? null,
+    http_endpoint_configuration: view.ref(domain.http_endpoint_configuration_id),
+    https_endpoint_configuration: view.ref(domain.https_endpoint_configuration_id),
+  }),
+  dueAt: (domain) => {
+    const state = fromJson(domain.certificate_state)
+    return state === undefined ? undefined : nextChange(state)
+  },
+  onDue: decideAttempt,
+  parts: [
+    { name: 'certificate', clear: clearCertificate },
+    { name: 'certificate_management_policy', clear: () => ({ certificate_management_policy: null }) },
+    { name: 'http_endpoint_configuration', clear: () => ({ http_endpoint_configuration_id: null }) },
+    { name: 'https_endpoint_configuration', clear: () => ({ https_endpoint_configuration_id: null }) },
+  ],
+}
+
+function checkReferences({ given }: Draft, context: WriteContext): void {
+  const { certificate_id } = given
+  if (typeof certificate_id === 'string') context.resolve(['tls_certificates'], certificate_id, 'certificate_id')
+  for (const name of ['http_endpoint_configuration_id', 'https_endpoint_configuration_id']) {
+    const configuration = given[name]
+    if (typeof configuration === 'string') context.resolve(['endpoint_configurations'], configuration, name)
+  }
+}
+
+/** Custom domains get CNAME targets; sub-domains of the service's own domain need none. */
+function assignTargets(domain: StoredObject, context: WriteContext): void {
+  const { serviceDomain, random } = context.services
+  const name = textOf(domain, 'domain')
+  const base = name.replace(/^\*\./, '')
+  if (base === serviceDomain) throw invalid('domain', `${name} belongs to the service`)
+  const custom = !base.endsWith(`.${serviceDomain}`)
+  domain.cname_target = custom ? `${random.hex(8)}.cname.${serviceDomain}` : null
+  domain.acme_challenge_cname_target = custom && name !== base ? `${random.hex(8)}.acme.${serviceDomain}` : null
+}
+
+/** Uploaded certificate and automatic management exclude each other: setting one clears the other. */
+function applyCertificate({ given, before, next }: Draft, context: WriteContext): void {
+  const uploads = typeof given.certificate_id === 'string'
+  const manages = isJsonObject(given.certificate_management_policy)
+  if (uploads && manages) {
+    throw new RequestError('exclusiveFields', 'certificate_id and certificate_management_policy exclude each other', {
+      field: 'certificate_id',
+    })
+  }
+  if (uploads) {
+    Object.assign(next, { certificate_automatic: false, certificate_management_policy: null, certificate_state: null })
+  } else if (manages && !sameJson(before?.certificate_management_policy, given.certificate_management_policy)) {
+    // An automatic certificate stays in use while its successor is being made; an uploaded one gives way.
+    next.certificate_id = before?.certificate_automatic === true ? (before.certificate_id ?? null) : null
+    next.certificate_state = toJson(startJob(context.now(), context.services.certificates.seconds))
+  } else if (next.certificate_management_policy === null) {
+    next.certificate_state = null
+  } else if (given.certificate_id === null && next.certificate_automatic === true) {
+    // `certificate_id` in a body is the uploaded certificate; there is none to clear under automatic management.
+    next.certificate_id = before?.certificate_id ?? null
+  }
+}
+
+function clearCertificate(domain: StoredObject, context: WriteContext): JsonObject {
+  const managed = isJsonObject(domain.certificate_management_policy)
+  return {
+    certificate_id: null,
+    certificate_automatic: false,
+    certificate_state: managed ? toJson(startJob(context.now(), context.services.certificates.seconds)) : null,
+  }
+}
+
+/** A renewal falls due, or the attempt of a job is decided. */
+function decideAttempt(domain: StoredObject, at: number, context: WriteContext): StoredObject {
+  const { certificates } = context.services
+  const state = fromJson(domain.certificate_state)
+  if (state === undefined) return domain
+  if (state.job === null) {
+    return { ...domain, certificate_state: toJson(startJob(at, certificates.seconds, state.renewsAt)) }
+  }
+  const failure = certificates.attempt(textOf(domain, 'domain'), neededRecords(domain))
+  if (failure !== undefined) return { ...domain, certificate_state: toJson(failAttempt(state, failure, at)) }
+  return {
+    ...domain,
+    certificate_id: issueCertificate(domain, at, context),
+    certificate_automatic: true,
+    certificate_state: toJson(finishJob(at)),
+  }
+}
+
+/** The records that must be published before a certificate can be issued. */
+function neededRecords(domain: StoredObject): DnsRecord[] {
+  const name = textOf(domain, 'domain')
+  const records: DnsRecord[] = []
+  if (typeof domain.cname_target === 'string') records.push({ name, type: 'CNAME', value: domain.cname_target })
+  if (typeof domain.acme_challenge_cname_target === 'string') {
+    const challenge = `_acme-challenge.${name.replace(/^\*\./, '')}`
+    records.push({ name: challenge, type: 'CNAME', value: domain.acme_challenge_cname_target })
+  }
+  return records
+}
+
+function issueCertificate(domain: StoredObject, at: number, context: WriteContext): string {
+  const certificate = context.services.ids.next('cert')
+  context.store.put(context.account, 'tls_certificates', {
+    id: certificate,
+    created_at: rfc3339(at),
+    description: 'issued automatically',
+    metadata: '',
+    domain: textOf(domain, 'domain'),
+  })
+  return certificate
+}
+
+function statusOf(domain: StoredObject): JsonObject | null {
+  if (!isJsonObject(domain.certificate_management_policy)) return null
+  const state = fromJson(domain.certificate_state)
+  return state === undefined ? null : renderStatus(state)
+}
+
+function sameJson(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right)
+}

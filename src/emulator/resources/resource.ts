@@ -1,0 +1,78 @@
+import type { Fields } from '../fields/field.ts'
+import type { Json, JsonObject } from '../json.ts'
+import type { View } from '../objects/view.ts'
+import type { WriteContext } from '../objects/write-context.ts'
+import type { Claim, Link, StoredObject } from '../store/store.ts'
+
+/** A write about to happen. `next` is complete (absent values filled in, changes merged) and may be altered. */
+export interface Draft {
+  /** The body fields that the caller sent, checked. */
+  readonly given: JsonObject
+  /** The object before an update; undefined at create. */
+  readonly before: StoredObject | undefined
+  /** The object as it will be stored. */
+  readonly next: StoredObject
+}
+
+/**
+ * A sub-resource of one object, such as an edge's module: `GET` and `PUT` where declared, `DELETE` (204, also when not set).
+ */
+export interface Part {
+  /** Last segment of its path. */
+  readonly name: string
+  /** The part as returned, or null when not set (404). */
+  readonly read?: (object: StoredObject, view: View) => Json
+  /** The update body that a `PUT` of `body` amounts to. */
+  readonly replace?: (body: JsonObject) => JsonObject
+  /** Field values that a `DELETE` sets. */
+  readonly clear: (object: StoredObject, context: WriteContext) => JsonObject
+}
+
+/** A list inside an object that is addressed item by item, such as the sources of an event subscription. */
+export interface MemberList {
+  /** Last segment of the list's path, and its list key. */
+  readonly name: string
+  /** The field of the object that holds the items; each item is an object. */
+  readonly field: string
+  /** The member of an item that names it in the path. */
+  readonly key: string
+  readonly fields: Fields
+  readonly render: (item: JsonObject, object: StoredObject, view: View) => JsonObject
+}
+
+/**
+ * One collection of the API. Everything that routes, store and admin surface need to know about it is declared here;
+ * shared code never asks which collection it has. Adding one is a file with such a value and a line in `index.ts`.
+ */
+export interface Resource {
+  /** Path below the base address, without slashes around it: `edges/tcp`. */
+  readonly path: string
+  /** Key of the array in list answers. */
+  readonly listKey: string
+  /** Prefix of its ids, without the underscore. */
+  readonly idPrefix: string
+  /** Whether the API serves it. Others exist only through the admin surface and references. */
+  readonly served: boolean
+  readonly fields: Fields
+  /** Body fields and state as the API returns them; `id`, `uri` and `created_at` are added. */
+  readonly render: (object: StoredObject, view: View) => JsonObject
+  /** Rules across fields and objects; throws a RequestError, or completes `draft.next`. */
+  readonly prepare?: (draft: Draft, context: WriteContext) => void
+  /** Values that must be unique. */
+  readonly claims?: (object: StoredObject) => readonly ClaimedField[]
+  /** What the object holds on to. */
+  readonly links?: (object: StoredObject, context: WriteContext) => readonly Link[]
+  /** Response fields shown once, in the answer to the create. Runs after the object is stored. */
+  readonly reveal?: (object: StoredObject, context: WriteContext) => JsonObject
+  readonly parts?: readonly Part[]
+  readonly memberLists?: readonly MemberList[]
+  /** The object after the time that `dueAt` gave has come, by the emulated clock. Must move `dueAt` on. */
+  readonly onDue?: (object: StoredObject, at: number, context: WriteContext) => StoredObject
+  /** When the object next needs `onDue`, in emulated milliseconds. */
+  readonly dueAt?: (object: StoredObject) => number | undefined
+}
+
+/** A unique value and the field that a conflict is reported under. */
+interface ClaimedField extends Claim {
+  readonly field: string
+}

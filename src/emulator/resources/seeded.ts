@@ -1,0 +1,37 @@
+import { DESCRIBED } from '../fields/common.ts'
+import { optional } from '../fields/field.ts'
+import { boolean, string } from '../fields/readers.ts'
+import type { Resource } from './resource.ts'
+
+/*
+ * Collections that the API only refers to (`management-api.md § Gaps in the endpoint set`): no routes, objects come from
+ * the admin surface or, for TLS certificates, from certificate provisioning.
+ */
+
+export const tlsCertificates: Resource = {
+  path: 'tls_certificates',
+  listKey: 'tls_certificates',
+  idPrefix: 'cert',
+  served: false,
+  fields: { ...DESCRIBED, domain: optional(string, null) },
+  render: ({ description = '', metadata = '', domain = null }) => ({ description, metadata, domain }),
+}
+
+export const endpointConfigurations: Resource = {
+  path: 'endpoint_configurations',
+  listKey: 'endpoint_configurations',
+  idPrefix: 'ec',
+  served: false,
+  fields: { ...DESCRIBED, type: optional(string, null) },
+  render: ({ description = '', metadata = '', type = null }) => ({ description, metadata, type }),
+}
+
+/** Users own credentials; the keys of an admin may name other owners. */
+export const users: Resource = {
+  path: 'users',
+  listKey: 'users',
+  idPrefix: 'usr',
+  served: false,
+  fields: { name: optional(string, ''), admin: optional(boolean, false) },
+  render: ({ name = '', admin = false }) => ({ name, admin }),
+}

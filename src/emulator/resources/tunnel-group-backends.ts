@@ -1,0 +1,20 @@
+import { DESCRIBED_WITHOUT_LIMITS } from '../fields/common.ts'
+import { optional } from '../fields/field.ts'
+import { mapOf, string } from '../fields/readers.ts'
+import { textOf } from '../json.ts'
+import type { Resource } from './resource.ts'
+
+/** Backends that gather the tunnels whose labels match. No agent is connected here, so no tunnel ever matches. */
+export const tunnelGroupBackends: Resource = {
+  path: 'backends/tunnel_group',
+  listKey: 'backends',
+  idPrefix: 'bkdtg',
+  served: true,
+  fields: { ...DESCRIBED_WITHOUT_LIMITS, labels: optional(mapOf(string), {}) },
+  render: (backend) => ({
+    description: textOf(backend, 'description'),
+    metadata: textOf(backend, 'metadata'),
+    labels: backend.labels ?? {},
+    tunnels: [],
+  }),
+}

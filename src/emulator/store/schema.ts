@@ -1,0 +1,64 @@
+/**
+ * Tables of the emulator.
+ *
+ * - `objects`: one row per API object. The primary key is the order in which lists page (ids are time-ordered and
+ *   compare as bytes), so a page is one range scan whatever the size of the collection.
+ * - `links`: what an object holds on to. `restrict` keeps the target from being deleted, `cascade` deletes the
+ *   holder with its target.
+ * - `claims`: values that must be unique within a scope, and natural keys to look objects up by.
+ * - `tokens`: hashes of API tokens; the first 8 bytes find the candidates, the full hash is compared in constant time.
+ * - `due`: when an object next needs attention by the emulated clock (certificate jobs).
+ */
+export const SCHEMA = `
+CREATE TABLE IF NOT EXISTS objects (
+  account TEXT NOT NULL, collection TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL,
+  PRIMARY KEY (account, collection, id)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS links (
+  account TEXT NOT NULL, holder TEXT NOT NULL, target TEXT NOT NULL, on_delete TEXT NOT NULL,
+  PRIMARY KEY (account, holder, target)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS links_by_target ON links (account, target);
+
+CREATE TABLE IF NOT EXISTS claims (
+  scope TEXT NOT NULL, value TEXT NOT NULL, account TEXT NOT NULL, id TEXT NOT NULL,
+  PRIMARY KEY (scope, value)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS claims_by_id ON claims (account, id);
+
+CREATE TABLE IF NOT EXISTS tokens (
+  prefix BLOB NOT NULL, hash BLOB NOT NULL, account TEXT NOT NULL, id TEXT NOT NULL,
+  PRIMARY KEY (prefix, hash)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS tokens_by_id ON tokens (account, id);
+
+CREATE TABLE IF NOT EXISTS due (
+  account TEXT NOT NULL, collection TEXT NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY (account, collection, id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS due_by_time ON due (at);
+
+CREATE TABLE IF NOT EXISTS dns (
+  name TEXT NOT NULL, type TEXT NOT NULL, value TEXT NOT NULL,
+  PRIMARY KEY (name, type, value)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS accounts (id TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+`
+
+/** Every table that holds data, for snapshot, restore and reset. */
+export const TABLES = ['accounts', 'objects', 'links', 'claims', 'tokens', 'due', 'dns', 'meta'] as const
+
+/**
+ * WAL with `synchronous = NORMAL`: a commit has handed its pages to the operating system before the answer goes out, so a
+ * killed process (kill -9) loses nothing that was answered. FULL would add an fsync to each write to survive a power cut
+ * as well, which an emulator does not promise.
+ */
+export const PRAGMAS = `
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA busy_timeout = 2000;
+`

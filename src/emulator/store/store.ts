@@ -1,0 +1,232 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { type JsonObject, parseStoredObject } from '../json.ts'
+import { ChangeLog } from './change-log.ts'
+import { PRAGMAS, SCHEMA } from './schema.ts'
+
+/** An API object as it is kept: body fields in the form they were sent in, plus internal state. */
+export interface StoredObject extends JsonObject {
+  id: string
+  created_at: string
+}
+
+/** What an object holds on to; see `links` in the schema. */
+export interface Link {
+  readonly target: string
+  readonly onDelete: 'restrict' | 'cascade'
+}
+
+/** A value that must be unique within its scope. */
+export interface Claim {
+  readonly scope: string
+  readonly value: string
+}
+
+export interface ObjectKey {
+  readonly account: string
+  readonly collection: string
+  readonly id: string
+}
+
+/**
+ * The tables, with one method per question. Synchronous throughout: a request is decided and committed in one turn of the
+ * event loop, so no two requests interleave and no lock is needed.
+ */
+export class Store {
+  readonly database: DatabaseSync
+  readonly changes: ChangeLog
+  readonly #statements = new Map<string, StatementSync>()
+  #depth = 0
+
+  /**
+   * @param location `:memory:` or the path of the database file, created when missing
+   * @param now the time that changes are logged under, for lists of the past
+   */
+  constructor(location: string, now: () => number) {
+    this.database = new DatabaseSync(location)
+    this.database.exec(PRAGMAS)
+    this.database.exec(SCHEMA)
+    this.changes = new ChangeLog(now)
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.database.close()
+  }
+
+  /** Runs `work` in one transaction; nested calls join the outer one. Throwing rolls everything back. */
+  transaction<T>(work: () => T): T {
+    if (this.#depth > 0) return work()
+    this.database.exec('BEGIN IMMEDIATE')
+    this.#depth = 1
+    try {
+      const result = work()
+      this.database.exec('COMMIT')
+      this.changes.commit()
+      return result
+    } catch (error) {
+      if (this.database.isTransaction) this.database.exec('ROLLBACK')
+      this.changes.rollback()
+      throw error
+    } finally {
+      this.#depth = 0
+    }
+  }
+
+  get(account: string, collection: string, id: string): StoredObject | undefined {
+    const row = this.one('SELECT body FROM objects WHERE account = ? AND collection = ? AND id = ?', [
+      account,
+      collection,
+      id,
+    ])
+    return row === undefined ? undefined : toObject(row)
+  }
+
+  put(account: string, collection: string, object: StoredObject): void {
+    this.changes.record({ account, collection, id: object.id }, this.get(account, collection, object.id))
+    this.run('INSERT OR REPLACE INTO objects (account, collection, id, body) VALUES (?, ?, ?, ?)', [
+      account,
+      collection,
+      object.id,
+      JSON.stringify(object),
+    ])
+  }
+
+  /** Removes the object and everything recorded under its id, except links that others hold on it. */
+  remove(account: string, collection: string, id: string): void {
+    this.changes.record({ account, collection, id }, this.get(account, collection, id))
+    this.run('DELETE FROM objects WHERE account = ? AND collection = ? AND id = ?', [account, collection, id])
+    this.run('DELETE FROM links WHERE account = ? AND holder = ?', [account, id])
+    this.run('DELETE FROM claims WHERE account = ? AND id = ?', [account, id])
+    this.run('DELETE FROM tokens WHERE account = ? AND id = ?', [account, id])
+    this.run('DELETE FROM due WHERE account = ? AND collection = ? AND id = ?', [account, collection, id])
+  }
+
+  /** Up to `limit` objects, newest first, strictly older than `beforeId` when given. */
+  page(account: string, collection: string, limit: number, beforeId?: string): StoredObject[] {
+    const rows =
+      beforeId === undefined
+        ? this.all('SELECT body FROM objects WHERE account = ? AND collection = ? ORDER BY id DESC LIMIT ?', [
+            account,
+            collection,
+            limit,
+          ])
+        : this.all(
+            'SELECT body FROM objects WHERE account = ? AND collection = ? AND id < ? ORDER BY id DESC LIMIT ?',
+            [account, collection, beforeId, limit],
+          )
+    return rows.map(toObject)
+  }
+
+  setLinks(account: string, holder: string, links: readonly Link[]): void {
+    this.run('DELETE FROM links WHERE account = ? AND holder = ?', [account, holder])
+    for (const link of links) {
+      this.run('INSERT OR IGNORE INTO links (account, holder, target, on_delete) VALUES (?, ?, ?, ?)', [
+        account,
+        holder,
+        link.target,
+        link.onDelete,
+      ])
+    }
+  }
+
+  /** Ids of the objects that hold on to `target` in the given way, in order of their ids. */
+  holders(account: string, target: string, onDelete: Link['onDelete']): string[] {
+    return this.all('SELECT holder FROM links WHERE account = ? AND target = ? AND on_delete = ? ORDER BY holder', [
+      account,
+      target,
+      onDelete,
+    ]).map((row) => text(row, 'holder'))
+  }
+
+  setClaims(account: string, id: string, claims: readonly Claim[]): void {
+    this.run('DELETE FROM claims WHERE account = ? AND id = ?', [account, id])
+    for (const claim of claims) {
+      this.run('INSERT INTO claims (scope, value, account, id) VALUES (?, ?, ?, ?)', [
+        claim.scope,
+        claim.value,
+        account,
+        id,
+      ])
+    }
+  }
+
+  claimant(claim: Claim): { account: string; id: string } | undefined {
+    const row = this.one('SELECT account, id FROM claims WHERE scope = ? AND value = ?', [claim.scope, claim.value])
+    return row === undefined ? undefined : { account: text(row, 'account'), id: text(row, 'id') }
+  }
+
+  /** Sets when an object next needs attention; `undefined` when never. */
+  setDue(key: ObjectKey, at: number | undefined): void {
+    if (at === undefined) {
+      this.run('DELETE FROM due WHERE account = ? AND collection = ? AND id = ?', [key.account, key.collection, key.id])
+    } else {
+      this.run('INSERT OR REPLACE INTO due (account, collection, id, at) VALUES (?, ?, ?, ?)', [
+        key.account,
+        key.collection,
+        key.id,
+        at,
+      ])
+    }
+  }
+
+  /** The object whose attention is due first, if that is not after `now`. */
+  firstDue(now: number): (ObjectKey & { at: number }) | undefined {
+    const row = this.one('SELECT account, collection, id, at FROM due WHERE at <= ? ORDER BY at, id LIMIT 1', [now])
+    if (row === undefined) return undefined
+    return {
+      account: text(row, 'account'),
+      collection: text(row, 'collection'),
+      id: text(row, 'id'),
+      at: Number(row.at),
+    }
+  }
+
+  /** The newest id of every collection. */
+  newestIds(): string[] {
+    return this.all('SELECT max(id) AS id FROM objects GROUP BY account, collection', []).map((row) => text(row, 'id'))
+  }
+
+  getMeta(key: string): string | undefined {
+    const row = this.one('SELECT value FROM meta WHERE key = ?', [key])
+    return row === undefined ? undefined : text(row, 'value')
+  }
+
+  setMeta(key: string, value: string): void {
+    this.run('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)', [key, value])
+  }
+
+  one(sql: string, values: SQLInputValue[]): Row | undefined {
+    return this.#prepare(sql).get(...values)
+  }
+
+  all(sql: string, values: SQLInputValue[]): Row[] {
+    return this.#prepare(sql).all(...values)
+  }
+
+  run(sql: string, values: SQLInputValue[]): void {
+    this.#prepare(sql).run(...values)
+  }
+
+  #prepare(sql: string): StatementSync {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    const statement = this.database.prepare(sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+}
+
+type Row = NonNullable<ReturnType<StatementSync['get']>>
+
+/** A text column of a row; the schema declares it NOT NULL. */
+export function text(row: Row, column: string): string {
+  return String(row[column])
+}
+
+function toObject(row: Row): StoredObject {
+  const value = parseStoredObject(text(row, 'body'))
+  if (typeof value.id !== 'string' || typeof value.created_at !== 'string') {
+    throw new Error('the emulator store holds an object without id or created_at')
+  }
+  return { ...value, id: value.id, created_at: value.created_at }
+}

@@ -1,0 +1,26 @@
+import { accountSpecFields, accountSpecRules, accountStatusFields } from '../managed/types/account.ts'
+import type { AccountDescriptor } from '../managed/types/descriptor.ts'
+import { object } from '../schema/define.ts'
+import { defineKind } from '../schema/definition.ts'
+import { stateColumns, textColumn } from './columns.ts'
+import { common } from './names.ts'
+
+const definition = defineKind({
+  ...common,
+  kind: 'Account',
+  plural: 'accounts',
+  singular: 'account',
+  shortNames: ['acct'],
+  scope: 'Namespaced',
+  description:
+    'An account at the API: where its calls go and with which key. Resources of the same namespace live in it, by default in the one named `default`.',
+  spec: object(accountSpecFields('the same namespace'), {
+    description: 'Where the calls go and with which key.',
+    rules: accountSpecRules,
+  }),
+  status: object(accountStatusFields, { description: 'What Culvert knows of the account.' }),
+  printerColumns: stateColumns(textColumn('Base URL', '.spec.baseURL', 'Address of the API.')),
+})
+
+/** An account that the resources of its own namespace may use. */
+export const account: AccountDescriptor = { role: 'account', definition, secretNamespace: 'own' }

@@ -1,0 +1,145 @@
+import { Type } from 'typebox'
+import { commonSpec, commonSpecRules, commonStatus, reference } from '../managed/types/common.ts'
+import { choice, integer, list, object, stringMap, text } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { fixedField, type Rule, unionOf } from '../schema/rules.ts'
+import { managedColumns, textColumn } from './columns.ts'
+import { common } from './names.ts'
+
+/** Children of one backend. The contract states no limit; this one keeps the rules about them affordable. */
+const CHILDREN = 64
+/** How many tunnels the status names. */
+export const TUNNELS_SHOWN = 256
+
+const tunnelGroup = object(
+  {
+    labels: Type.Optional(
+      stringMap(text({ description: 'Value of the label.', maxLength: 1024 }), {
+        description: 'Labels that a tunnel must have to belong to the group. Default: none.',
+        maxProperties: 64,
+      }),
+    ),
+  },
+  { description: 'Sends traffic to the online tunnels with these labels.' },
+)
+
+const httpResponse = object(
+  {
+    body: Type.Optional(text({ description: 'Content of the response. Default: empty.', maxLength: 262_144 })),
+    headers: Type.Optional(
+      stringMap(
+        text({
+          description: 'Value of the header, in one line.',
+          maxLength: 8192,
+          pattern: '^[^\\r\\n]*$',
+        }),
+        { description: 'Headers of the response; case of the names means nothing. Default: none.', maxProperties: 64 },
+      ),
+    ),
+    statusCode: Type.Optional(
+      integer({
+        description: 'Status of the response, 200 to 599. Default: 200.',
+        minimum: 200,
+        maximum: 599,
+        default: 200,
+      }),
+    ),
+  },
+  { description: 'Answers every request with fixed content.' },
+)
+
+const weightedChild = object(
+  {
+    backendRef: reference('Backend'),
+    weight: integer({
+      description: 'Share of the traffic, in relation to the weights of the others; 0 to 10000. 0 sends none.',
+      minimum: 0,
+      maximum: 10_000,
+    }),
+  },
+  { description: 'A backend and its share.' },
+)
+
+const weighted = object(
+  {
+    backends: list(weightedChild, {
+      description: 'The backends that share the traffic, each once.',
+      minItems: 1,
+      maxItems: CHILDREN,
+      rules: [
+        {
+          rule: 'self.all(a, self.exists_one(b, b.backendRef == a.backendRef))',
+          message: 'backends names a backend twice: give it one entry with the sum of the weights',
+        },
+      ],
+    }),
+  },
+  { description: 'Splits traffic by weight.' },
+)
+
+const failover = object(
+  {
+    backendRefs: list(reference('Backend'), {
+      description: 'The backends in the order in which they are tried, each once.',
+      minItems: 1,
+      maxItems: CHILDREN,
+      rules: [
+        {
+          rule: 'self.all(a, self.exists_one(b, b == a))',
+          message: 'backendRefs names a backend twice: keep the first entry',
+        },
+      ],
+    }),
+  },
+  { description: 'Sends traffic to the first backend that can take it.' },
+)
+
+const rules: readonly Rule[] = [
+  ...commonSpecRules,
+  fixedField('type'),
+  unionOf('type', {
+    TunnelGroup: 'tunnelGroup',
+    HTTPResponse: 'httpResponse',
+    Weighted: 'weighted',
+    Failover: 'failover',
+  }),
+]
+
+export const backendDefinition = defineKind({
+  ...common,
+  kind: 'Backend',
+  plural: 'backends',
+  singular: 'backend',
+  shortNames: ['bkd'],
+  scope: 'Namespaced',
+  description:
+    'Where an Edge sends traffic: tunnels with certain labels, a fixed response, or other backends by weight or in order.',
+  spec: object(
+    {
+      ...commonSpec('unstated'),
+      type: choice(['TunnelGroup', 'HTTPResponse', 'Weighted', 'Failover'], {
+        description: 'What the backend does. Fixed at create. The member of the same name says more.',
+      }),
+      tunnelGroup: Type.Optional(tunnelGroup),
+      httpResponse: Type.Optional(httpResponse),
+      weighted: Type.Optional(weighted),
+      failover: Type.Optional(failover),
+    },
+    { description: 'What the backend should be.', rules },
+  ),
+  status: object(
+    {
+      ...commonStatus,
+      tunnels: Type.Optional(
+        list(text({ description: 'Id of a tunnel.', maxLength: 255 }), {
+          description: `Ids of the online tunnels of a TunnelGroup, at most ${TUNNELS_SHOWN}.`,
+          maxItems: TUNNELS_SHOWN,
+        }),
+      ),
+    },
+    { description: 'The backend at the API.' },
+  ),
+  printerColumns: managedColumns(textColumn('Type', '.spec.type', 'What the backend does.')),
+})
+
+export type BackendSpec = SpecOf<typeof backendDefinition>

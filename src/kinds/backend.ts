@@ -1,0 +1,116 @@
+import { collections } from '../api/collections.ts'
+import type { Collection, RemoteObject } from '../api/types.ts'
+import type { Desired, Fields, FoundReference, ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { type BackendSpec, backendDefinition, TUNNELS_SHOWN } from './backend-schema.ts'
+import { available, plain } from './defaults.ts'
+import { objectOf, refIds, sorted, textMapOf, textOf, textsOf } from './remote.ts'
+
+/** Backends of all four types (`management-api.md § Edges and backends`). Cycles are found by whoever follows references. */
+export const backend: ManagedDescriptor<BackendSpec> = {
+  ...plain,
+  role: 'managed',
+  definition: backendDefinition,
+  collections: [
+    collections.tunnelGroupBackends,
+    collections.httpResponseBackends,
+    collections.weightedBackends,
+    collections.failoverBackends,
+  ],
+  collectionOf: ({ type }) => collectionOfType(type),
+  refersTo: [{ kind: 'Backend', idsIn: childIds }],
+  references,
+  problems,
+  desire,
+  observe,
+  comparable: (fields) =>
+    fields.headers === undefined ? fields : { ...fields, headers: lowerCaseNames(textMapOf(fields.headers)) },
+  status: ({ tunnels }) => (tunnels === undefined ? {} : { tunnels: sorted(refIds(tunnels)).slice(0, TUNNELS_SHOWN) }),
+  readiness: () => available('the backend is in place'),
+}
+
+function collectionOfType(type: BackendSpec['type']): Collection {
+  switch (type) {
+    case 'TunnelGroup':
+      return collections.tunnelGroupBackends
+    case 'HTTPResponse':
+      return collections.httpResponseBackends
+    case 'Weighted':
+      return collections.weightedBackends
+    case 'Failover':
+      return collections.failoverBackends
+  }
+}
+
+function references({ weighted, failover }: BackendSpec): readonly FoundReference[] {
+  const shares = (weighted?.backends ?? []).map(({ backendRef }, index) => ({
+    path: `spec.weighted.backends[${index}].backendRef`,
+    kind: 'Backend',
+    ref: backendRef,
+  }))
+  const inOrder = (failover?.backendRefs ?? []).map((ref, index) => ({
+    path: `spec.failover.backendRefs[${index}]`,
+    kind: 'Backend',
+    ref,
+  }))
+  return [...shares, ...inOrder]
+}
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+/** CEL could see these only at a cost that the apiserver refuses, since keys of a map have no bound of their length. */
+function problems({ httpResponse }: BackendSpec): readonly string[] {
+  const names = Object.keys(httpResponse?.headers ?? {})
+  const malformed = names.filter((name) => !HEADER_NAME.test(name))
+  const twice = names.filter((name) =>
+    names.some((other) => other < name && other.toLowerCase() === name.toLowerCase()),
+  )
+  return [
+    ...malformed.map((name) => `spec.httpResponse.headers: ${JSON.stringify(name)} is not a header name: correct it`),
+    ...twice.map((name) => `spec.httpResponse.headers: ${name} is named twice, in different case: remove one`),
+  ]
+}
+
+function desire(desired: Desired<BackendSpec>): Fields {
+  const { spec } = desired
+  switch (spec.type) {
+    case 'TunnelGroup':
+      return { labels: spec.tunnelGroup?.labels ?? {} }
+    case 'HTTPResponse':
+      return {
+        body: spec.httpResponse?.body ?? '',
+        headers: spec.httpResponse?.headers ?? {},
+        status_code: spec.httpResponse?.statusCode ?? 200,
+      }
+    case 'Weighted': {
+      const shares = spec.weighted?.backends ?? []
+      return {
+        backends: Object.fromEntries(
+          shares.map(({ backendRef, weight }) => [desired.id('Backend', backendRef), weight]),
+        ),
+      }
+    }
+    case 'Failover':
+      return { backends: (spec.failover?.backendRefs ?? []).map((ref) => desired.id('Backend', ref)) }
+  }
+}
+
+/** A backend has the fields of its type only; the others are read as empty, and not compared. */
+function observe(remote: RemoteObject): Fields {
+  return {
+    labels: textMapOf(remote.labels),
+    body: textOf(remote.body) ?? '',
+    headers: lowerCaseNames(textMapOf(remote.headers)),
+    status_code: remote.status_code ?? 200,
+    backends: remote.backends ?? null,
+  }
+}
+
+/** A map's keys for a weighted backend, a list for a failover one. */
+function childIds({ backends }: RemoteObject): readonly string[] {
+  return Array.isArray(backends) ? textsOf(backends) : Object.keys(objectOf(backends) ?? {})
+}
+
+/** Names of headers mean the same in any case, and may be returned lower-cased. */
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}

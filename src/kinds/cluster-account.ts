@@ -1,0 +1,34 @@
+import { Type } from 'typebox'
+import { accountSpecFields, accountSpecRules, accountStatusFields, labelSelector } from '../managed/types/account.ts'
+import type { AccountDescriptor } from '../managed/types/descriptor.ts'
+import { object } from '../schema/define.ts'
+import { defineKind } from '../schema/definition.ts'
+import { stateColumns, textColumn } from './columns.ts'
+import { common } from './names.ts'
+
+const definition = defineKind({
+  ...common,
+  kind: 'ClusterAccount',
+  plural: 'clusteraccounts',
+  singular: 'clusteraccount',
+  shortNames: ['cacct'],
+  scope: 'Cluster',
+  description:
+    'An account at the API that several namespaces share. Its key lives in a Secret in the namespace of the operator, out of reach of those who use the account.',
+  spec: object(
+    {
+      ...accountSpecFields('the namespace of the operator'),
+      allowedNamespaces: Type.Optional(
+        labelSelector(
+          'Namespaces whose resources may use the account, by their labels. As everywhere in Kubernetes, an empty selector `{}` selects every namespace. Default (absent): none.',
+        ),
+      ),
+    },
+    { description: 'Where the calls go, with which key, and who may use it.', rules: accountSpecRules },
+  ),
+  status: object(accountStatusFields, { description: 'What Culvert knows of the account.' }),
+  printerColumns: stateColumns(textColumn('Base URL', '.spec.baseURL', 'Address of the API.')),
+})
+
+/** An account that resources of the namespaces it allows may use. */
+export const clusterAccount: AccountDescriptor = { role: 'account', definition, secretNamespace: 'operator' }

@@ -1,0 +1,24 @@
+import { reasons } from '../managed/reasons.ts'
+import type { Fields, Readiness } from '../managed/types/descriptor.ts'
+
+/**
+ * The parts of a descriptor that most kinds leave as they are: no children to name, nothing fixed, no secrets, ready as soon as
+ * the remote object equals the spec, and usable as soon as it exists.
+ */
+export const plain = {
+  refersTo: [],
+  references: () => [],
+  secretInputs: () => [],
+  problems: (): readonly string[] => [],
+  createOnly: [],
+  updateOnly: [],
+  secretFields: [],
+  comparable: (fields: Fields): Fields => fields,
+  intent: (): Fields => ({}),
+  unusable: (): string | undefined => undefined,
+} as const
+
+/** Ready, because nothing at the API happens after the write. */
+export function available(message: string): Readiness {
+  return { ready: true, reason: reasons.Available, message }
+}

@@ -1,0 +1,71 @@
+import type { RemoteObject } from '../api/types.ts'
+import type { Desired, FoundReference } from '../managed/types/descriptor.ts'
+import { covers } from './domain-name.ts'
+import type { EdgeSpec } from './edge-schema.ts'
+import { textOf, textsOf } from './remote.ts'
+
+type Hostport = NonNullable<EdgeSpec['hostports']>[number]
+
+/** A reference whose object does not say what an edge needs of it; the API left out a field that the contract gives it. */
+class TargetIncompleteError extends Error {
+  override readonly name = 'TargetIncompleteError'
+  readonly code = 'TARGET_INCOMPLETE'
+
+  constructor(path: string, field: string) {
+    super(`${path}: the API returned the object without its ${field}`)
+  }
+}
+
+export function hostportReferences({ hostports }: EdgeSpec): readonly FoundReference[] {
+  return (hostports ?? []).flatMap(({ reservedDomainRef, reservedAddressRef }, index): FoundReference[] => {
+    const path = `spec.hostports[${index}]`
+    if (reservedDomainRef !== undefined) {
+      const ref = reservedDomainRef
+      return [{ path: `${path}.reservedDomainRef`, kind: 'ReservedDomain', ref, needsObject: true }]
+    }
+    if (reservedAddressRef !== undefined) {
+      const ref = reservedAddressRef
+      return [{ path: `${path}.reservedAddressRef`, kind: 'ReservedAddress', ref, needsObject: true }]
+    }
+    return []
+  })
+}
+
+/** The texts `host:port` that are sent, each once: two entries may come to the same. */
+export function hostportTexts(desired: Desired<EdgeSpec>): readonly string[] {
+  const texts = (desired.spec.hostports ?? []).map((hostport, index) => hostportText(desired, hostport, index))
+  return [...new Set(texts)]
+}
+
+/** @throws TargetIncompleteError */
+function hostportText(desired: Desired<EdgeSpec>, hostport: Hostport, index: number): string {
+  const { host, port, reservedDomainRef, reservedAddressRef } = hostport
+  if (reservedAddressRef !== undefined) {
+    const { object } = desired.target('ReservedAddress', reservedAddressRef)
+    return named(object, 'addr', `spec.hostports[${index}].reservedAddressRef`)
+  }
+  if (reservedDomainRef === undefined) return `${host}:${port}`
+  const { object } = desired.target('ReservedDomain', reservedDomainRef)
+  return `${named(object, 'domain', `spec.hostports[${index}].reservedDomainRef`)}:${port}`
+}
+
+function named(object: RemoteObject | undefined, field: string, path: string): string {
+  const value = textOf(object?.[field])
+  if (value === undefined) throw new TargetIncompleteError(path, field)
+  return value.toLowerCase()
+}
+
+/** Whether the edge listens on the domain: on itself, or on a name that the wildcard covers. */
+export function usesDomain(edge: RemoteObject, domain: RemoteObject): boolean {
+  const name = textOf(domain.domain)?.toLowerCase()
+  if (name === undefined) return false
+  return textsOf(edge.hostports).some((hostport) => {
+    return covers(name, hostport.slice(0, hostport.lastIndexOf(':')).toLowerCase())
+  })
+}
+
+/** Whether the edge listens on the reserved address. */
+export function usesAddress(edge: RemoteObject, address: RemoteObject): boolean {
+  const addr = textOf(address.addr)?.toLowerCase()
+  return addr !== undefined && textsOf(edge.hostports).some((hostport) => hostport.toLowerCase() === addr)
+}

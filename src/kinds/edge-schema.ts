@@ -1,0 +1,261 @@
+import { Type } from 'typebox'
+import { commonSpec, commonSpecRules, commonStatus, idReference, reference } from '../managed/types/common.ts'
+import { anyObject, bool, choice, integer, list, object, text } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { exactlyOne, fixedField, type Rule } from '../schema/rules.ts'
+import { managedColumns, textColumn, wideColumn } from './columns.ts'
+import { DOMAIN_LENGTH, HOST_PATTERN } from './domain-name.ts'
+import { common } from './names.ts'
+
+/** The contract states no limits for these lists; these keep resources readable and rules affordable. */
+const HOSTPORTS = 128
+const REFERENCES = 64
+const RULES = 64
+
+const hostport = object(
+  {
+    host: Type.Optional(
+      text({
+        description: 'Name on a reserved domain of the account, in lower case.',
+        maxLength: DOMAIN_LENGTH,
+        pattern: HOST_PATTERN,
+      }),
+    ),
+    reservedDomainRef: Type.Optional(reference('ReservedDomain')),
+    reservedAddressRef: Type.Optional(reference('ReservedAddress')),
+    port: Type.Optional(
+      integer({
+        description: 'Port, 1 to 65535. A reserved address has its own.',
+        minimum: 1,
+        maximum: 65_535,
+      }),
+    ),
+  },
+  {
+    description:
+      'Where the edge listens: a host and a port, a reserved domain and a port, or a reserved address. A wildcard domain needs `host`, a name below it.',
+    rules: [
+      exactlyOne(['host', 'reservedDomainRef', 'reservedAddressRef']),
+      {
+        rule: 'has(self.port) != has(self.reservedAddressRef)',
+        message:
+          'port goes with host and reservedDomainRef, and not with reservedAddressRef, which has its own: add or remove port',
+      },
+    ],
+  },
+)
+
+const enabled = Type.Optional(
+  bool({
+    description: 'Whether the module is applied to traffic. A disabled one keeps no references. Default: true.',
+    default: true,
+  }),
+)
+
+/** Rule of a module: `field` is needed unless the module is disabled. */
+function needed(field: string, what: string): Rule {
+  return {
+    rule: `(has(self.enabled) && !self.enabled) || has(self.${field})`,
+    message: `${field} is needed while the module is enabled: name ${what}, or set enabled: false`,
+  }
+}
+
+const backend = object(
+  { enabled, backendRef: Type.Optional(reference('Backend')) },
+  { description: 'Where traffic goes.', rules: [needed('backendRef', 'a backend')] },
+)
+
+const ipRestriction = object(
+  {
+    enabled,
+    ipPolicyRefs: Type.Optional(
+      list(reference('IPPolicy'), {
+        description: 'IP policies that decide who may connect; at least one.',
+        minItems: 1,
+        maxItems: REFERENCES,
+      }),
+    ),
+  },
+  {
+    description:
+      'Lets in only those that the IP policies admit. The edge is not created before every policy has all of its rules.',
+    rules: [needed('ipPolicyRefs', 'at least one policy')],
+  },
+)
+
+const mutualTLS = object(
+  {
+    enabled,
+    certificateAuthorityRefs: Type.Optional(
+      list(idReference('certificate authority'), {
+        description: 'Authorities of which a client needs a certificate; at least one.',
+        minItems: 1,
+        maxItems: REFERENCES,
+      }),
+    ),
+  },
+  {
+    description: 'Lets in only those with a client certificate. For TLS edges.',
+    rules: [needed('certificateAuthorityRefs', 'at least one authority')],
+  },
+)
+
+const tlsTermination = object(
+  {
+    enabled,
+    terminateAt: Type.Optional(
+      choice(['Edge', 'Upstream'], {
+        description:
+          'Edge: the service terminates TLS. Upstream: TLS passes through, and mutualTLS and policy cannot be enabled. Default: Edge.',
+        default: 'Edge',
+      }),
+    ),
+    minVersion: Type.Optional(
+      choice(['1.0', '1.1', '1.2', '1.3'], {
+        description:
+          'Lowest version of TLS. Not with Upstream. Default: the service chooses; a version found there that is lower than 1.2 is then given up.',
+      }),
+    ),
+  },
+  {
+    description: 'Where TLS ends. For TLS edges.',
+    rules: [
+      {
+        rule: "!(has(self.terminateAt) && self.terminateAt == 'Upstream' && has(self.minVersion))",
+        message: 'minVersion has no meaning with terminateAt: Upstream: remove minVersion, or terminate at the Edge',
+      },
+    ],
+  },
+)
+
+const policyAction = object(
+  {
+    type: text({ description: 'Type of the action.', minLength: 1, maxLength: 255 }),
+    config: Type.Optional(anyObject({ description: 'Settings of the action. Default: none.' })),
+  },
+  { description: 'What is done with matching traffic.' },
+)
+
+const policyRule = object(
+  {
+    name: Type.Optional(text({ description: 'Name of the rule. Default: none.', maxLength: 255 })),
+    expressions: Type.Optional(
+      list(text({ description: 'A CEL expression.', minLength: 1, maxLength: 16_384 }), {
+        description: 'CEL expressions that filter traffic; the rule applies where all hold. Default: none.',
+        maxItems: RULES,
+      }),
+    ),
+    actions: Type.Optional(list(policyAction, { description: 'Actions, in order. Default: none.', maxItems: RULES })),
+  },
+  { description: 'A rule of the traffic policy.' },
+)
+
+const policy = object(
+  {
+    enabled,
+    inbound: Type.Optional(
+      list(policyRule, { description: 'Rules for inbound traffic, in order. Default: none.', maxItems: RULES }),
+    ),
+    outbound: Type.Optional(
+      list(policyRule, { description: 'Rules for outbound traffic, in order. Default: none.', maxItems: RULES }),
+    ),
+  },
+  { description: 'Traffic policy.' },
+)
+
+const isOn = (field: string): string => `(has(self.${field}) && (!has(self.${field}.enabled) || self.${field}.enabled))`
+
+const passesThrough = `(${isOn('tlsTermination')} && has(self.tlsTermination.terminateAt) && self.tlsTermination.terminateAt == 'Upstream')`
+
+function tlsOnly(field: string): Rule {
+  return {
+    rule: `self.protocol == 'TLS' || !has(self.${field})`,
+    message: `${field} is for TLS edges: remove ${field}, or make an Edge with protocol: TLS`,
+    fieldPath: `.${field}`,
+  }
+}
+
+function notPassedThrough(field: string): Rule {
+  return {
+    rule: `!${passesThrough} || !${isOn(field)}`,
+    message: `${field} cannot look into TLS that passes through: remove ${field} or set its enabled: false, or set tlsTermination.terminateAt: Edge`,
+    fieldPath: `.${field}`,
+  }
+}
+
+const moduleNames = (description: string) =>
+  list(text({ description: 'Field of the module in the spec.', maxLength: 63 }), {
+    description,
+    maxItems: 16,
+    listType: 'set',
+  })
+
+export const edgeDefinition = defineKind({
+  ...common,
+  kind: 'Edge',
+  plural: 'edges',
+  singular: 'edge',
+  shortNames: ['edg'],
+  scope: 'Namespaced',
+  description:
+    'A point at which the service takes in TCP or TLS traffic, and what it does with it. It is created whole, once everything it refers to is there: never without a module that its spec names.',
+  spec: object(
+    {
+      ...commonSpec('bytes'),
+      protocol: choice(['TCP', 'TLS'], { description: 'Protocol of the traffic. Fixed at create.' }),
+      hostports: Type.Optional(
+        list(hostport, {
+          description: 'Where the edge listens, in any order. Default: nowhere.',
+          maxItems: HOSTPORTS,
+        }),
+      ),
+      backend: Type.Optional(backend),
+      ipRestriction: Type.Optional(ipRestriction),
+      policy: Type.Optional(policy),
+      mutualTLS: Type.Optional(mutualTLS),
+      tlsTermination: Type.Optional(tlsTermination),
+    },
+    {
+      description: 'What the edge should be.',
+      rules: [
+        ...commonSpecRules,
+        fixedField('protocol'),
+        tlsOnly('mutualTLS'),
+        tlsOnly('tlsTermination'),
+        notPassedThrough('mutualTLS'),
+        notPassedThrough('policy'),
+      ],
+    },
+  ),
+  status: object(
+    {
+      ...commonStatus,
+      hostports: Type.Optional(
+        list(text({ description: 'host:port.', maxLength: 512 }), {
+          description: 'Where the edge listens.',
+          maxItems: 2 * HOSTPORTS,
+        }),
+      ),
+      access: Type.Optional(
+        choice(['Restricted', 'MutualTLS', 'Public'], {
+          description:
+            'Who may connect: Restricted by IP policies, those with a client certificate (MutualTLS), or everybody (Public).',
+        }),
+      ),
+      appliedModules: Type.Optional(
+        moduleNames('Modules that Culvert put there. One that leaves the spec is then disabled.'),
+      ),
+      foreignModules: Type.Optional(
+        moduleNames('Enabled modules that somebody else put there. They are left as they are.'),
+      ),
+    },
+    { description: 'The edge at the API.' },
+  ),
+  printerColumns: managedColumns(
+    textColumn('Protocol', '.spec.protocol', 'Protocol of the traffic.'),
+    textColumn('Access', '.status.access', 'Who may connect.'),
+    wideColumn('Hostports', '.status.hostports', 'Where the edge listens.'),
+  ),
+})
+
+export type EdgeSpec = SpecOf<typeof edgeDefinition>

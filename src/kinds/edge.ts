@@ -1,0 +1,114 @@
+import { collections } from '../api/collections.ts'
+import type { RemoteObject } from '../api/types.ts'
+import type { CommonStatus } from '../managed/types/common.ts'
+import type { Desired, Fields, ManagedDescriptor, ReferenceKind } from '../managed/types/descriptor.ts'
+import { available, plain } from './defaults.ts'
+import { hostportReferences, hostportTexts, usesAddress, usesDomain } from './edge-hostports.ts'
+import {
+  DISABLED,
+  type EdgeModule,
+  edgeModules,
+  enabledModule,
+  heldModule,
+  modulesOf,
+  wantsModule,
+} from './edge-modules.ts'
+import { type EdgeSpec, edgeDefinition } from './edge-schema.ts'
+import { objectOf, refId, refIds, sorted, textsOf } from './remote.ts'
+
+const refersTo: readonly ReferenceKind[] = [
+  { kind: 'Backend', idsIn: ({ backend }) => [refId(objectOf(backend)?.backend)].filter((id) => id !== undefined) },
+  { kind: 'IPPolicy', idsIn: ({ ip_restriction }) => refIds(objectOf(ip_restriction)?.ip_policies) },
+  { kind: 'ReservedDomain', idsIn: () => [], uses: usesDomain },
+  { kind: 'ReservedAddress', idsIn: () => [], uses: usesAddress },
+]
+
+/** TCP and TLS edges with their modules (`management-api.md § Edges and backends`). */
+export const edge: ManagedDescriptor<EdgeSpec> = {
+  ...plain,
+  role: 'managed',
+  definition: edgeDefinition,
+  collections: [collections.tcpEdges, collections.tlsEdges],
+  collectionOf: ({ protocol }) => (protocol === 'TLS' ? collections.tlsEdges : collections.tcpEdges),
+  refersTo,
+  references: (spec) => [
+    ...hostportReferences(spec),
+    ...modulesOf(spec)
+      .filter((module) => wantsModule(spec, module))
+      .flatMap((module) => module.references(spec)),
+  ],
+  problems: (spec) =>
+    modulesOf(spec)
+      .filter((module) => wantsModule(spec, module))
+      .flatMap((module) => module.problems(spec)),
+  desire: (desired, remote) => ({
+    hostports: hostportTexts(desired),
+    ...Object.fromEntries(
+      modulesOf(desired.spec).map((module) => [module.name, desiredModule(desired, module, remote)]),
+    ),
+  }),
+  observe: (remote) => comparable({ hostports: remote.hostports, ...heldModules(remote) }),
+  comparable,
+  status,
+  intent: (spec, previous) => ({
+    appliedModules: sorted([
+      ...textsOf(previous.appliedModules),
+      ...modulesOf(spec)
+        .filter((module) => wantsModule(spec, module))
+        .map(({ field }) => field),
+    ]),
+  }),
+  readiness: () => available('the edge has every module that its spec names'),
+}
+
+function heldModules(remote: RemoteObject): Fields {
+  return Object.fromEntries(edgeModules.map((module) => [module.name, heldModule(remote, module)]))
+}
+
+/**
+ * A module that left the spec is disabled, since an update cannot remove one (`management-api.md § Endpoints`, special rule 1), but
+ * only if Culvert put it there. Undefined leaves the module alone.
+ */
+function desiredModule(
+  desired: Desired<EdgeSpec>,
+  module: EdgeModule,
+  remote: RemoteObject | undefined,
+): Fields | undefined {
+  const { spec, status: before } = desired
+  if (wantsModule(spec, module)) return module.sent(desired, remote && heldModule(remote, module))
+  const named = spec[module.field] !== undefined
+  const ours = remote !== undefined && textsOf(before.appliedModules).includes(module.field)
+  return named || ours ? DISABLED : undefined
+}
+
+/** Hostports and lists of ids are sets; the API may return them in any order. */
+function comparable(fields: Fields): Fields {
+  const compared = edgeModules.map((module): [string, unknown] => {
+    const value = objectOf(fields[module.name])
+    return [module.name, value === undefined || value.enabled === false ? value : module.comparable(value)]
+  })
+  const hostports = sorted(textsOf(fields.hostports).map((hostport) => hostport.toLowerCase()))
+  return { ...fields, hostports, ...Object.fromEntries(compared) }
+}
+
+/** Modules that nobody has asked for here were put there by somebody else. One that is not enabled any more is nobody's. */
+function status(remote: RemoteObject, previous: CommonStatus & Fields): Fields {
+  const present = edgeModules.filter((module) => enabledModule(remote, module) !== undefined).map(({ field }) => field)
+  const known = textsOf(previous.appliedModules)
+  const foreign = present.filter((field) => !known.includes(field))
+  return {
+    hostports: textsOf(remote.hostports),
+    access: accessOf(remote),
+    appliedModules: sorted(present.filter((field) => known.includes(field))),
+    ...(foreign.length === 0 ? {} : { foreignModules: sorted(foreign) }),
+  }
+}
+
+/** Who may connect. A module without anything in it is not taken for a protection. */
+function accessOf({ ip_restriction, mutual_tls }: RemoteObject): 'Restricted' | 'MutualTLS' | 'Public' {
+  const restriction = objectOf(ip_restriction)
+  if (restriction?.enabled !== false && refIds(restriction?.ip_policies).length > 0) return 'Restricted'
+  const mutual = objectOf(mutual_tls)
+  if (mutual?.enabled !== false && refIds(mutual?.certificate_authorities).length > 0) return 'MutualTLS'
+  return 'Public'
+}

@@ -1,0 +1,84 @@
+import { Type } from 'typebox'
+import { commonSpec, commonSpecRules, commonStatus, secretKeyRef } from '../managed/types/common.ts'
+import { choice, object, text } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { exactlyOne } from '../schema/rules.ts'
+import { managedColumns, textColumn } from './columns.ts'
+import { common } from './names.ts'
+
+const cloudName = (what: string) =>
+  text({ description: `Cloud resource name (ARN) of the ${what}.`, minLength: 1, maxLength: 2048 })
+
+const auth = object(
+  {
+    role: Type.Optional(object({ roleARN: cloudName('role') }, { description: 'A role that the service assumes.' })),
+    creds: Type.Optional(
+      object(
+        {
+          accessKeyIDSecretRef: secretKeyRef('Key of a Secret with the id of the access key.'),
+          secretAccessKeySecretRef: secretKeyRef('Key of a Secret with the secret access key.'),
+        },
+        { description: 'Long-term access keys.' },
+      ),
+    ),
+  },
+  {
+    description: 'How the service signs in at the cloud: exactly one of role and creds.',
+    rules: [exactlyOne(['role', 'creds'])],
+  },
+)
+
+const monitor = object(
+  {
+    apiKeySecretRef: secretKeyRef('Key of a Secret with the API key of the monitoring service.'),
+    tags: Type.Optional(text({ description: 'Tags that events get. Default: none.', maxLength: 4096 })),
+    service: Type.Optional(text({ description: 'Service name that events get. Default: none.', maxLength: 1024 })),
+    site: Type.Optional(
+      text({ description: 'Site of the monitoring service. Default: its main one.', maxLength: 1024 }),
+    ),
+  },
+  { description: 'A monitoring service.' },
+)
+
+export const eventDestinationDefinition = defineKind({
+  ...common,
+  kind: 'EventDestination',
+  plural: 'eventdestinations',
+  singular: 'eventdestination',
+  shortNames: ['evd'],
+  scope: 'Namespaced',
+  description:
+    'A sink outside of the service that account events go to. Nothing goes there until an EventSubscription refers to it.',
+  spec: object(
+    {
+      ...commonSpec('bytes'),
+      format: Type.Optional(
+        choice(['JSON'], { description: 'How events are written. Default: JSON.', default: 'JSON' }),
+      ),
+      firehose: Type.Optional(
+        object({ auth, deliveryStreamARN: cloudName('delivery stream') }, { description: 'A delivery stream.' }),
+      ),
+      kinesis: Type.Optional(object({ auth, streamARN: cloudName('stream') }, { description: 'A data stream.' })),
+      cloudWatchLogs: Type.Optional(
+        object({ auth, logGroupARN: cloudName('log group') }, { description: 'A log group.' }),
+      ),
+      monitor: Type.Optional(monitor),
+    },
+    {
+      description: 'What the destination should be: exactly one of firehose, kinesis, cloudWatchLogs and monitor.',
+      rules: [...commonSpecRules, exactlyOne(['firehose', 'kinesis', 'cloudWatchLogs', 'monitor'])],
+    },
+  ),
+  status: object(
+    {
+      ...commonStatus,
+      targetType: Type.Optional(
+        text({ description: 'Kind of target that the API has, by its own name for it.', maxLength: 255 }),
+      ),
+    },
+    { description: 'The destination at the API.' },
+  ),
+  printerColumns: managedColumns(textColumn('Target', '.status.targetType', 'Kind of target that the API has.')),
+})
+
+export type EventDestinationSpec = SpecOf<typeof eventDestinationDefinition>

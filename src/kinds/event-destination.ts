@@ -1,0 +1,40 @@
+import { collections } from '../api/collections.ts'
+import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { available, plain } from './defaults.ts'
+import { type EventDestinationSpec, eventDestinationDefinition } from './event-destination-schema.ts'
+import {
+  comparableTarget,
+  hidesAccessKeyId,
+  SECRETS,
+  SECRETS_AND_KEY_ID,
+  sentTarget,
+  targetSecrets,
+  targetType,
+} from './event-target.ts'
+import { cut, textOf } from './remote.ts'
+
+/** Sinks for account events (`management-api.md § Events`). The target is replaced whole. */
+export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
+  ...plain,
+  role: 'managed',
+  definition: eventDestinationDefinition,
+  collections: [collections.eventDestinations],
+  collectionOf: () => collections.eventDestinations,
+  secretFields: ['target'],
+  secretInputs: targetSecrets,
+  // JSON is the only format, and returned in lower case.
+  desire: (desired) => ({ format: 'json', target: sentTarget(desired) }),
+  observe: ({ format, target }) => ({
+    format: textOf(format)?.toLowerCase(),
+    target: comparableTarget(target),
+  }),
+  comparable: (fields, remote) => {
+    const hidden = hidesAccessKeyId(remote?.target) ? SECRETS_AND_KEY_ID : SECRETS
+    return { ...fields, target: comparableTarget(fields.target, hidden) }
+  },
+  status: ({ target }) => {
+    const type = targetType(target)
+    return type === undefined ? {} : { targetType: cut(type, 255) }
+  },
+  readiness: () => available('the destination is in place'),
+}

@@ -1,0 +1,117 @@
+import { Type } from 'typebox'
+import { collections } from '../api/collections.ts'
+import type { RemoteObject } from '../api/types.ts'
+import { commonSpec, commonSpecRules, commonStatus, reference } from '../managed/types/common.ts'
+import type { Fields, ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { list, object, text } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { managedColumns, wideColumn } from './columns.ts'
+import { available, plain } from './defaults.ts'
+import { common } from './names.ts'
+import { compareTexts, given, listOf, objectOf, refIds, sorted, textOf, textsOf } from './remote.ts'
+
+const SOURCES = 256
+const DESTINATIONS = 64
+
+const eventType = (description: string) =>
+  text({ description, minLength: 1, maxLength: 255, pattern: '^[a-z0-9_]+\\.v[0-9]+$' })
+
+const definition = defineKind({
+  ...common,
+  kind: 'EventSubscription',
+  plural: 'eventsubscriptions',
+  singular: 'eventsubscription',
+  shortNames: ['evs'],
+  scope: 'Namespaced',
+  description: 'Sends account events of certain types to EventDestinations.',
+  spec: object(
+    {
+      ...commonSpec('characters'),
+      sources: list(
+        object(
+          { type: eventType('Type of event, `<name>.v<number>`, such as `ip_policy_created.v0`.') },
+          { description: 'A source of events.' },
+        ),
+        {
+          description: 'Types of events that are sent, each once; their order means nothing.',
+          minItems: 1,
+          maxItems: SOURCES,
+          listType: 'map',
+          mapKeys: ['type'],
+        },
+      ),
+      destinationRefs: list(reference('EventDestination'), {
+        description: 'Destinations that get them; their order means nothing.',
+        minItems: 1,
+        maxItems: DESTINATIONS,
+      }),
+    },
+    { description: 'What the subscription should be.', rules: commonSpecRules },
+  ),
+  status: object(
+    {
+      ...commonStatus,
+      sources: Type.Optional(
+        list(
+          object(
+            {
+              type: text({ description: 'Type of event.', maxLength: 255 }),
+              uri: Type.Optional(text({ description: 'Address of the source at the API.', maxLength: 2048 })),
+            },
+            { description: 'A source at the API.' },
+          ),
+          { description: 'The sources that the subscription has at the API.', maxItems: 2 * SOURCES },
+        ),
+      ),
+    },
+    { description: 'The subscription at the API.' },
+  ),
+  printerColumns: managedColumns(wideColumn('Sources', '.spec.sources', 'Types of events that are sent.')),
+})
+
+export type EventSubscriptionSpec = SpecOf<typeof definition>
+
+/** Subscriptions of destinations to types of events (`management-api.md § Events`). Both lists are sets. */
+export const eventSubscription: ManagedDescriptor<EventSubscriptionSpec> = {
+  ...plain,
+  role: 'managed',
+  definition,
+  collections: [collections.eventSubscriptions],
+  collectionOf: () => collections.eventSubscriptions,
+  refersTo: [{ kind: 'EventDestination', idsIn: ({ destinations }) => refIds(destinations) }],
+  references: ({ destinationRefs }) =>
+    destinationRefs.map((ref, index) => ({ path: `spec.destinationRefs[${index}]`, kind: 'EventDestination', ref })),
+  desire: (desired) => {
+    const { sources, destinationRefs } = desired.spec
+    return {
+      sources: sources.map(({ type }) => ({ type })),
+      destination_ids: [...new Set(destinationRefs.map((ref) => desired.id('EventDestination', ref)))],
+    }
+  },
+  observe: ({ sources, destinations }) => comparable({ sources, destination_ids: refIds(destinations) }),
+  comparable,
+  status: (remote) => {
+    const held = sourcesOf(remote)
+    return held.length === 0 ? {} : { sources: held.slice(0, 2 * SOURCES) }
+  },
+  readiness: () => available('the subscription is in place'),
+}
+
+function comparable({ sources, destination_ids, ...rest }: Fields): Fields {
+  const types = listOf(sources).flatMap((source) => textOf(objectOf(source)?.type) ?? [])
+  return {
+    ...rest,
+    sources: sorted(types).map((type) => ({ type })),
+    destination_ids: sorted(textsOf(destination_ids)),
+  }
+}
+
+function sourcesOf({ sources }: RemoteObject): readonly Fields[] {
+  return listOf(sources)
+    .flatMap((source) => {
+      const type = textOf(objectOf(source)?.type)
+      return type === undefined ? [] : [{ type, uri: textOf(objectOf(source)?.uri) }]
+    })
+    .sort((a, b) => compareTexts(a.type, b.type))
+    .map(given)
+}

@@ -1,0 +1,88 @@
+import type { SecretKeyRef } from '../managed/types/common.ts'
+import type { Desired, Fields } from '../managed/types/descriptor.ts'
+import type { EventDestinationSpec } from './event-destination-schema.ts'
+import { given, objectOf, textOf } from './remote.ts'
+
+type Auth = NonNullable<EventDestinationSpec['kinesis']>['auth']
+
+/** Secrets that the target needs, with the place of each. */
+export function targetSecrets(
+  spec: EventDestinationSpec,
+): readonly { readonly path: string; readonly ref: SecretKeyRef }[] {
+  const monitor =
+    spec.monitor === undefined ? [] : [{ path: 'spec.monitor.apiKeySecretRef', ref: spec.monitor.apiKeySecretRef }]
+  const cloud = (['firehose', 'kinesis', 'cloudWatchLogs'] as const).flatMap((member) => {
+    const creds = spec[member]?.auth.creds
+    if (creds === undefined) return []
+    const path = `spec.${member}.auth.creds`
+    return [
+      { path: `${path}.accessKeyIDSecretRef`, ref: creds.accessKeyIDSecretRef },
+      { path: `${path}.secretAccessKeySecretRef`, ref: creds.secretAccessKeySecretRef },
+    ]
+  })
+  return [...monitor, ...cloud]
+}
+
+/** The EventTarget as it is sent: the one member that the spec has (`management-api.md § Events`). */
+export function sentTarget(desired: Desired<EventDestinationSpec>): Fields {
+  const { firehose, kinesis, cloudWatchLogs, monitor } = desired.spec
+  if (firehose !== undefined) {
+    return { firehose: { auth: sentAuth(desired, firehose.auth), delivery_stream_arn: firehose.deliveryStreamARN } }
+  }
+  if (kinesis !== undefined) {
+    return { kinesis: { auth: sentAuth(desired, kinesis.auth), stream_arn: kinesis.streamARN } }
+  }
+  if (cloudWatchLogs !== undefined) {
+    return {
+      cloudwatch_logs: { auth: sentAuth(desired, cloudWatchLogs.auth), log_group_arn: cloudWatchLogs.logGroupARN },
+    }
+  }
+  if (monitor === undefined) return {}
+  const { apiKeySecretRef, tags, service, site } = monitor
+  return {
+    monitor: given({ api_key: desired.secret(apiKeySecretRef), monitortags: tags, service, monitorsite: site }),
+  }
+}
+
+function sentAuth(desired: Desired<EventDestinationSpec>, { role, creds }: Auth): Fields {
+  if (role !== undefined) return { role: { role_arn: role.roleARN } }
+  if (creds === undefined) return {}
+  return {
+    creds: {
+      cloud_access_key_id: desired.secret(creds.accessKeyIDSecretRef),
+      cloud_secret_access_key: desired.secret(creds.secretAccessKeySecretRef),
+    },
+  }
+}
+
+/** Never compared: the API may hide them (`api-decisions.md § Values`). A changed Secret is noticed by its own fingerprint. */
+export const SECRETS: ReadonlySet<string> = new Set(['api_key', 'cloud_secret_access_key'])
+/** The same, where the API hides the id of the access key as well. */
+export const SECRETS_AND_KEY_ID: ReadonlySet<string> = new Set([...SECRETS, 'cloud_access_key_id'])
+
+/** A target, sent or returned, in one form for comparing: without secrets, and without what is null or empty. */
+export function comparableTarget(value: unknown, hidden: ReadonlySet<string> = SECRETS): Fields {
+  return pruned(objectOf(value) ?? {}, hidden)
+}
+
+function pruned(fields: Fields, hidden: ReadonlySet<string>): Fields {
+  const entries = Object.entries(fields).flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
+    const child = objectOf(value)
+    if (child !== undefined) return [[name, pruned(child, hidden)]]
+    return hidden.has(name) || textOf(value) === undefined ? [] : [[name, value]]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Name of the member that a returned target has, whether Culvert knows it or not (`s3`). */
+export function targetType(value: unknown): string | undefined {
+  return Object.entries(objectOf(value) ?? {}).find(([, member]) => objectOf(member) !== undefined)?.[0]
+}
+
+/** Whether the API returned credentials without the id of the access key: then it is not compared. */
+export function hidesAccessKeyId(target: unknown): boolean {
+  return Object.values(objectOf(target) ?? {}).some((member) => {
+    const creds = objectOf(objectOf(objectOf(member)?.auth)?.creds)
+    return creds !== undefined && textOf(creds.cloud_access_key_id) === undefined
+  })
+}

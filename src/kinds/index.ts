@@ -1,0 +1,23 @@
+import type { Descriptor } from '../managed/types/descriptor.ts'
+import { account } from './account.ts'
+import { backend } from './backend.ts'
+import { clusterAccount } from './cluster-account.ts'
+import { edge } from './edge.ts'
+import { eventDestination } from './event-destination.ts'
+import { eventSubscription } from './event-subscription.ts'
+import { ipPolicy } from './ip-policy.ts'
+import { reservedAddress } from './reserved-address.ts'
+import { reservedDomain } from './reserved-domain.ts'
+
+/** Every kind. Adding one is its file and a line here. */
+export const kinds: readonly Descriptor[] = [
+  account,
+  clusterAccount,
+  ipPolicy,
+  backend,
+  edge,
+  reservedDomain,
+  reservedAddress,
+  eventDestination,
+  eventSubscription,
+]

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto'
+import type { RemoteObject } from '../api/types.ts'
+import type { ChildOperation, Fields } from '../managed/types/descriptor.ts'
+import { documentationAddress, normaliseCIDR } from './cidr.ts'
+import { refId, textOf } from './remote.ts'
+
+export type RuleAction = 'allow' | 'deny'
+
+/** A rule as the spec declares it, complete: `metadata` is the user's text or the marker. */
+export interface WantedRule {
+  readonly cidr: string
+  readonly action: RuleAction
+  readonly description: string
+  readonly metadata: string
+}
+
+/** A rule as the API holds it. An action that is neither is kept as it is: such a rule is never wanted. */
+export interface HeldRule {
+  readonly id: string
+  readonly cidr: string
+  readonly action: string
+  readonly description: string
+  readonly metadata: string
+}
+
+export function heldRule(object: RemoteObject): HeldRule {
+  return {
+    id: object.id,
+    cidr: normaliseCIDR(textOf(object.cidr) ?? ''),
+    action: textOf(object.action) ?? '',
+    description: object.description ?? '',
+    metadata: object.metadata ?? '',
+  }
+}
+
+/** Id of the policy that a rule belongs to. */
+export function policyOf(rule: RemoteObject): string | undefined {
+  return refId(rule.ip_policy)
+}
+
+/** Identity of a rule's create: the same over all attempts, since a rule has no resource of its own to keep one in. */
+export function ruleNonce(policyId: string, cidr: string, action: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([policyId, cidr, action]))
+    .digest('hex')
+    .slice(0, 32)
+}
+
+/** Everything that a plan of rules depends on. */
+export interface RulesState {
+  readonly policyId: string
+  readonly wanted: readonly WantedRule[]
+  readonly held: readonly HeldRule[]
+  /** Metadata of the temporary rule. */
+  markerFor(cidr: string, action: RuleAction): string
+}
+
+/**
+ * The writes that turn the held rules into the wanted ones, in an order in which at no point an address is admitted that both
+ * the old and the new rules refuse, and the policy is never empty on the way:
+ *
+ * 1. new denies, first those on ranges without a rule, then those that take the place of an allow
+ * 2. new allows, on ranges without a rule of the other action
+ * 3. texts of rules that stay
+ * 4. allows that go
+ * 5. allows that take the place of a deny, then denies that go
+ *
+ * An action cannot be changed (`management-api.md § Standard operations`) and a range may stand only once, so such a rule is deleted,
+ * then created. Where that, or anything else, would empty the policy meanwhile, a temporary deny of a documentation address goes
+ * first; it is deleted after the last write, or by the next plan, as a deny that nobody wants.
+ */
+export function planRules(state: RulesState): readonly ChildOperation[] {
+  const operations = inOrder(state)
+  return emptiesMeanwhile(state.held.length, operations) ? [temporaryDeny(state), ...operations] : operations
+}
+
+function inOrder({ policyId, wanted, held }: RulesState): readonly ChildOperation[] {
+  const kept = keptRules(wanted, held)
+  const missing = wanted.filter((rule) => !kept.has(keyOf(rule)))
+  const surplus = held.filter((rule) => kept.get(keyOf(rule)) !== rule)
+  const inTheWay = (rule: WantedRule): readonly HeldRule[] => surplus.filter(({ cidr }) => cidr === rule.cidr)
+  const create = (rule: WantedRule): readonly ChildOperation[] => [
+    ...inTheWay(rule).map(remove),
+    { type: 'create', body: bodyOf(policyId, rule), about: nameOf(rule) },
+  ]
+  const replaced = new Set(missing.flatMap(inTheWay))
+  const going = surplus.filter((rule) => !replaced.has(rule))
+  const fresh = (action: RuleAction) => missing.filter((rule) => rule.action === action && inTheWay(rule).length === 0)
+  const changed = (action: RuleAction) => missing.filter((rule) => rule.action === action && inTheWay(rule).length > 0)
+  return [
+    ...fresh('deny').flatMap(create),
+    ...changed('deny').flatMap(create),
+    ...fresh('allow').flatMap(create),
+    ...wanted.flatMap((rule) => update(rule, kept.get(keyOf(rule)))),
+    ...going.filter(({ action }) => action !== 'deny').map(remove),
+    ...changed('allow').flatMap(create),
+    ...going.filter(({ action }) => action === 'deny').map(remove),
+  ]
+}
+
+/** Of each wanted rule the held one that stays: of equals the lowest id. */
+function keptRules(wanted: readonly WantedRule[], held: readonly HeldRule[]): ReadonlyMap<string, HeldRule> {
+  const wantedKeys = new Set(wanted.map(keyOf))
+  const kept = new Map<string, HeldRule>()
+  for (const rule of held) {
+    const key = keyOf(rule)
+    const other = kept.get(key)
+    if (wantedKeys.has(key) && (other === undefined || rule.id < other.id)) kept.set(key, rule)
+  }
+  return kept
+}
+
+function update(rule: WantedRule, held: HeldRule | undefined): readonly ChildOperation[] {
+  if (held === undefined) return []
+  const body: Fields = {
+    ...(held.description === rule.description ? {} : { description: rule.description }),
+    ...(held.metadata === rule.metadata ? {} : { metadata: rule.metadata }),
+  }
+  const changed = Object.keys(body)
+  if (changed.length === 0) return []
+  const fields = changed.map((field) => `rules.${field}`)
+  return [{ type: 'update', id: held.id, body, about: nameOf(rule), fields }]
+}
+
+function emptiesMeanwhile(held: number, operations: readonly ChildOperation[]): boolean {
+  let count = held
+  return operations.some((operation, index) => {
+    if (operation.type === 'create') count += 1
+    if (operation.type === 'delete') count -= 1
+    return count === 0 && index < operations.length - 1
+  })
+}
+
+function temporaryDeny({ policyId, wanted, held, markerFor }: RulesState): ChildOperation {
+  const cidr = documentationAddress(new Set([...wanted, ...held].map((rule) => rule.cidr)))
+  const rule: WantedRule = {
+    cidr,
+    action: 'deny',
+    description: 'Temporary: keeps the policy from being empty while a rule changes its action.',
+    metadata: markerFor(cidr, 'deny'),
+  }
+  return { type: 'create', body: bodyOf(policyId, rule), about: `${nameOf(rule)} for the time being`, temporary: true }
+}
+
+function remove(rule: HeldRule): ChildOperation {
+  return { type: 'delete', id: rule.id, about: nameOf(rule) }
+}
+
+function bodyOf(policyId: string, { cidr, action, description, metadata }: WantedRule): Fields {
+  return { ip_policy_id: policyId, cidr, action, ...(description === '' ? {} : { description }), metadata }
+}
+
+function keyOf({ cidr, action }: { readonly cidr: string; readonly action: string }): string {
+  return `${action} ${cidr}`
+}
+
+function nameOf(rule: { readonly cidr: string; readonly action: string }): string {
+  return keyOf(rule)
+}

@@ -1,0 +1,165 @@
+import { Type } from 'typebox'
+import { collections } from '../api/collections.ts'
+import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
+import type { Children, ManagedDescriptor, TargetView } from '../managed/types/descriptor.ts'
+import { metadataProblem } from '../managed/types/metadata.ts'
+import { bool, bytesText, choice, integer, list, object, text } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { cidr } from './cidr.ts'
+import { managedColumns } from './columns.ts'
+import { available, plain } from './defaults.ts'
+import { heldRule, planRules, policyOf, type RuleAction, ruleNonce, type WantedRule } from './ip-policy-rules.ts'
+import { common } from './names.ts'
+import { compareTexts, listOf, objectOf, textOf } from './remote.ts'
+
+const RULES = 1000
+
+const rule = object(
+  {
+    cidr,
+    action: choice(['allow', 'deny'], {
+      description: 'Whether addresses of the range are let in or refused. A deny wins over an allow.',
+    }),
+    description: Type.Optional(
+      bytesText('description', 255, { description: 'About these addresses. At most 255 bytes. Default: empty.' }),
+    ),
+    metadata: Type.Optional(
+      bytesText('metadata', 4096, {
+        description: 'Your own data for this rule. At most 4096 bytes. Default: a mark by which Culvert knows it.',
+      }),
+    ),
+  },
+  { description: 'A range of addresses and what is done with it.' },
+)
+
+const definition = defineKind({
+  ...common,
+  kind: 'IPPolicy',
+  plural: 'ippolicies',
+  singular: 'ippolicy',
+  shortNames: ['ipp'],
+  scope: 'Namespaced',
+  description:
+    'A list of address ranges that are let in or refused. It applies to no traffic until an Edge refers to it. All rules of the policy are the ones declared here: others are removed.',
+  spec: object(
+    {
+      ...commonSpec('bytes'),
+      rules: Type.Optional(
+        list(rule, {
+          description: 'The rules, each range once. Their order means nothing.',
+          maxItems: RULES,
+          listType: 'map',
+          mapKeys: ['cidr'],
+        }),
+      ),
+      allowEmpty: Type.Optional(
+        bool({
+          description:
+            'Lets the policy be without rules, and be used like that. Required for a policy without rules, so that one is never emptied by mistake. Default: false.',
+          default: false,
+        }),
+      ),
+    },
+    {
+      description: 'What the policy should be.',
+      rules: [
+        ...commonSpecRules,
+        {
+          rule: '(has(self.rules) && size(self.rules) > 0) || (has(self.allowEmpty) && self.allowEmpty)',
+          message: 'rules is empty: add a rule, or set allowEmpty: true if the policy is meant to have none',
+          fieldPath: '.rules',
+          reason: 'FieldValueRequired',
+        },
+      ],
+    },
+  ),
+  status: object(
+    {
+      ...commonStatus,
+      rules: Type.Optional(
+        list(
+          object(
+            {
+              cidr: text({ description: 'Range of the rule.', maxLength: 64 }),
+              action: text({ description: 'What is done with it.', maxLength: 32 }),
+              id: text({ description: 'Id of the rule at the API.', maxLength: 255 }),
+            },
+            { description: 'A rule at the API.' },
+          ),
+          { description: 'The rules that the policy has at the API.', maxItems: 2 * RULES },
+        ),
+      ),
+      ruleCount: Type.Optional(integer({ description: 'How many rules it has there.', minimum: 0 })),
+    },
+    { description: 'The policy at the API.' },
+  ),
+  printerColumns: managedColumns({
+    name: 'Rules',
+    type: 'integer',
+    jsonPath: '.status.ruleCount',
+    description: 'Rules that the policy has at the API.',
+  }),
+})
+
+export type IPPolicySpec = SpecOf<typeof definition>
+
+const children: Children<IPPolicySpec> = {
+  field: 'rules',
+  collection: collections.ipPolicyRules,
+  parentId: policyOf,
+  idsIn: ({ rules }) => listOf(rules).flatMap((held) => textOf(objectOf(held)?.id) ?? []),
+  plan: (desired, policyId, current) => {
+    const markerFor = (range: string, action: RuleAction): string => desired.marker(ruleNonce(policyId, range, action))
+    const wanted = (desired.spec.rules ?? []).map(
+      ({ cidr: range, action, description, metadata }): WantedRule => ({
+        cidr: range,
+        action,
+        description: description ?? '',
+        metadata: metadata ?? markerFor(range, action),
+      }),
+    )
+    return planRules({ policyId, wanted, held: current.map(heldRule), markerFor })
+  },
+  status: (current) => {
+    const rules = current
+      .map(heldRule)
+      .map(({ cidr: range, action, id }) => ({ cidr: range, action, id }))
+      .sort((a, b) => compareTexts(a.cidr, b.cidr) || compareTexts(a.action, b.action) || compareTexts(a.id, b.id))
+    return { rules: rules.slice(0, 2 * RULES), ruleCount: rules.length }
+  },
+}
+
+/** IP policies with all of their rules (`management-api.md § IP policies, rules, restrictions`). */
+export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
+  ...plain,
+  role: 'managed',
+  definition,
+  collections: [collections.ipPolicies],
+  collectionOf: () => collections.ipPolicies,
+  problems: ({ rules = [] }) => {
+    return rules.flatMap(({ cidr, metadata }) => metadataProblem(`spec.rules[${cidr}].metadata`, metadata) ?? [])
+  },
+  desire: () => ({}),
+  observe: () => ({}),
+  status: () => ({}),
+  readiness: ({ spec }) => {
+    const count = spec.rules?.length ?? 0
+    return available(count === 0 ? 'the policy has no rules, as declared' : 'every declared rule is in place')
+  },
+  unusable,
+  children,
+}
+
+/**
+ * An edge must not go live behind a policy that is not yet what it should be. Both conditions count, and only for the current
+ * generation: Ready alone stays True while a changed spec is being applied.
+ */
+function unusable({ generation, spec, status }: TargetView): string | undefined {
+  const holds = (type: string): boolean => {
+    const condition = status.conditions?.find((candidate) => candidate.type === type)
+    return condition?.status === 'True' && condition.observedGeneration === generation
+  }
+  if (!holds('Ready') || !holds('Synced')) return 'does not have every declared rule in place yet'
+  const count = typeof status.ruleCount === 'number' ? status.ruleCount : 0
+  return count > 0 || spec.allowEmpty === true ? undefined : 'has no rules: add one, or set its allowEmpty: true'
+}

@@ -1,0 +1,75 @@
+/**
+ * Reads what the API returned without trusting it: null means absent, unknown fields are ignored, and a single object stands for
+ * a list of one where the contract leaves that open (`api-decisions.md`).
+ */
+
+/** An object's fields, or undefined when the value is none. */
+export function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined
+}
+
+/** A list as it is, one object as a list of one, anything else as an empty list. */
+export function listOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  return objectOf(value) === undefined ? [] : [value]
+}
+
+/** A text that is not empty. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+export function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+/** A map of texts; entries that hold no text are left out. */
+export function textMapOf(value: unknown): Readonly<Record<string, string>> {
+  const entries = Object.entries(objectOf(value) ?? {})
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+}
+
+/** The id in a Ref `{id, uri}` (`management-api.md § Conventions`). */
+export function refId(value: unknown): string | undefined {
+  return textOf(objectOf(value)?.id)
+}
+
+/** The address in a Ref. */
+export function refURI(value: unknown): string | undefined {
+  return textOf(objectOf(value)?.uri)
+}
+
+export function refIds(value: unknown): readonly string[] {
+  return listOf(value)
+    .map(refId)
+    .filter((id) => id !== undefined)
+}
+
+/** An RFC 3339 time, or undefined for anything that the apiserver would refuse as one. */
+export function timeOf(value: unknown): string | undefined {
+  const text = textOf(value)
+  const form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
+  return text !== undefined && form.test(text) && !Number.isNaN(Date.parse(text)) ? text : undefined
+}
+
+/** `value` in at most `max` UTF-16 code units, so that it fits into a bounded status field. */
+export function cut(value: string, max: number): string {
+  return value.length <= max ? value : `${value.slice(0, max - 1)}…`
+}
+
+/** Texts in a fixed order, each once: how sets are compared. */
+export function sorted(values: readonly string[]): readonly string[] {
+  return [...new Set(values)].sort(compareTexts)
+}
+
+/** Order of texts that is the same everywhere, whatever the locale. */
+export function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+/** `fields` without those that are undefined. */
+export function given(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,72 @@
+import { Type } from 'typebox'
+import { collections } from '../api/collections.ts'
+import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
+import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { choice, object, text } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { fixedField } from '../schema/rules.ts'
+import { managedColumns, textColumn } from './columns.ts'
+import { available, plain } from './defaults.ts'
+import { common } from './names.ts'
+import { REGIONS } from './region.ts'
+import { refId, textOf } from './remote.ts'
+
+const definition = defineKind({
+  ...common,
+  kind: 'ReservedAddress',
+  plural: 'reservedaddresses',
+  singular: 'reservedaddress',
+  shortNames: ['ra'],
+  scope: 'Namespaced',
+  description: 'A TCP address, host and port, that the service keeps for the account. An Edge listens on it.',
+  spec: object(
+    {
+      ...commonSpec('bytes'),
+      region: Type.Optional(
+        choice(REGIONS, { description: 'Where the address is. Fixed at create. Default: us.', default: 'us' }),
+      ),
+      endpointConfigurationID: Type.Optional(
+        text({
+          description: 'Id of an endpoint configuration for traffic to the address. Default: none.',
+          minLength: 1,
+          maxLength: 255,
+        }),
+      ),
+    },
+    { description: 'What the address should be.', rules: [...commonSpecRules, fixedField('region')] },
+  ),
+  status: object(
+    {
+      ...commonStatus,
+      addr: Type.Optional(text({ description: 'The address, host:port.', maxLength: 512 })),
+    },
+    { description: 'The address at the API.' },
+  ),
+  printerColumns: managedColumns(textColumn('Address', '.status.addr', 'The address, host:port.')),
+})
+
+export type ReservedAddressSpec = SpecOf<typeof definition>
+
+/** Reserved TCP addresses (`management-api.md § Domains, addresses, ingress`). */
+export const reservedAddress: ManagedDescriptor<ReservedAddressSpec> = {
+  ...plain,
+  role: 'managed',
+  definition,
+  collections: [collections.reservedAddrs],
+  collectionOf: () => collections.reservedAddrs,
+  createOnly: ['region'],
+  updateOnly: ['endpoint_configuration_id'],
+  desire: ({ spec }) => ({
+    region: spec.region ?? 'us',
+    endpoint_configuration_id: spec.endpointConfigurationID ?? null,
+  }),
+  observe: (remote) => ({
+    region: textOf(remote.region) ?? 'us',
+    endpoint_configuration_id: refId(remote.endpoint_configuration) ?? null,
+  }),
+  status: (remote) => {
+    const addr = textOf(remote.addr)
+    return addr === undefined ? {} : { addr }
+  },
+  readiness: () => available('the address is reserved'),
+}

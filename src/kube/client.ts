@@ -1,0 +1,243 @@
+import type { Clock } from '../util/clock.ts'
+import type { Random } from '../util/random.ts'
+import { KubeError } from './errors.ts'
+import type { KubeConnection } from './load-config.ts'
+import { collectionPath, objectPath, withQuery } from './paths.ts'
+import {
+  acceptList,
+  acceptObject,
+  identified,
+  JSON_TYPE,
+  normalise,
+  toList,
+  withPreconditions,
+} from './representation.ts'
+import { callName, type KubeRequest, type KubeRequestObservation, Transport } from './transport.ts'
+import type {
+  DeleteOptions,
+  KubeClient,
+  KubeList,
+  KubeObject,
+  ListOptions,
+  ObjectKey,
+  PatchOptions,
+  ResourceType,
+  WatchFrame,
+  WatchOptions,
+} from './types.ts'
+import { readFrames } from './watch.ts'
+
+const FIELD_MANAGER = 'culvert'
+
+export interface KubeClientOptions {
+  readonly connection: KubeConnection
+  readonly clock: Clock
+  readonly random: Random
+  /** Longest time one read attempt may take, in milliseconds. Default 10 000. */
+  readonly timeoutMs?: number
+  /**
+   * Longest time one write may take, in milliseconds. Default `timeoutMs`. Under leader election it must be shorter
+   * than the lease duration less the renew deadline, so that a write is over before another process may lead.
+   */
+  readonly writeTimeoutMs?: number
+  /** Retries of a failed read (429, 5xx, network). Default 3. */
+  readonly maxRetries?: number
+  /** Calls in flight at a time, watches aside. Default 20. */
+  readonly maxConcurrent?: number
+  /** Default `culvert`. */
+  readonly userAgent?: string
+  /** Called right before each write is sent; throws a `KubeError` `NotLeader` to keep it from being sent. */
+  readonly beforeWrite?: () => void
+  /** Told about each request that ended; for a watch, when its response's head arrived. */
+  readonly onRequest?: (observation: KubeRequestObservation) => void
+}
+
+export interface ClosableKubeClient extends KubeClient {
+  /** Cuts what is in flight and closes all connections. Calls fail with `Aborted` from then on. */
+  close(): Promise<void>
+}
+
+/**
+ * A client for one API server.
+ *
+ * ```ts
+ * const client = createKubeClient({ connection: loadKubeConnection(), clock: systemClock, random: systemRandom })
+ * const edge = await client.get(edgeType, { namespace: 'default', name: 'shop' })
+ * ```
+ */
+export function createKubeClient(options: KubeClientOptions): ClosableKubeClient {
+  const timeoutMs = options.timeoutMs ?? 10_000
+  return new HttpKubeClient(
+    new Transport({
+      connection: options.connection,
+      clock: options.clock,
+      random: options.random,
+      timeoutMs,
+      writeTimeoutMs: options.writeTimeoutMs ?? timeoutMs,
+      maxRetries: options.maxRetries ?? 3,
+      maxConcurrent: options.maxConcurrent ?? 20,
+      userAgent: options.userAgent ?? 'culvert',
+      beforeWrite: options.beforeWrite,
+      onRequest: options.onRequest,
+    }),
+  )
+}
+
+class HttpKubeClient implements ClosableKubeClient {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close()
+  }
+
+  async get<T extends KubeObject>(type: ResourceType, key: ObjectKey, signal?: AbortSignal): Promise<T | undefined> {
+    const request: KubeRequest = {
+      verb: 'get',
+      method: 'GET',
+      resource: type.plural,
+      path: objectPath(type, key),
+      accept: acceptObject(type),
+      signal,
+    }
+    try {
+      return normalise<T>(type, await this.#transport.call(request))
+    } catch (error) {
+      if (isNotFound(error)) return undefined
+      throw error
+    }
+  }
+
+  async list<T extends KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<KubeList<T>> {
+    const firstPageOf = options.continue === undefined ? options.resourceVersion : undefined
+    const request: KubeRequest = {
+      verb: 'list',
+      method: 'GET',
+      resource: type.plural,
+      path: withQuery(collectionPath(type, options.namespace), {
+        limit: options.limit,
+        continue: options.continue,
+        resourceVersion: firstPageOf,
+        resourceVersionMatch: firstPageOf === undefined ? undefined : 'NotOlderThan',
+        labelSelector: options.labelSelector,
+        fieldSelector: options.fieldSelector,
+      }),
+      accept: acceptList(type),
+      signal: options.signal,
+    }
+    return toList<T>(type, await this.#transport.call(request), callName(request))
+  }
+
+  async *watch<T extends KubeObject>(type: ResourceType, options: WatchOptions): AsyncGenerator<WatchFrame<T>> {
+    if (options.signal.aborted) return
+    // Ends with the iteration too, so that a consumer that stops early leaves no connection behind.
+    const ended = new AbortController()
+    const signal = AbortSignal.any([options.signal, ended.signal])
+    const request: KubeRequest = {
+      verb: 'watch',
+      method: 'GET',
+      resource: type.plural,
+      path: withQuery(collectionPath(type, options.namespace), {
+        watch: 1,
+        allowWatchBookmarks: true,
+        resourceVersion: options.resourceVersion,
+        timeoutSeconds: options.timeoutSeconds,
+      }),
+      accept: acceptObject(type),
+      signal,
+    }
+    try {
+      const body = await this.#transport.open(request)
+      yield* readFrames<T>(callName(request), body, signal, (object) => normalise<T>(type, object))
+    } catch (error) {
+      if (!options.signal.aborted) throw error
+    } finally {
+      ended.abort()
+    }
+  }
+
+  async create<T extends KubeObject>(
+    type: ResourceType,
+    key: ObjectKey,
+    object: Readonly<Record<string, unknown>>,
+  ): Promise<T> {
+    // Checked as an object's path, though the request goes to the collection.
+    objectPath(type, key)
+    const created = await this.#transport.call({
+      verb: 'create',
+      method: 'POST',
+      resource: type.plural,
+      path: withQuery(collectionPath(type, key.namespace), { fieldManager: FIELD_MANAGER }),
+      accept: acceptObject(type),
+      contentType: JSON_TYPE,
+      body: identified(type, key, object),
+    })
+    return normalise<T>(type, created)
+  }
+
+  async mergePatch<T extends KubeObject>(
+    type: ResourceType,
+    key: ObjectKey,
+    patch: Readonly<Record<string, unknown>>,
+    options: PatchOptions = {},
+  ): Promise<T> {
+    const patched = await this.#transport.call({
+      verb: 'patch',
+      method: 'PATCH',
+      resource: type.plural,
+      path: withQuery(objectPath(type, key, options.subresource), { fieldManager: FIELD_MANAGER }),
+      accept: acceptObject(type),
+      contentType: 'application/merge-patch+json',
+      body: withPreconditions(patch, options),
+    })
+    return normalise<T>(type, patched)
+  }
+
+  async apply<T extends KubeObject>(
+    type: ResourceType,
+    key: ObjectKey,
+    object: Readonly<Record<string, unknown>>,
+    options: { readonly force?: boolean } = {},
+  ): Promise<T> {
+    const applied = await this.#transport.call({
+      verb: 'apply',
+      method: 'PATCH',
+      resource: type.plural,
+      path: withQuery(objectPath(type, key), { fieldManager: FIELD_MANAGER, force: options.force }),
+      accept: acceptObject(type),
+      // JSON is YAML; servers before 1.33 know no JSON form of apply.
+      contentType: 'application/apply-patch+yaml',
+      body: identified(type, key, object),
+    })
+    return normalise<T>(type, applied)
+  }
+
+  async delete(type: ResourceType, key: ObjectKey, options: DeleteOptions = {}): Promise<boolean> {
+    const preconditions = {
+      ...(options.uid === undefined ? {} : { uid: options.uid }),
+      ...(options.resourceVersion === undefined ? {} : { resourceVersion: options.resourceVersion }),
+    }
+    try {
+      await this.#transport.call({
+        verb: 'delete',
+        method: 'DELETE',
+        resource: type.plural,
+        path: objectPath(type, key),
+        accept: JSON_TYPE,
+        contentType: JSON_TYPE,
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions },
+      })
+      return true
+    } catch (error) {
+      if (isNotFound(error)) return false
+      throw error
+    }
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof KubeError && error.code === 'NotFound'
+}

@@ -1,0 +1,47 @@
+/** At most `limit` holders at a time; those who wait are served in the order they came. */
+export class ConcurrencyLimit {
+  #free: number
+  readonly #waiting = new Set<() => void>()
+
+  constructor(limit: number) {
+    this.#free = limit
+  }
+
+  /** Resolves with the function that gives the place back; rejects with the signal's reason when aborted while waiting. */
+  async acquire(signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted()
+    if (this.#free > 0) this.#free--
+    else await this.#wait(signal)
+    let held = true
+    return () => {
+      if (!held) return
+      held = false
+      this.#release()
+    }
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const admit = (): void => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      }
+      const onAbort = (): void => {
+        this.#waiting.delete(admit)
+        reject(signal?.reason)
+      }
+      this.#waiting.add(admit)
+      signal?.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+
+  #release(): void {
+    const [next] = this.#waiting
+    if (next === undefined) {
+      this.#free++
+      return
+    }
+    this.#waiting.delete(next)
+    next()
+  }
+}

@@ -1,0 +1,105 @@
+import { Agent, type Dispatcher, ProxyAgent } from 'undici'
+import type { ConnectionMaterial, KubeConnection, TlsMaterial } from './load-config.ts'
+
+/** How long credentials are used before their files are looked at again. Bound tokens rotate minutes ahead of their end. */
+const REFRESH_MS = 30_000
+/** Keeps load balancers and NAT from dropping quiet watches, and finds a peer that is gone. */
+const KEEP_ALIVE_DELAY_MS = 30_000
+const CONNECT_TIMEOUT_MS = 5_000
+
+/** What one request is sent with. */
+export interface Channel {
+  readonly dispatcher: Dispatcher
+  readonly headers: Readonly<Record<string, string>>
+}
+
+interface Connections {
+  readonly fingerprint: string
+  readonly calls: Dispatcher
+  readonly watches: Dispatcher
+}
+
+/**
+ * Connections to one API server: one pool for calls, one for watches, so that open watches never delay a call.
+ * New TLS material means new pools; the old ones end once their last request has.
+ */
+export class Dispatchers {
+  readonly #connection: KubeConnection
+  readonly #monotonic: () => number
+  #material: ConnectionMaterial | undefined
+  #loading: { readonly material: Promise<ConnectionMaterial>; readonly since: number } | undefined
+  #loadedAt = 0
+  #connections: Connections | undefined
+  #closed: boolean = false
+
+  constructor(connection: KubeConnection, monotonic: () => number) {
+    this.#connection = connection
+    this.#monotonic = monotonic
+  }
+
+  /** The channel for a call or a watch, with credentials not older than half a minute. */
+  async channel(purpose: 'calls' | 'watches'): Promise<Channel> {
+    const material = await this.#current()
+    const connections = this.#connectionsFor(material.tls)
+    return { dispatcher: connections[purpose], headers: material.headers }
+  }
+
+  /** The server refused the credentials: fetch them anew for the next request. */
+  forgetCredentials(): void {
+    this.#material = undefined
+    this.#loading = undefined
+    this.#connection.reload()
+  }
+
+  /** Ends all connections; requests still open are cut. */
+  async close(): Promise<void> {
+    this.#closed = true
+    const connections = this.#connections
+    this.#connections = undefined
+    if (connections === undefined) return
+    await Promise.all([connections.calls.destroy(), connections.watches.destroy()])
+  }
+
+  async #current(): Promise<ConnectionMaterial> {
+    const now = this.#monotonic()
+    if (this.#material !== undefined && now - this.#loadedAt < REFRESH_MS) return this.#material
+    // A credential plugin that hangs is left behind, so that it does not block all calls for good.
+    if (this.#loading === undefined || now - this.#loading.since >= REFRESH_MS) {
+      this.#loading = { material: this.#connection.material(), since: now }
+    }
+    const loading = this.#loading
+    try {
+      const material = await loading.material
+      if (this.#loading === loading) {
+        this.#material = material
+        this.#loadedAt = loading.since
+      }
+      return material
+    } finally {
+      if (this.#loading === loading) this.#loading = undefined
+    }
+  }
+
+  #connectionsFor(tls: TlsMaterial): Connections {
+    if (this.#closed) throw new Error('the client is closed')
+    const fingerprint = JSON.stringify(tls)
+    if (this.#connections?.fingerprint === fingerprint) return this.#connections
+    if (this.#connections !== undefined) retire(this.#connections)
+    this.#connections = { fingerprint, calls: this.#dispatcher(tls), watches: this.#dispatcher(tls) }
+    return this.#connections
+  }
+
+  #dispatcher(tls: TlsMaterial): Dispatcher {
+    const connect = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_DELAY_MS, timeout: CONNECT_TIMEOUT_MS }
+    const { proxyUrl } = this.#connection
+    if (proxyUrl === undefined) return new Agent({ allowH2: false, connect: { ...connect, ...tls } })
+    return new ProxyAgent({ uri: proxyUrl, allowH2: false, connect, requestTls: { ...tls } })
+  }
+}
+
+function retire(connections: Connections): void {
+  // `close` waits for the requests in flight. It only fails on a dispatcher that is closed already.
+  for (const dispatcher of [connections.calls, connections.watches]) {
+    dispatcher.close().catch(() => dispatcher.destroy())
+  }
+}

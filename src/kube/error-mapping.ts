@@ -1,0 +1,106 @@
+import { KubeError, type KubeErrorCode } from './errors.ts'
+
+/** Longest part of a server's message that is taken over. */
+const MAX_MESSAGE = 1024
+
+/** A Status object, as far as it is read. */
+interface Status {
+  readonly message?: unknown
+  readonly reason?: unknown
+  readonly code?: unknown
+  readonly details?: { readonly retryAfterSeconds?: unknown; readonly causes?: unknown } | null
+}
+
+export interface Response {
+  readonly status: number
+  readonly retryAfter?: string | undefined
+  /** The body as it came; read only for the Status object in it. */
+  readonly body: string
+}
+
+/** The error for a response that is not 2xx. `call` names method and path. `now`: wall time, for a Retry-After date. */
+export function errorFromResponse(call: string, response: Response, now: number): KubeError {
+  const status = parseStatus(response.body)
+  return errorFromStatus(call, status, response.status, retryAfterMs(response.retryAfter, now))
+}
+
+/** The error for a Status object that a watch delivered as a frame. */
+export function errorFromFrame(call: string, object: unknown): KubeError {
+  const status = isRecord(object) ? (object as Status) : {}
+  return errorFromStatus(call, status, typeof status.code === 'number' ? status.code : 0, undefined)
+}
+
+function errorFromStatus(call: string, status: Status, httpStatus: number, retryAfter: number | undefined): KubeError {
+  const reason = typeof status.reason === 'string' ? status.reason : undefined
+  const words = typeof status.message === 'string' ? status.message.slice(0, MAX_MESSAGE) : `HTTP ${httpStatus}`
+  const seconds = status.details?.retryAfterSeconds
+  return new KubeError(codeOf(httpStatus, reason, status), `${call}: ${words}`, {
+    status: httpStatus === 0 ? undefined : httpStatus,
+    reason,
+    retryAfterMs: retryAfter ?? (typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined),
+  })
+}
+
+function codeOf(httpStatus: number, reason: string | undefined, status: Status): KubeErrorCode {
+  switch (httpStatus) {
+    case 401:
+      return 'Unauthorized'
+    case 403:
+      return 'Forbidden'
+    case 404:
+      return 'NotFound'
+    case 408:
+    case 504:
+      return 'Timeout'
+    case 409:
+      return reason === 'AlreadyExists' ? 'AlreadyExists' : 'Conflict'
+    case 410:
+      return 'Gone'
+    case 429:
+      return 'TooManyRequests'
+  }
+  if (httpStatus === 422 && isUidPrecondition(status)) return 'Conflict'
+  if (httpStatus >= 400 && httpStatus < 500) return 'Invalid'
+  if (httpStatus >= 500) return 'Unavailable'
+  return reason === 'Expired' || reason === 'Gone' ? 'Gone' : 'Unexpected'
+}
+
+/** A patch that carries the uid of a former namesake is refused as a change of an immutable field. */
+function isUidPrecondition(status: Status): boolean {
+  const causes = status.details?.causes
+  return Array.isArray(causes) && causes.some((cause: unknown) => isRecord(cause) && cause.field === 'metadata.uid')
+}
+
+/** The error for a request that got no (whole) answer. The cause stays attached; its text is not taken over. */
+export function errorFromCause(call: string, cause: unknown): KubeError {
+  if (cause instanceof KubeError) return cause
+  const code = systemCode(cause)
+  const timedOut = code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT'
+  return new KubeError(timedOut ? 'Timeout' : 'Network', `${call}: ${code ?? 'connection failed'}`, { cause })
+}
+
+function systemCode(cause: unknown): string | undefined {
+  return isRecord(cause) && typeof cause.code === 'string' ? cause.code : undefined
+}
+
+/** Milliseconds of a Retry-After header: seconds or an HTTP date; undefined when absent or unreadable. */
+function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined
+  if (/^\d+$/.test(header.trim())) return Number(header) * 1000
+  const date = Date.parse(header)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+function parseStatus(body: string): Status {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    return isRecord(parsed) && parsed.kind === 'Status' ? (parsed as Status) : {}
+  } catch {
+    // A proxy's HTML page: there are no words of the API server to take over.
+    return {}
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

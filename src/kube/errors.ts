@@ -1,0 +1,41 @@
+/** Why a call to the Kubernetes API failed. `Outcome` of a write is unknown for `Timeout`, `Network` and `Unavailable`. */
+export type KubeErrorCode =
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'AlreadyExists'
+  | 'Conflict'
+  | 'Gone'
+  | 'Invalid'
+  | 'TooManyRequests'
+  | 'Unavailable'
+  | 'Timeout'
+  | 'Network'
+  | 'NotLeader' // refused before it was sent: this process does not lead (any more)
+  | 'Aborted' // given up by the caller's signal, or the client is closed
+  | 'Unexpected'
+
+export interface KubeErrorOptions {
+  readonly status?: number | undefined
+  /** Machine-readable `reason` of the Status object, where there is one. */
+  readonly reason?: string | undefined
+  readonly retryAfterMs?: number | undefined
+  readonly cause?: unknown
+}
+
+/** A failed call to the Kubernetes API. The message names method, path and the server's words; no headers, no bodies sent. */
+export class KubeError extends Error {
+  override readonly name = 'KubeError'
+  readonly code: KubeErrorCode
+  readonly status: number | undefined
+  readonly reason: string | undefined
+  readonly retryAfterMs: number | undefined
+
+  constructor(code: KubeErrorCode, message: string, options: KubeErrorOptions = {}) {
+    super(message, { cause: options.cause })
+    this.code = code
+    this.status = options.status
+    this.reason = options.reason
+    this.retryAfterMs = options.retryAfterMs
+  }
+}

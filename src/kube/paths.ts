@@ -1,0 +1,33 @@
+import type { ObjectKey, ResourceType } from './types.ts'
+
+export type QueryParameters = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** Path of one object. Throws a `TypeError` for a namespaced type without a namespace: the call would hit another object. */
+export function objectPath(type: ResourceType, key: ObjectKey, subresource?: string): string {
+  if (key.name === '') throw new TypeError(`an empty name would address the whole collection of ${type.plural}`)
+  if (type.namespaced && !key.namespace)
+    throw new TypeError(`${type.plural} are namespaced: ${key.name} needs a namespace`)
+  const path = `${collectionPath(type, key.namespace)}/${encodeURIComponent(key.name)}`
+  return subresource === undefined ? path : `${path}/${subresource}`
+}
+
+/** Path of a collection; without a namespace, over all namespaces. */
+export function collectionPath(type: ResourceType, namespace?: string): string {
+  const root = type.group === '' ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`
+  const scope = type.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ''
+  return `${root}${scope}/${type.plural}`
+}
+
+/** `group/version`, or `version` alone for the core group. */
+export function apiVersion(type: ResourceType): string {
+  return type.group === '' ? type.version : `${type.group}/${type.version}`
+}
+
+/** Path with a query; parameters that are undefined are left out. */
+export function withQuery(path: string, parameters: QueryParameters): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.set(name, String(value))
+  }
+  return query.size === 0 ? path : `${path}?${query}`
+}

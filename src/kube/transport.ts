@@ -1,0 +1,261 @@
+import type { Dispatcher } from 'undici'
+import { type Clock, sleep } from '../util/clock.ts'
+import { jitter, type Random } from '../util/random.ts'
+import { ConcurrencyLimit } from './concurrency-limit.ts'
+import { type Channel, Dispatchers } from './dispatchers.ts'
+import { errorFromCause, errorFromResponse } from './error-mapping.ts'
+import { KubeError } from './errors.ts'
+import type { KubeConnection } from './load-config.ts'
+
+const RETRY_BASE_MS = 250
+/** Longest pause before a retry, whatever Retry-After says: beyond it the caller's own backoff decides. */
+const RETRY_MAX_MS = 10_000
+
+type KubeVerb = 'get' | 'list' | 'watch' | 'create' | 'patch' | 'apply' | 'delete'
+
+/** What the metrics hook is told about each request that was sent. */
+export interface KubeRequestObservation {
+  readonly verb: KubeVerb
+  /** Plural of the resource. */
+  readonly resource: string
+  /** HTTP status, or the code of the `KubeError` when there was no response. */
+  readonly code: string
+  readonly seconds: number
+}
+
+export interface TransportOptions {
+  readonly connection: KubeConnection
+  readonly clock: Clock
+  readonly random: Random
+  /** Longest time one read attempt may take, in milliseconds. */
+  readonly timeoutMs: number
+  /** Longest time one write may take, in milliseconds, from the moment leadership was checked. */
+  readonly writeTimeoutMs: number
+  /** Retries of a failed read. */
+  readonly maxRetries: number
+  readonly maxConcurrent: number
+  readonly userAgent: string
+  readonly beforeWrite: (() => void) | undefined
+  readonly onRequest: ((observation: KubeRequestObservation) => void) | undefined
+}
+
+export interface KubeRequest {
+  readonly verb: KubeVerb
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly resource: string
+  /** With its query. */
+  readonly path: string
+  readonly accept: string
+  readonly contentType?: string
+  readonly body?: Readonly<Record<string, unknown>>
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Sends requests: time-outs, the cap on concurrent calls, retries of reads, credentials, and errors as `KubeError`. */
+export class Transport {
+  readonly #options: TransportOptions
+  readonly #dispatchers: Dispatchers
+  readonly #limit: ConcurrencyLimit
+  readonly #closing = new AbortController()
+
+  constructor(options: TransportOptions) {
+    this.#options = options
+    this.#dispatchers = new Dispatchers(options.connection, () => options.clock.monotonic())
+    this.#limit = new ConcurrencyLimit(options.maxConcurrent)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#dispatchers.close()
+  }
+
+  /**
+   * The parsed JSON body of a 2xx response. Reads are retried on 429, 5xx and network failures; a write is sent once,
+   * unless the server refused the credentials, which is a definite answer.
+   */
+  async call(request: KubeRequest): Promise<unknown> {
+    for (let attempt = 0, renewed = false; ; attempt++) {
+      try {
+        return await this.#withPlace(request, () => this.#attempt(request, 'calls', readJson))
+      } catch (error) {
+        const failure = errorFromCause(callName(request), error)
+        if (failure.code === 'Unauthorized' && !renewed) {
+          renewed = true
+          this.#dispatchers.forgetCredentials()
+          continue
+        }
+        const delay = this.#retryDelay(request, failure, attempt)
+        if (delay === undefined) throw failure
+        await this.#pause(request, delay)
+      }
+    }
+  }
+
+  /** The open body of a watch. The time-out covers the response's head only; watches have no place in the cap. */
+  async open(request: KubeRequest): Promise<AsyncIterable<Uint8Array>> {
+    try {
+      return await this.#attempt(request, 'watches', (response) => Promise.resolve(response.body))
+    } catch (error) {
+      const failure = errorFromCause(callName(request), error)
+      if (failure.code === 'Unauthorized') this.#dispatchers.forgetCredentials()
+      throw failure
+    }
+  }
+
+  async #withPlace<T>(request: KubeRequest, send: () => Promise<T>): Promise<T> {
+    const signal = this.#signals(request.signal)
+    let release: () => void
+    try {
+      release = await this.#limit.acquire(signal)
+    } catch (error) {
+      throw aborted(request, error)
+    }
+    try {
+      return await send()
+    } finally {
+      release()
+    }
+  }
+
+  async #attempt<T>(
+    request: KubeRequest,
+    purpose: 'calls' | 'watches',
+    read: (response: Dispatcher.ResponseData, request: KubeRequest) => Promise<T>,
+  ): Promise<T> {
+    const { clock } = this.#options
+    const timeout = new AbortController()
+    const timeoutMs = request.method === 'GET' ? this.#options.timeoutMs : this.#options.writeTimeoutMs
+    const cancelTimer = clock.setTimer(timeoutMs, () => timeout.abort())
+    const outer = this.#signals(request.signal)
+    const signal = AbortSignal.any([outer, timeout.signal])
+    const started = clock.monotonic()
+    let code: string | undefined
+    try {
+      const channel = await raceAbort(this.#dispatchers.channel(purpose), signal)
+      // The last thing before the request leaves: a process that lost its lease meanwhile must not send it.
+      if (request.method !== 'GET') this.#options.beforeWrite?.()
+      const response = await this.#send(request, channel, signal)
+      code = String(response.statusCode)
+      if (response.statusCode < 200 || response.statusCode > 299) throw await this.#failure(request, response)
+      return await read(response, request)
+    } catch (error) {
+      const failure = classify(request, error, outer, timeout.signal)
+      code ??= failure.code
+      throw failure
+    } finally {
+      cancelTimer()
+      const seconds = (clock.monotonic() - started) / 1000
+      this.#options.onRequest?.({ verb: request.verb, resource: request.resource, code: code ?? 'Unexpected', seconds })
+    }
+  }
+
+  #send(request: KubeRequest, channel: Channel, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { connection, userAgent } = this.#options
+    const base = new URL(connection.server)
+    return channel.dispatcher.request({
+      origin: base.origin,
+      // A server behind a proxy may have a path of its own (https://proxy/clusters/a).
+      path: `${base.pathname.replace(/\/$/, '')}${request.path}`,
+      method: request.method,
+      headers: {
+        ...channel.headers,
+        accept: request.accept,
+        'user-agent': userAgent,
+        ...(request.contentType === undefined ? {} : { 'content-type': request.contentType }),
+      },
+      body: request.body === undefined ? null : JSON.stringify(request.body),
+      signal,
+      // Time-outs are the clock's; undici's own would cut quiet watches.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+  }
+
+  async #failure(request: KubeRequest, response: Dispatcher.ResponseData): Promise<KubeError> {
+    const body = await response.body.text()
+    const header = response.headers['retry-after']
+    const retryAfter = typeof header === 'string' ? header : undefined
+    return errorFromResponse(
+      callName(request),
+      { status: response.statusCode, retryAfter, body },
+      this.#options.clock.now(),
+    )
+  }
+
+  #retryDelay(request: KubeRequest, failure: KubeError, attempt: number): number | undefined {
+    if (request.method !== 'GET' || attempt >= this.#options.maxRetries || !isPassing(failure)) return undefined
+    const backoff = jitter(this.#options.random, RETRY_BASE_MS * 2 ** attempt, 0.5)
+    const wait = Math.max(backoff, failure.retryAfterMs ?? 0)
+    return wait > RETRY_MAX_MS ? undefined : wait
+  }
+
+  async #pause(request: KubeRequest, ms: number): Promise<void> {
+    try {
+      await sleep(this.#options.clock, ms, this.#signals(request.signal))
+    } catch (error) {
+      throw aborted(request, error)
+    }
+  }
+
+  #signals(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
+  }
+}
+
+/** Method and path without its query: what an error names. */
+export function callName(request: KubeRequest): string {
+  return `${request.method} ${request.path.split('?', 1)[0]}`
+}
+
+/** Failures that a repeated read may not meet again. */
+function isPassing(failure: KubeError): boolean {
+  switch (failure.code) {
+    case 'TooManyRequests':
+    case 'Unavailable':
+    case 'Timeout':
+    case 'Network':
+      return true
+    case 'Unauthorized':
+    case 'Forbidden':
+    case 'NotFound':
+    case 'AlreadyExists':
+    case 'Conflict':
+    case 'Gone':
+    case 'Invalid':
+    case 'NotLeader':
+    case 'Aborted':
+    case 'Unexpected':
+      return false
+  }
+}
+
+function classify(request: KubeRequest, error: unknown, outer: AbortSignal, timeout: AbortSignal): KubeError {
+  if (error instanceof KubeError) return error
+  if (outer.aborted) return aborted(request, error)
+  if (timeout.aborted) return new KubeError('Timeout', `${callName(request)}: timed out`, { cause: error })
+  return errorFromCause(callName(request), error)
+}
+
+function aborted(request: KubeRequest, cause: unknown): KubeError {
+  return new KubeError('Aborted', `${callName(request)}: aborted`, { cause })
+}
+
+async function readJson(response: Dispatcher.ResponseData, request: KubeRequest): Promise<unknown> {
+  const text = await response.body.text()
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Without the cause: a syntax error quotes the body, which may be a Secret's.
+    throw new KubeError('Unexpected', `${callName(request)}: the response is not JSON`, { status: response.statusCode })
+  }
+}
+
+/** Settles as `promise` does, or rejects when `signal` is aborted first; a credential plugin may hang. */
+function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason)
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}

@@ -1,0 +1,64 @@
+import { errorFromCause, errorFromFrame } from './error-mapping.ts'
+import { KubeError } from './errors.ts'
+import { splitLines } from './lines.ts'
+import type { KubeObject, WatchFrame } from './types.ts'
+
+/** etcd holds at most 1.5 MiB an object; JSON with escapes stays well below this. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024
+
+interface RawFrame {
+  readonly type?: unknown
+  readonly object?: { readonly metadata?: { readonly resourceVersion?: unknown } } | null
+}
+
+/**
+ * The frames of a watch's body. Ends when the server ends the watch or `signal` is aborted. Throws a `KubeError`:
+ * `Gone` for an expired resourceVersion, `Network` for a body that broke off, `Unexpected` for what is not a frame.
+ */
+export async function* readFrames<T extends KubeObject>(
+  call: string,
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  normalise: (object: unknown) => T,
+): AsyncGenerator<WatchFrame<T>> {
+  try {
+    for await (const line of splitLines(body, MAX_LINE_BYTES)) yield toFrame(call, parseFrame(call, line), normalise)
+  } catch (error) {
+    if (signal.aborted) return
+    if (error instanceof RangeError) throw new KubeError('Unexpected', `${call}: ${error.message}`, { cause: error })
+    throw errorFromCause(call, error)
+  }
+}
+
+function parseFrame(call: string, line: string): RawFrame {
+  try {
+    return JSON.parse(line) as RawFrame
+  } catch {
+    // Without the cause: a syntax error quotes the line, which may be a Secret's.
+    throw new KubeError('Unexpected', `${call}: a watch frame is not JSON`)
+  }
+}
+
+function toFrame<T extends KubeObject>(
+  call: string,
+  frame: RawFrame,
+  normalise: (object: unknown) => T,
+): WatchFrame<T> {
+  switch (frame.type) {
+    case 'ADDED':
+      return { type: 'added', object: normalise(frame.object) }
+    case 'MODIFIED':
+      return { type: 'modified', object: normalise(frame.object) }
+    case 'DELETED':
+      return { type: 'deleted', object: normalise(frame.object) }
+    case 'BOOKMARK': {
+      const resourceVersion = frame.object?.metadata?.resourceVersion
+      if (typeof resourceVersion === 'string') return { type: 'bookmark', resourceVersion }
+      break
+    }
+    case 'ERROR':
+      throw errorFromFrame(call, frame.object)
+    default:
+  }
+  throw new KubeError('Unexpected', `${call}: unknown watch frame`)
+}

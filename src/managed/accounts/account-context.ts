@@ -1,0 +1,52 @@
+import type { BaseURLPolicy } from '../../api/base-url.ts'
+import type { KubeClient } from '../../kube/types.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { Random } from '../../util/random.ts'
+import type { EventSink, ManagedMetrics } from '../context.ts'
+import type { CustomResource, ResourceName } from '../cr.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
+import type { Memories } from '../memory.ts'
+import type { AccountKey, AccountResource } from './account-resource.ts'
+import type { KeptKeys } from './kept-key.ts'
+import type { AccountRegistry } from './registry.ts'
+import type { LiveSession, SessionConfig } from './session.ts'
+
+/** The CRs of accounts, as the watches know them. */
+export interface AccountResources {
+  account(key: AccountKey): AccountResource | undefined
+  /** CRs that live in the account or are to. */
+  membersOf(key: AccountKey): readonly CustomResource[]
+  get(name: ResourceName): CustomResource | undefined
+  /** The CR that holds an object or, for inline children, its parent. */
+  holderOf(id: string): CustomResource | undefined
+  childHolderOf(id: string): CustomResource | undefined
+  record(object: AccountResource): void
+}
+
+/** Everything the reconciler of accounts works with. */
+export interface AccountContext {
+  readonly kinds: KindsRegistry
+  readonly resources: AccountResources
+  readonly registry: AccountRegistry
+  readonly keptKeys: KeptKeys
+  readonly kube: KubeClient
+  readonly events: EventSink
+  readonly metrics: ManagedMetrics & AccountMetrics
+  readonly memories: Memories
+  readonly baseURLPolicy: BaseURLPolicy
+  readonly installation: string
+  /** Namespace of the operator: where the Secrets of ClusterAccounts live. */
+  readonly operatorNamespace: string
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  /** Makes a session; the only place where a client is built. */
+  openSession(key: AccountKey, config: SessionConfig): LiveSession
+  /** Queues a CR of a managed kind. */
+  wake(name: ResourceName, lane: 'edit' | 'drift'): void
+}
+
+export interface AccountMetrics {
+  orphans(account: string, count: number): void
+}

@@ -1,0 +1,184 @@
+import { ApiError } from '../../api/errors.ts'
+import { KubeError } from '../../kube/errors.ts'
+import { done, type Outcome } from '../../runtime/outcome.ts'
+import { jitter } from '../../util/random.ts'
+import { hasFinalizer, isDeleting, isPaused, nameOf } from '../cr.ts'
+import { type Reason, reasons } from '../reasons.ts'
+import { accountDefaults, durationMs } from '../types/account.ts'
+import { accountConfig, sameConfig } from './account-config.ts'
+import type { AccountContext } from './account-context.ts'
+import { accountFacts, isLookRequested } from './account-facts.ts'
+import { accountUsers, addAccountFinalizer, releaseAccount } from './account-removal.ts'
+import { type AccountKey, type AccountResource, accountText } from './account-resource.ts'
+import { type AccountFacts, writeAccountStatus } from './account-status.ts'
+import { type Finding, listProblem, listRetryMs, problem } from './finding.ts'
+import { judgeIdentity } from './judgement.ts'
+import { concerned, holdingsOf, listAll, type Orphan, sweep } from './pass.ts'
+import type { LiveSession, SessionConfig } from './session.ts'
+
+/** A member that goes away wakes its account; this is only the fallback. */
+const IN_USE_MS = 30_000
+
+/** Reconciles Accounts and ClusterAccounts: opens their sessions, proves key and identity, and makes the drift passes. */
+export class AccountReconciler {
+  readonly #context: AccountContext
+  /** Monotonic time of each account's next pass. */
+  readonly #nextPass = new Map<string, number>()
+  readonly #failures = new Map<string, number>()
+  readonly #orphans = new Map<string, readonly Orphan[]>()
+  /** The problem that members of an account were last woken to hear of. */
+  readonly #told = new Map<string, string>()
+
+  constructor(context: AccountContext) {
+    this.#context = context
+  }
+
+  async reconcile(key: AccountKey): Promise<Outcome> {
+    const resource = this.#context.resources.account(key)
+    if (resource === undefined) {
+      this.#forget(key)
+      return done
+    }
+    if (isPaused(resource)) return done
+    try {
+      if (isDeleting(resource)) return await this.#remove(key, resource)
+      if (!hasFinalizer(resource)) await addAccountFinalizer(this.#context, resource)
+      return await this.#observe(key, this.#context.resources.account(key) ?? resource)
+    } catch (error) {
+      if (error instanceof KubeError && error.code === 'NotFound') return done
+      return { type: 'backoff', error }
+    }
+  }
+
+  async #observe(key: AccountKey, resource: AccountResource): Promise<Outcome> {
+    const config = await accountConfig(this.#context, key, resource)
+    if ('type' in config) return this.#conclude(key, resource, config)
+    const session = this.#open(key, config)
+    const finding = await this.#look(key, resource, session)
+    return this.#conclude(key, resource, finding)
+  }
+
+  #open(key: AccountKey, config: SessionConfig): LiveSession {
+    const { registry } = this.#context
+    const current = registry.get(key)
+    if (current !== undefined && sameConfig(current.config, config)) return current
+    const session = this.#context.openSession(key, config)
+    registry.replace(key, session)
+    this.#nextPass.delete(accountText(key))
+    return session
+  }
+
+  /** A full pass when one is due, else only what asks for an answer now. */
+  async #look(key: AccountKey, resource: AccountResource, session: LiveSession): Promise<Finding> {
+    const { clock, resources } = this.#context
+    const holdings = holdingsOf(this.#context, session, resources.membersOf(key), resource.status?.orphans)
+    const due = this.#nextPass.get(accountText(key)) ?? 0
+    const troubled = session.takeTrouble()
+    try {
+      if (due <= clock.monotonic() || isLookRequested(resource) || session.blocked() !== undefined) {
+        // One call tells whether the trouble is over, before every collection is asked for.
+        if (session.blocked() !== undefined && !session.starting)
+          await listAll(session, holdings.collections.slice(0, 1))
+        await listAll(session, holdings.collections)
+        session.endPass(holdings.used)
+        this.#nextPass.set(accountText(key), clock.monotonic() + this.#interval(resource))
+        this.#orphans.set(accountText(key), sweep(this.#context, session, holdings.collections))
+      } else if (troubled) {
+        // One list tells whether the trouble is the account's or one resource's.
+        await listAll(session, holdings.collections.slice(0, 1))
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      return listProblem(error, this.#backoff(key))
+    }
+    this.#failures.delete(accountText(key))
+    const { doubt, fingerprint } = judgeIdentity(this.#context, session, resource, holdings.members)
+    if (doubt !== undefined) return problem(reasons.IdentityUnproven, doubt, true, this.#interval(resource))
+    const orphans = this.#orphans.get(accountText(key)) ?? []
+    return { type: 'ready', orphans, fingerprint, judged: session.blocked() }
+  }
+
+  async #conclude(key: AccountKey, resource: AccountResource, finding: Finding): Promise<Outcome> {
+    const { registry, resources, clock } = this.#context
+    const session = registry.get(key)
+    const name = `${key.kind}/${key.name}`
+    if (finding.type === 'problem') {
+      const blocked = { reason: reasons.AccountNotReady, message: `${name} is not Ready: ${finding.message}` }
+      if (session === undefined || NO_SESSION.has(finding.reason)) registry.drop(key, blocked)
+      else session.block(finding.reason === reasons.IdentityUnproven ? finding.reason : blocked.reason, blocked.message)
+      await writeAccountStatus(this.#context, resource, this.#facts(key, resource, finding))
+      if (this.#told.get(accountText(key)) !== finding.message) this.#wakeAll(key, 'drift')
+      this.#told.set(accountText(key), finding.message)
+      return { type: 'after', ms: finding.retryMs, reason: finding.reason, lane: 'poll' }
+    }
+    if (session === undefined) throw new Error('an account without a session cannot be ready')
+    const unkept = await this.#keepKey(resource, session)
+    if (unkept !== undefined) return this.#conclude(key, resource, unkept)
+    const opened = session.blocked() !== undefined
+    if (!session.unblock(finding.judged)) return { type: 'after', ms: 0, reason: 'judged too early', lane: 'poll' }
+    // Before anything that may fail: the next try would find the session open and tell nobody.
+    if (opened) this.#wakeAll(key, 'edit')
+    this.#context.metrics.orphans(accountText(key), finding.orphans.length)
+    await writeAccountStatus(this.#context, resource, this.#facts(key, resource, finding))
+    this.#told.delete(accountText(key))
+    const changed = concerned(this.#context, session, resources.membersOf(key))
+    if (!opened) for (const cr of changed) this.#context.wake(nameOf(cr), 'drift')
+    const left = (this.#nextPass.get(accountText(key)) ?? 0) - clock.monotonic()
+    return { type: 'after', ms: Math.max(left, 1), reason: 'resync', lane: 'drift' }
+  }
+
+  /** Without a kept key, deleting the account's namespace might never end: an account is not Ready before it is kept. */
+  async #keepKey({ metadata }: AccountResource, session: LiveSession): Promise<Finding | undefined> {
+    try {
+      await this.#context.keptKeys.keep(metadata.uid, session.config.apiKey)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error
+      const { operatorNamespace } = this.#context
+      const message = `the key cannot be kept in a Secret of namespace ${operatorNamespace}: ${error.message}`
+      return problem(reasons.KubernetesError, message, false)
+    }
+  }
+
+  #wakeAll(key: AccountKey, lane: 'edit' | 'drift'): void {
+    for (const cr of this.#context.resources.membersOf(key)) this.#context.wake(nameOf(cr), lane)
+  }
+
+  /** An account goes when nothing needs it any more; until then its CRs are deleted with the last key that worked. */
+  async #remove(key: AccountKey, resource: AccountResource): Promise<Outcome> {
+    if (!hasFinalizer(resource)) return done
+    if (accountUsers(this.#context, key).length > 0) {
+      const outcome = await this.#observe(key, resource)
+      return outcome.type === 'after' ? { ...outcome, ms: Math.min(outcome.ms, IN_USE_MS) } : outcome
+    }
+    await releaseAccount(this.#context, resource)
+    this.#forget(key)
+    return done
+  }
+
+  #facts(key: AccountKey, resource: AccountResource, finding: Finding): AccountFacts {
+    return accountFacts(resource, finding, accountUsers(this.#context, key))
+  }
+
+  #forget(key: AccountKey): void {
+    this.#nextPass.delete(accountText(key))
+    this.#failures.delete(accountText(key))
+    this.#orphans.delete(accountText(key))
+    this.#told.delete(accountText(key))
+    this.#context.registry.remove(key)
+  }
+
+  #interval({ spec }: AccountResource): number {
+    const interval = durationMs(spec.resyncInterval ?? accountDefaults.resyncInterval)
+    return jitter(this.#context.random, interval, 0.1)
+  }
+
+  #backoff(key: AccountKey): number {
+    const failures = this.#failures.get(accountText(key)) ?? 0
+    this.#failures.set(accountText(key), failures + 1)
+    return jitter(this.#context.random, listRetryMs(failures), 0.2)
+  }
+}
+
+/** Problems with which no call may be made at all. */
+const NO_SESSION: ReadonlySet<Reason> = new Set([reasons.BaseURLNotAllowed, reasons.SecretMissing])

@@ -1,0 +1,20 @@
+import { type CustomResource, hasFinalizer, withFinalizer, withoutFinalizer } from '../cr.ts'
+import type { AccountContext } from './account-context.ts'
+import type { AccountKey, AccountResource } from './account-resource.ts'
+import { patchAccountMetadata } from './account-status.ts'
+
+/** CRs whose deletion needs the account: until the last of them is gone, so does the account stay. */
+export function accountUsers(context: AccountContext, key: AccountKey): readonly CustomResource[] {
+  return context.resources.membersOf(key).filter(hasFinalizer)
+}
+
+/** Keeps an account from going before those that need it. */
+export async function addAccountFinalizer(context: AccountContext, resource: AccountResource): Promise<void> {
+  await patchAccountMetadata(context, resource, { finalizers: withFinalizer(resource) })
+}
+
+/** Lets an account go that nobody needs any more, and the key that was kept for it. */
+export async function releaseAccount(context: AccountContext, resource: AccountResource): Promise<void> {
+  await context.keptKeys.forget(resource.metadata.uid)
+  await patchAccountMetadata(context, resource, { finalizers: withoutFinalizer(resource) })
+}

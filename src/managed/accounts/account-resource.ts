@@ -1,0 +1,29 @@
+import type { KubeObject } from '../../kube/types.ts'
+import type { AccountName } from '../attempt.ts'
+import type { AccountSpec, AccountStatus } from '../types/account.ts'
+
+/** An Account or ClusterAccount as the watches know it. */
+export interface AccountResource extends KubeObject {
+  readonly spec: AccountSpec
+  readonly status?: AccountStatus
+}
+
+/** Names one account over both kinds; no namespace for a ClusterAccount. */
+export interface AccountKey extends AccountName {
+  readonly namespace?: string | undefined
+}
+
+/** The account a CR of `namespace` means by `account`. */
+export function accountKey(account: AccountName, namespace: string): AccountKey {
+  return account.kind === 'Account' ? { ...account, namespace } : account
+}
+
+/** `Kind/namespace/name`. */
+export function accountText({ kind, namespace, name }: AccountKey): string {
+  return `${kind}/${namespace ?? ''}/${name}`
+}
+
+export function keyOfAccount(object: KubeObject): AccountKey {
+  const { name, namespace } = object.metadata
+  return object.kind === 'Account' ? { kind: 'Account', namespace, name } : { kind: 'ClusterAccount', name }
+}

@@ -1,0 +1,80 @@
+import { conditionsFor, type Standing, stampConditions } from '../conditions.ts'
+import { generationOf } from '../cr.ts'
+import { mergePatch } from '../merge-patch.ts'
+import { type Reason, reasons } from '../reasons.ts'
+import type { AccountStatus } from '../types/account.ts'
+import type { Fields } from '../types/descriptor.ts'
+import type { AccountContext } from './account-context.ts'
+import { type AccountResource, keyOfAccount } from './account-resource.ts'
+
+/** What the status of an account should say. */
+export interface AccountFacts {
+  readonly standing:
+    | { readonly type: 'ready' }
+    | { readonly type: 'problem'; readonly reason: Reason; readonly message: string; readonly stalled: boolean }
+    | { readonly type: 'deleting'; readonly message: string }
+  readonly fields: Omit<AccountStatus, 'conditions' | 'observedGeneration'>
+}
+
+/** Writes an account's status when a fact in it changed, and tells of a new state by an Event. */
+export async function writeAccountStatus(
+  context: AccountContext,
+  resource: AccountResource,
+  facts: AccountFacts,
+): Promise<void> {
+  const before = resource.status ?? {}
+  const previous = before.conditions ?? []
+  const generation = generationOf(resource)
+  const conditions = stampConditions(
+    conditionsFor(standingOf(facts), [], []),
+    previous,
+    generation,
+    context.clock.now(),
+  )
+  const after: Fields = { ...before, ...facts.fields, observedGeneration: generation, conditions }
+  const patch = mergePatch(before, after)
+  if (patch === undefined) return
+  await patchAccount(context, resource, { status: patch }, 'status')
+  const ready = conditions.find(({ type }) => type === 'Ready')
+  const was = previous.find(({ type }) => type === 'Ready')
+  if (ready === undefined || (ready.reason === was?.reason && ready.status === was.status)) return
+  const type = ready.status === 'True' || facts.standing.type === 'deleting' ? 'Normal' : 'Warning'
+  context.events.record(resource, { type, reason: ready.reason, message: ready.message })
+}
+
+/** Patches `metadata` of an account, provided that nobody changed it since it was read. */
+export async function patchAccountMetadata(
+  context: AccountContext,
+  resource: AccountResource,
+  metadata: Fields,
+): Promise<void> {
+  await patchAccount(context, resource, { metadata })
+}
+
+async function patchAccount(
+  context: AccountContext,
+  resource: AccountResource,
+  patch: Fields,
+  subresource?: 'status',
+): Promise<void> {
+  const { resourceVersion, uid } = resource.metadata
+  const key = keyOfAccount(resource)
+  const options = { resourceVersion, uid, ...(subresource === undefined ? {} : { subresource }) }
+  const type = context.kinds.accountType(key.kind)
+  context.resources.record(await context.kube.mergePatch<AccountResource>(type, key, patch, options))
+}
+
+function standingOf({ standing }: AccountFacts): Standing {
+  switch (standing.type) {
+    case 'ready':
+      return { type: 'ready', message: 'the API accepts the key' }
+    case 'deleting':
+      return { type: 'deleting', reason: reasons.Deleting, message: standing.message }
+    case 'problem': {
+      const { reason, message, stalled } = standing
+      return stalled
+        ? { type: 'stalled', reason, message, existing: false }
+        : { type: 'failing', reason, message, existing: false }
+    }
+  }
+}

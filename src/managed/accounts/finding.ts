@@ -1,0 +1,46 @@
+import type { ApiError } from '../../api/errors.ts'
+import type { Blocked } from '../context.ts'
+import { type Reason, reasons } from '../reasons.ts'
+import type { Orphan } from './pass.ts'
+
+/** What one look at an account came to. */
+export type Finding =
+  | {
+      readonly type: 'ready'
+      readonly orphans: readonly Orphan[]
+      readonly fingerprint: string
+      /** What stopped the account's use when its identity was judged. */
+      readonly judged: Blocked | undefined
+    }
+  | Problem
+
+export interface Problem {
+  readonly type: 'problem'
+  readonly reason: Reason
+  readonly message: string
+  /** Nothing helps until somebody changes something. */
+  readonly stalled: boolean
+  readonly retryMs: number
+}
+
+const LONGEST_RETRY_MS = 60_000
+const FIRST_RETRY_MS = 5_000
+
+export function problem(reason: Reason, message: string, stalled: boolean, retryMs = LONGEST_RETRY_MS): Problem {
+  return { type: 'problem', reason, message, stalled, retryMs }
+}
+
+/** What a list that failed says about the account. */
+export function listProblem(error: ApiError, retryMs: number): Problem {
+  const refused = error.code === 'Unauthorized' || error.code === 'Forbidden'
+  const remedy = refused
+    ? 'put a valid API key into the Secret'
+    : 'check spec.baseURL and the network; it is tried again'
+  const reason = refused ? reasons.Unauthorized : reasons.Unreachable
+  return problem(reason, `${error.message}: ${remedy}`, refused, retryMs)
+}
+
+/** How long to wait after so many lists in a row that failed, in milliseconds, without jitter. */
+export function listRetryMs(failures: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS)
+}

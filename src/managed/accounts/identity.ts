@@ -1,0 +1,40 @@
+/** What a look at all collections in use says about whose account the key opens. */
+export interface IdentityEvidence {
+  /** Objects that CRs of the account hold. */
+  readonly known: number
+  /** Of these, how many no complete list shows. */
+  readonly missing: number
+  /** The key differs from the one that was last proven; false when none was. */
+  readonly keyChanged: boolean
+  /** CRs, those that are being deleted included, hold objects, and the lists show none of them. */
+  readonly noneFound: boolean
+  /** An administrator has confirmed the identity since it was last in doubt. */
+  readonly confirmed: boolean
+}
+
+/** Up to this many objects may vanish in one pass without doubt, however few there are. */
+const FEW = 5
+/** Beyond that, this share of all. */
+const SHARE = 0.1
+
+/** How many of `known` objects may be missing before the account's identity is in doubt. */
+export function tolerated(known: number): number {
+  return Math.max(FEW, Math.floor(known * SHARE))
+}
+
+/**
+ * Why the key may be for another account; undefined when it is proven to be for ours. Until then nothing is created or deleted
+ * and no finalizer goes: a key swapped by mistake must neither build everything anew elsewhere nor strand what exists.
+ */
+export function identityDoubt(evidence: IdentityEvidence): string | undefined {
+  const { known, missing, keyChanged, noneFound, confirmed } = evidence
+  if (confirmed) return undefined
+  if (keyChanged && noneFound) return `the API key changed and none of the known objects is in its account: ${REMEDY}`
+  if (missing > tolerated(known)) {
+    return `${missing} of ${known} known objects are not in the account: ${REMEDY}`
+  }
+  return undefined
+}
+
+const REMEDY =
+  'put the right key back, or, if this is meant, set the annotation culvert.dev/confirm-identity to a new value'

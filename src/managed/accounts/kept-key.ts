@@ -1,0 +1,60 @@
+import { KubeError } from '../../kube/errors.ts'
+import type { KubeClient } from '../../kube/types.ts'
+import { readSecretKey, secretType } from '../secrets.ts'
+
+const DATA_KEY = 'apiKey'
+
+/**
+ * The last working key of each account, in a Secret of the operator's own namespace. Deleting a namespace takes its Secrets
+ * first; with this copy the remote objects of its CRs can still be deleted, and the deletion ends.
+ */
+export class KeptKeys {
+  readonly #kube: KubeClient
+  readonly #namespace: string
+  /** UIDs of accounts and the key that is known to be kept for them. */
+  readonly #known = new Map<string, string>()
+
+  constructor(kube: KubeClient, namespace: string) {
+    this.#kube = kube
+    this.#namespace = namespace
+  }
+
+  /** The key kept for the account with this UID. */
+  async read(uid: string): Promise<string | undefined> {
+    const key = this.#known.get(uid) ?? (await readSecretKey(this.#kube, this.#namespace, this.#ref(uid)))
+    if (key !== undefined) this.#known.set(uid, key)
+    return key
+  }
+
+  /** Keeps `key`; writes only when another or none is kept. */
+  async keep(uid: string, key: string): Promise<void> {
+    if ((await this.read(uid)) === key) return
+    const { name } = this.#ref(uid)
+    await this.#kube.apply(
+      secretType,
+      { namespace: this.#namespace, name },
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name, namespace: this.#namespace, labels: { 'app.kubernetes.io/managed-by': 'culvert' } },
+        type: 'Opaque',
+        data: { [DATA_KEY]: Buffer.from(key).toString('base64') },
+      },
+      { force: true },
+    )
+    this.#known.set(uid, key)
+  }
+
+  async forget(uid: string): Promise<void> {
+    this.#known.delete(uid)
+    try {
+      await this.#kube.delete(secretType, { namespace: this.#namespace, name: this.#ref(uid).name })
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.code !== 'NotFound') throw error
+    }
+  }
+
+  #ref(uid: string): { readonly name: string; readonly key: string } {
+    return { name: `culvert-key-${uid}`, key: DATA_KEY }
+  }
+}

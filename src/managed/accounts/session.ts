@@ -1,0 +1,155 @@
+import { AccountCache, type Change } from '../../api/account-cache.ts'
+import type { ClosableApiClient } from '../../api/client.ts'
+import type { ApiError } from '../../api/errors.ts'
+import { fingerprint } from '../../api/fingerprint.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { AccountName } from '../attempt.ts'
+import type { AccountSession, Blocked } from '../context.ts'
+import { reasons } from '../reasons.ts'
+import { type AccountKey, accountText } from './account-resource.ts'
+import { tolerated } from './identity.ts'
+
+/** What a session is made of; another value of any of these is another session. */
+export interface SessionConfig {
+  readonly baseURL: string
+  readonly apiKey: string
+  readonly versionHeader: string
+  readonly caBundle: string | undefined
+  readonly requestsPerMinute: number | undefined
+  readonly burst: number | undefined
+}
+
+export interface SessionOptions {
+  readonly key: AccountKey
+  readonly config: SessionConfig
+  readonly client: ClosableApiClient
+  readonly clock: Clock
+  /** How many objects the account's CRs hold now. */
+  readonly knownObjects: () => number
+  /** Whether a CR that is not being deleted holds `id`. */
+  readonly isHeld: (id: string) => boolean
+  /** Asks the account's reconciler to look at the account now. */
+  readonly lookAgain: () => void
+}
+
+const STARTING: Blocked = {
+  reason: reasons.AccountNotReady,
+  message: 'the account is being looked at for the first time',
+  silent: true,
+}
+
+/** An account that calls are made at: its client, what is known of it, and whether it may be used. */
+export class LiveSession implements AccountSession {
+  readonly account: AccountName
+  readonly config: SessionConfig
+  readonly cache: AccountCache
+  readonly #options: SessionOptions
+  #blocked: Blocked | undefined = STARTING
+  #changes: Change[] = []
+  #troubled = false
+  /** Held objects that vanished since the last pass began. */
+  #vanished = new Set<string>()
+  /** Objects held when the first of these vanished: counting them again for each of many would take too long. */
+  #held: number | undefined
+  #usedBefore: ReadonlySet<string> = new Set()
+
+  constructor(options: SessionOptions) {
+    const { key, config, client, clock } = options
+    this.account = { kind: key.kind, name: key.name }
+    this.config = config
+    this.#options = options
+    this.cache = new AccountCache(client, clock)
+    this.cache.subscribe((change) => this.#note(change))
+  }
+
+  blocked(): Blocked | undefined {
+    return this.#blocked
+  }
+
+  get starting(): boolean {
+    return this.#blocked === STARTING
+  }
+
+  seal(text: string): string {
+    return fingerprint(text, this.config.apiKey)
+  }
+
+  reportTrouble(error: ApiError): void {
+    this.#troubled = true
+    if (error.code === 'Unauthorized') this.block(reasons.AccountNotReady, `${this.#name()}: ${error.message}`)
+    this.#options.lookAgain()
+  }
+
+  /** Whether trouble was reported since this was last asked. */
+  takeTrouble(): boolean {
+    const troubled = this.#troubled
+    this.#troubled = false
+    return troubled
+  }
+
+  /** Stops all use. `message` stands in the conditions of every CR of the account. */
+  block(reason: Blocked['reason'], message: string): void {
+    this.#blocked = { reason, message }
+  }
+
+  /**
+   * Lets the account be used, after it was judged while blocked by `judged`.
+   * @returns false when it was blocked anew since: that is not judged yet, and the block stays.
+   */
+  unblock(judged: Blocked | undefined): boolean {
+    if (this.#blocked !== judged) return false
+    this.#blocked = undefined
+    return true
+  }
+
+  /** A pass begins: what vanishes is counted anew. */
+  beginPass(): void {
+    this.#vanished = new Set()
+    this.#held = undefined
+  }
+
+  /** Paths of the collections in use at the last complete pass: what came late to one of them is looked for once more. */
+  get usedBefore(): ReadonlySet<string> {
+    return this.#usedBefore
+  }
+
+  /** A pass is complete. */
+  endPass(used: ReadonlySet<string>): void {
+    this.#usedBefore = used
+  }
+
+  /** Changes since they were last taken; nobody is woken by them before the identity of the account has been judged. */
+  takeChanges(): readonly Change[] {
+    const changes = this.#changes
+    this.#changes = []
+    return changes
+  }
+
+  async close(): Promise<void> {
+    await this.#options.client.close()
+  }
+
+  /**
+   * The brake has to work in the same instant in which a list shows too much missing: between a list and the next pass, a
+   * reconcile might otherwise see a vanished object and make it again.
+   */
+  #note(change: Change): void {
+    this.#changes.push(change)
+    if (change.type === 'vanished' && this.#options.isHeld(change.id)) {
+      this.#vanished.add(change.id)
+      this.#held ??= this.#options.knownObjects()
+      const known = this.#held
+      if (this.#vanished.size > tolerated(known) && this.#blocked === undefined) {
+        this.block(
+          reasons.IdentityUnproven,
+          `${this.#name()}: ${this.#vanished.size} of ${known} known objects vanished`,
+        )
+      }
+    }
+    this.#options.lookAgain()
+  }
+
+  #name(): string {
+    return accountText(this.#options.key).replace('//', '/')
+  }
+}

@@ -1,0 +1,40 @@
+/** Which Account or ClusterAccount an attempt was made at. The namespace of an Account is the CR's own. */
+export interface AccountName {
+  readonly kind: 'Account' | 'ClusterAccount'
+  readonly name: string
+}
+
+/**
+ * A create that is about to be sent, kept in the CR's annotation `culvert.dev/create-attempt` before the POST.
+ * It is unresolved while its nonce differs from `status.create.nonce`.
+ */
+export interface Attempt {
+  /** UID of the CR that made it. Another CR's UID means that the annotation was copied: it is ignored. */
+  readonly uid: string
+  /** Counts the POSTs under this nonce, from 1. At most one POST is sent for each number. */
+  readonly number: number
+  /** One for each logical create, the same over its attempts. */
+  readonly nonce: string
+  readonly account: AccountName
+}
+
+const PATTERN =
+  /^(?<uid>[^/]{1,64})\/(?<number>[1-9][0-9]{0,8})\/(?<nonce>[0-9a-f]{8,64})\/(?<kind>Account|ClusterAccount)\.(?<name>[^/]{1,253})$/
+
+/** The annotation's text: `uid/number/nonce/Account.name`. */
+export function formatAttempt(attempt: Attempt): string {
+  return `${attempt.uid}/${attempt.number}/${attempt.nonce}/${attempt.account.kind}.${attempt.account.name}`
+}
+
+/** Reads the annotation; undefined when it is absent or not of the form that Culvert writes. */
+export function parseAttempt(text: string | undefined): Attempt | undefined {
+  const groups = text === undefined ? undefined : PATTERN.exec(text)?.groups
+  if (groups === undefined) return undefined
+  const { uid = '', number = '', nonce = '', kind, name = '' } = groups
+  return {
+    uid,
+    number: Number(number),
+    nonce,
+    account: { kind: kind === 'Account' ? 'Account' : 'ClusterAccount', name },
+  }
+}

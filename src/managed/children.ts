@@ -1,0 +1,78 @@
+import { ApiError } from '../api/errors.ts'
+import type { Collection, RemoteObject } from '../api/types.ts'
+import { openRequest } from './cr.ts'
+import { WaitError } from './errors.ts'
+import { confirm } from './look.ts'
+import type { Observed } from './plan.ts'
+import { reasons } from './reasons.ts'
+import type { Reconciliation } from './reconciliation.ts'
+import type { ChildOperation, Fields } from './types/descriptor.ts'
+
+/** The object with its children, each suspicion of a list confirmed. Who asked for a live look gets a list of now. */
+export async function observeChildren(run: Reconciliation, remote: RemoteObject): Promise<Observed> {
+  const { children } = run.descriptor
+  if (children === undefined) return { remote, children: [] }
+  const { cache } = run.session
+  const asked = openRequest(run.cr) !== undefined
+  await cache.ensureListed(children.collection, asked ? { since: run.begun } : {})
+  const seen = new Set([...childrenOf(run, remote.id).map(({ id }) => id), ...children.idsIn(run.status)])
+  for (const id of seen) {
+    if (cache.get(children.collection, id)?.suspect === undefined && !run.memory.gone.has(id)) continue
+    await confirm(run, children.collection, id)
+  }
+  return { remote, children: childrenOf(run, remote.id) }
+}
+
+/**
+ * `about` says what is planned. A child's POST has no attempt of its own: the parent's id in status is its durable attempt. So before a child is made, the
+ * list it is missing from must have begun after every earlier POST for this parent was over.
+ */
+export async function quarantineChildren(run: Reconciliation, remote: RemoteObject, about: string): Promise<void> {
+  const { children } = run.descriptor
+  const { clock, leadership, times } = run.context
+  const { memory } = run
+  if (children === undefined) return
+  const former = memory.createdHere ? 0 : leadership.leadingSince() + times.requestTimeoutMs
+  const since = Math.max(former, memory.childUnknownUntil ?? 0)
+  if (since === 0) return
+  const wait = since - clock.monotonic()
+  if (wait > 0) throw new WaitError(reasons.Progressing, about, Math.ceil(wait))
+  const known = new Set(childrenOf(run, remote.id).map(({ id }) => id))
+  await run.session.cache.ensureListed(children.collection, { since })
+  // The list brought something to light: plan anew with it.
+  if (childrenOf(run, remote.id).some(({ id }) => !known.has(id))) throw new WaitError(reasons.Progressing, about, 0)
+}
+
+/** Carries out one write to a child. @returns the id of a child that was made. */
+export async function executeChild(run: Reconciliation, operation: ChildOperation): Promise<string | undefined> {
+  const collection = run.descriptor.children?.collection
+  if (collection === undefined) throw new Error('a kind without children planned a write to one')
+  switch (operation.type) {
+    case 'create':
+      return createChild(run, collection, operation.body)
+    case 'update':
+      await run.session.cache.update(collection, operation.id, operation.body)
+      return undefined
+    case 'delete':
+      await run.session.cache.delete(collection, operation.id)
+      return undefined
+  }
+}
+
+async function createChild(run: Reconciliation, collection: Collection, body: Fields): Promise<string> {
+  const { clock, times } = run.context
+  try {
+    return (await run.session.cache.create(collection, body)).id
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.definite) {
+      run.memory.childUnknownUntil = clock.monotonic() + times.requestTimeoutMs
+    }
+    throw error
+  }
+}
+
+function childrenOf(run: Reconciliation, parentId: string): readonly RemoteObject[] {
+  const { children } = run.descriptor
+  if (children === undefined) return []
+  return run.session.cache.all(children.collection).filter((child) => children.parentId(child) === parentId)
+}

@@ -1,0 +1,99 @@
+import type { AccountCache } from '../api/account-cache.ts'
+import type { ApiError } from '../api/errors.ts'
+import type { KubeClient, KubeObject } from '../kube/types.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Logger } from '../util/logger.ts'
+import type { Random } from '../util/random.ts'
+import type { AccountName } from './attempt.ts'
+import type { CustomResource, ResourceName } from './cr.ts'
+import type { KindsRegistry } from './kinds-registry.ts'
+import type { Memories } from './memory.ts'
+import type { Reason } from './reasons.ts'
+
+/** The CRs as the watches know them, plus the responses of our own writes. */
+export interface Resources {
+  get(name: ResourceName): CustomResource | undefined
+  /** CRs whose spec refers to `target` by name. */
+  referrersOf(target: ResourceName): readonly CustomResource[]
+  /** The CR whose status holds `id`. */
+  holderOf(id: string): CustomResource | undefined
+  /** Whether an Account (in `namespace`) or ClusterAccount of that name exists. */
+  hasAccount(account: AccountName, namespace: string): boolean
+  /** Takes the response of one of our own writes in at once, so that the next reconcile does not act on an older copy. */
+  record(object: KubeObject): void
+  /**
+   * Sends a write of our own to `object` and records its response. A watch may show the write before the response is in; it is
+   * no change by somebody else and asks for no reconcile.
+   */
+  write<T extends KubeObject>(object: KubeObject, send: () => Promise<T>): Promise<T>
+}
+
+/** Why an account cannot be used now. */
+export interface Blocked {
+  readonly reason: Reason
+  readonly message: string
+  /** Over in a moment: not worth a condition. */
+  readonly silent?: boolean
+}
+
+/** Access to one account at the API. */
+export interface AccountSession {
+  readonly account: AccountName
+  readonly cache: AccountCache
+  /** Why no call may be made now; undefined when all is well. */
+  blocked(): Blocked | undefined
+  /** Keyed digest of `text` that only a holder of the account's key can make. */
+  seal(text: string): string
+  /** A call failed in a way that may concern the whole account: the account looks for itself. */
+  reportTrouble(error: ApiError): void
+}
+
+export interface Accounts {
+  /** The session of an account for resources of a namespace, or why there is none. */
+  session(account: AccountName, namespace: string): AccountSession | Blocked
+}
+
+/** Events about CRs, on transitions only. */
+export interface EventSink {
+  record(
+    about: KubeObject,
+    event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string },
+  ): void
+}
+
+/** Numbers that the reconciler counts. */
+export interface ManagedMetrics {
+  drift(kind: string, field: string): void
+}
+
+/** When writes of a former leader, or of a former life of this process, are surely over. */
+export interface Leadership {
+  /** Monotonic time since when this process leads. */
+  leadingSince(): number
+}
+
+/** Waiting times of the create protocol, in milliseconds. */
+export interface ProtocolTimes {
+  /** Longest time between the moment a request is sent and the moment it can no longer take effect. */
+  readonly requestTimeoutMs: number
+  /** Pause between two looks that must agree before something counts as absent. */
+  readonly scanPauseMs: number
+}
+
+/** Everything the reconciler of managed kinds works with. */
+export interface ManagedContext {
+  readonly kinds: KindsRegistry
+  readonly resources: Resources
+  readonly accounts: Accounts
+  readonly kube: KubeClient
+  readonly events: EventSink
+  readonly metrics: ManagedMetrics
+  readonly leadership: Leadership
+  readonly memories: Memories
+  readonly times: ProtocolTimes
+  /** Tells this operator's objects from another's: `docs/decisions`. */
+  readonly installation: string
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}

@@ -1,0 +1,196 @@
+import type { RemoteObject } from '../api/types.ts'
+import { executeChild, observeChildren, quarantineChildren } from './children.ts'
+import { sweepCopies } from './copies.ts'
+import { generationOf, nameOf, statusOf } from './cr.ts'
+import { createObject, settleIdentity } from './create.ts'
+import { markerText, resolveWanted, type Wanted } from './desired.ts'
+import { TerminalError } from './errors.ts'
+import { look } from './look.ts'
+import { markerOf } from './marker.ts'
+import { REMOTE_ID } from './names.ts'
+import { formatOwnership } from './ownership.ts'
+import { type Observed, type Operation, type PlanContext, plan } from './plan.ts'
+import { reasons } from './reasons.ts'
+import type { Reconciliation } from './reconciliation.ts'
+import type { Fields, ManagedDescriptor } from './types/descriptor.ts'
+import type { Verdict } from './verdict.ts'
+
+/** Makes the account match the spec of a CR that is not being deleted. */
+export async function converge(run: Reconciliation): Promise<Verdict> {
+  await run.session.cache.ensureListed(run.collection)
+  const known = await settleIdentity(run)
+  const wanted = await resolveWanted(run)
+  const existing = known === undefined ? undefined : await look(run, known)
+  if (known !== undefined && existing === undefined) noteVanished(run, known)
+  const remote = existing ?? (await make(run, wanted))
+  await sweepCopies(run)
+  const observed = await apply(run, wanted, remote)
+  return conclude(run, observed)
+}
+
+async function make(run: Reconciliation, wanted: Wanted): Promise<RemoteObject> {
+  const id = await createObject(run, wanted)
+  // What was sent with the POST holds from now on; it is stored together with the id.
+  run.note({ secretsFingerprint: wanted.secrets.fingerprint, references: appliedReferences(wanted) })
+  const object = run.session.cache.get(run.collection, id)?.object
+  if (object === undefined) throw new Error(`the answer for ${id} did not enter the cache`)
+  return object
+}
+
+function noteVanished(run: Reconciliation, id: string): void {
+  const { context, cr } = run
+  // Should making it again be refused, the status must not go on naming what is gone.
+  run.note({ id: undefined, uri: undefined, createdAt: undefined })
+  context.metrics.drift(cr.kind, DELETED)
+  const message = `${id} was deleted at the API: making it again`
+  context.events.record(cr, { type: 'Warning', reason: 'RemoteDeleted', message })
+}
+
+/** The field name under which drift counts an object that vanished. */
+const DELETED = 'deleted'
+
+/** Executes the plan, in order. Afterwards the plan must be empty; a server that takes a write and ignores it is named. */
+async function apply(run: Reconciliation, wanted: Wanted, remote: RemoteObject): Promise<Observed> {
+  let observed = await observeChildren(run, remote)
+  const operations = planFor(run, wanted, observed)
+  if (operations.length > 0) {
+    announce(run, operations)
+    await prepare(run, operations, observed)
+    await execute(run, observed.remote.id, operations)
+    observed = await observeChildren(
+      run,
+      run.session.cache.get(run.collection, observed.remote.id)?.object ?? observed.remote,
+    )
+  }
+  run.note({ secretsFingerprint: wanted.secrets.fingerprint, references: appliedReferences(wanted) })
+  const left = operations.length === 0 ? [] : planFor(run, wanted, observed)
+  if (left.length > 0) {
+    const about = left.map(describe).join(', ')
+    throw new TerminalError(reasons.Rejected, `the API accepted a write and did not apply it: ${about}`)
+  }
+  return observed
+}
+
+function appliedReferences({ references }: Wanted) {
+  return references.applied.length === 0 ? undefined : references.applied
+}
+
+function planFor(run: Reconciliation, wanted: Wanted, observed: Observed): readonly Operation[] {
+  const { status } = run
+  const nonce = status.create?.nonce
+  const planContext: PlanContext = {
+    defaultMetadata: nonce === undefined ? undefined : markerText(run.context, run.cr, nonce),
+    secretsChanged: wanted.secrets.fingerprint !== status.secretsFingerprint,
+  }
+  return plan(run.descriptor, wanted.desired, observed, planContext)
+}
+
+/** What must be durable, or certain, before the first write of a plan. */
+async function prepare(run: Reconciliation, operations: readonly Operation[], observed: Observed): Promise<void> {
+  const { cr, descriptor, status } = run
+  const { remote } = observed
+  const intent = descriptor.intent(cr.spec, status)
+  const intended = Object.entries(intent).some(([field, value]) => {
+    return JSON.stringify(statusOf(cr)[field]) !== JSON.stringify(value)
+  })
+  if (run.unstored || intended) {
+    run.noteKind({ ...kindStatus(run, observed), ...intent })
+    await run.write({
+      type: 'progressing',
+      reason: reasons.Progressing,
+      message: describeAll(operations),
+      existing: true,
+    })
+  }
+  if (operations.some((operation) => replacesMarker(operation, remote))) await noteOwnership(run, remote.id)
+  const createsChild = operations.some((operation) => 'target' in operation && operation.type === 'create')
+  if (createsChild) await quarantineChildren(run, remote, describeAll(operations))
+}
+
+function replacesMarker(operation: Operation, remote: RemoteObject): boolean {
+  return !('target' in operation) && 'metadata' in operation.body && markerOf(remote) !== undefined
+}
+
+/** The user's own metadata is about to take the marker's place: the CR remembers its object by the annotation instead. */
+async function noteOwnership(run: Reconciliation, id: string): Promise<void> {
+  const { namespace = '', name } = nameOf(run.cr)
+  const note = formatOwnership({ namespace, name, uid: run.cr.metadata.uid, id }, (text) => run.session.seal(text))
+  if (run.cr.metadata.annotations?.[REMOTE_ID] === note) return
+  await run.patchMetadata({ annotations: { [REMOTE_ID]: note } })
+}
+
+/** Carries a plan out, in order. What was made for the time of the plan only goes at its end. */
+async function execute(run: Reconciliation, parentId: string, operations: readonly Operation[]): Promise<void> {
+  const temporary: string[] = []
+  for (const operation of operations) {
+    if (!('target' in operation)) {
+      await run.session.cache.update(run.collection, parentId, operation.body)
+      continue
+    }
+    const made = await executeChild(run, operation)
+    if (made !== undefined && operation.type === 'create' && operation.temporary) temporary.push(made)
+  }
+  for (const id of temporary) await executeChild(run, { type: 'delete', id, about: 'temporary child' })
+}
+
+/** Tells a drift that is put right from an edit that is carried out, and says so. */
+function announce(run: Reconciliation, operations: readonly Operation[]): void {
+  const { context, cr, descriptor, unstored } = run
+  const { observedGeneration, conditions, create } = statusOf(cr)
+  const synced = conditions?.some(({ type, status }) => type === 'Synced' && status === 'True') ?? false
+  if (unstored || create === undefined) return
+  const drift = synced && observedGeneration === generationOf(cr)
+  const about = describeAll(operations)
+  if (!drift) {
+    context.events.record(cr, { type: 'Normal', reason: 'Updating', message: about })
+    return
+  }
+  for (const operation of operations) {
+    for (const field of driftFields(descriptor, operation)) context.metrics.drift(cr.kind, field)
+  }
+  context.events.record(cr, {
+    type: 'Warning',
+    reason: 'DriftCorrected',
+    message: `changed at the API, put back: ${about}`,
+  })
+}
+
+function driftFields({ children }: ManagedDescriptor, operation: Operation): readonly string[] {
+  if ('fields' in operation) return operation.fields
+  return children === undefined ? [] : [children.field]
+}
+
+/** How many writes a message names; the rest are counted. */
+const NAMED = 5
+
+function describeAll(operations: readonly Operation[]): string {
+  const named = operations.slice(0, NAMED).map(describe).join(', ')
+  return operations.length > NAMED ? `${named} and ${operations.length - NAMED} more writes` : named
+}
+
+function describe(operation: Operation): string {
+  if (!('target' in operation)) return `update ${operation.fields.join(', ')}`
+  return operation.type === 'update'
+    ? `update ${operation.about} (${operation.fields.join(', ')})`
+    : `${operation.type} ${operation.about}`
+}
+
+function kindStatus({ cr, descriptor, status }: Reconciliation, { remote, children }: Observed): Fields {
+  const previous = { ...status, ...descriptor.intent(cr.spec, status) }
+  return { ...descriptor.status(remote, previous), ...descriptor.children?.status(children) }
+}
+
+/** Status of the kind and the verdict, from an object that equals the spec. */
+function conclude(run: Reconciliation, observed: Observed): Verdict {
+  const { context, cr, descriptor, memory } = run
+  const { remote } = observed
+  run.noteKind(kindStatus(run, observed))
+  const readiness = descriptor.readiness({ spec: cr.spec, remote, now: context.clock.now() })
+  const { ready, reason, message, stalled = false, conditions, lookAgainMs } = readiness
+  memory.lookAt = lookAgainMs === undefined ? undefined : context.clock.monotonic() + lookAgainMs
+  return {
+    standing: ready ? { type: 'ready', message } : { type: 'synced', reason, message, stalled },
+    conditions: conditions ?? [],
+    outcome: lookAgainMs === undefined ? { type: 'done' } : { type: 'after', ms: lookAgainMs, reason, lane: 'poll' },
+  }
+}

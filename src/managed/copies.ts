@@ -1,0 +1,34 @@
+import type { RemoteObject } from '../api/types.ts'
+import { unresolvedAttempt } from './cr.ts'
+import { copiesOf } from './create-protocol.ts'
+import { markerOf } from './marker.ts'
+import type { Reconciliation } from './reconciliation.ts'
+
+/**
+ * Deletes marked objects of this CR that are not the one it keeps. A live look at the CR and at each copy comes first: a
+ * stale cache must never delete.
+ */
+export async function deleteCopies(run: Reconciliation, copies: readonly RemoteObject[]): Promise<void> {
+  if (copies.length === 0) return
+  const { collection, context, cr, session } = run
+  await run.confirmLive()
+  for (const copy of copies) {
+    const live = await session.cache.fetch(collection, copy.id)
+    if (live === undefined || markerOf(live)?.nonce !== markerOf(copy)?.nonce) continue
+    await session.cache.delete(collection, copy.id)
+    context.events.record(cr, {
+      type: 'Normal',
+      reason: 'CopyDeleted',
+      message: `deleted ${copy.id}, a copy of this object`,
+    })
+  }
+}
+
+/** Deletes the copies that the drift pass found, once nothing is open. */
+export async function sweepCopies(run: Reconciliation): Promise<void> {
+  const { collection, context, cr, memory, session } = run
+  if (memory.copies === undefined || run.unstored || unresolvedAttempt(cr) !== undefined) return
+  const listed = copiesOf(session.cache.all(collection), cr.metadata.uid, run.status, context.installation)
+  await deleteCopies(run, listed)
+  memory.copies = undefined
+}

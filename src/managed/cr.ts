@@ -1,0 +1,85 @@
+import type { KubeObject, ObjectKey } from '../kube/types.ts'
+import { type Attempt, parseAttempt } from './attempt.ts'
+import { CREATE_ATTEMPT, FINALIZER, PAUSED, RECONCILE_REQUESTED_AT } from './names.ts'
+import type { CommonSpec, CommonStatus } from './types/common.ts'
+import type { Fields } from './types/descriptor.ts'
+
+/** A custom resource of a managed kind. Its spec is checked against the kind's schema before a descriptor sees it. */
+export interface CustomResource extends KubeObject {
+  readonly spec: CommonSpec
+  readonly status?: CommonStatus & Fields
+}
+
+/** Names one CR over all kinds. */
+export interface ResourceName extends ObjectKey {
+  readonly kind: string
+}
+
+/** `Kind/namespace/name`; the text form of a name in queues, maps and logs. */
+export function nameText({ kind, namespace, name }: ResourceName): string {
+  return `${kind}/${namespace ?? ''}/${name}`
+}
+
+/** `Kind/name`, as messages within a namespace say it. */
+export function shortName({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return `${kind}/${name}`
+}
+
+export function nameOf(object: KubeObject): ResourceName {
+  const { namespace, name } = object.metadata
+  return { kind: object.kind, namespace, name }
+}
+
+export function statusOf(cr: CustomResource): CommonStatus & Fields {
+  return cr.status ?? {}
+}
+
+/** The CR's own attempt; undefined when there is none or it was copied from another CR. */
+export function ownAttempt(cr: CustomResource): Attempt | undefined {
+  const attempt = parseAttempt(cr.metadata.annotations?.[CREATE_ATTEMPT])
+  return attempt?.uid === cr.metadata.uid ? attempt : undefined
+}
+
+/** The CR's own attempt while it is not known what became of it. */
+export function unresolvedAttempt(cr: CustomResource): Attempt | undefined {
+  const attempt = ownAttempt(cr)
+  return attempt !== undefined && attempt.nonce !== statusOf(cr).create?.nonce ? attempt : undefined
+}
+
+/** The CR carries an attempt that is not its own: it came back under another UID, or was copied. */
+export function hasFormerAttempt(cr: CustomResource): boolean {
+  return cr.metadata.annotations?.[CREATE_ATTEMPT] !== undefined && ownAttempt(cr) === undefined
+}
+
+export function hasFinalizer(object: KubeObject): boolean {
+  return object.metadata.finalizers?.includes(FINALIZER) ?? false
+}
+
+/** The finalizers of an object with ours among them. */
+export function withFinalizer(object: KubeObject): readonly string[] {
+  const finalizers = object.metadata.finalizers ?? []
+  return hasFinalizer(object) ? finalizers : [...finalizers, FINALIZER]
+}
+
+/** The finalizers of an object without ours. */
+export function withoutFinalizer(object: KubeObject): readonly string[] {
+  return object.metadata.finalizers?.filter((finalizer) => finalizer !== FINALIZER) ?? []
+}
+
+export function isDeleting(object: KubeObject): boolean {
+  return object.metadata.deletionTimestamp !== undefined
+}
+
+export function isPaused(object: KubeObject): boolean {
+  return object.metadata.annotations?.[PAUSED] === 'true'
+}
+
+/** The value of `reconcile-requested-at` that is still to be answered. */
+export function openRequest(cr: CustomResource): string | undefined {
+  const requested = cr.metadata.annotations?.[RECONCILE_REQUESTED_AT]
+  return requested !== undefined && requested !== statusOf(cr).lastHandledReconcileAt ? requested : undefined
+}
+
+export function generationOf(object: KubeObject): number {
+  return object.metadata.generation ?? 0
+}

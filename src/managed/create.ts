@@ -1,0 +1,146 @@
+import { ApiError } from '../api/errors.ts'
+import type { RemoteObject } from '../api/types.ts'
+import type { Attempt } from './attempt.ts'
+import { formatAttempt } from './attempt.ts'
+import { deleteCopies } from './copies.ts'
+import { withFinalizer } from './cr.ts'
+import { createdBy, createStep, ownershipClaim } from './create-protocol.ts'
+import { markerText, type Wanted } from './desired.ts'
+import { WaitError } from './errors.ts'
+import { findFormerLife, notedObject } from './former-life.ts'
+import { CREATE_ATTEMPT } from './names.ts'
+import { planCreate } from './plan.ts'
+import { reasons } from './reasons.ts'
+import type { Reconciliation } from './reconciliation.ts'
+
+/**
+ * The id of the CR's remote object, after whatever is open has been settled; undefined when an object is to be made.
+ * @throws WaitError while the fate of an earlier POST is being found out.
+ */
+export async function settleIdentity(run: Reconciliation): Promise<string | undefined> {
+  const step = createStep(run.cr, run.memory)
+  switch (step.type) {
+    case 'settled':
+      return step.id
+    case 'store':
+      return take(run, step.answer.object, step.attempt)
+    case 'resolve':
+      return resolveUnknown(run, step.attempt)
+    case 'begin':
+      return findFormerLife(run)
+    case 'attempt':
+      return undefined
+  }
+}
+
+/** Makes the object: one durable attempt, then one POST. The id is noted and, until it is stored, kept in memory. */
+export async function createObject(run: Reconciliation, wanted: Wanted): Promise<string> {
+  const { context, collection, cr, memory, session } = run
+  const step = createStep(cr, memory)
+  const nonce = step.type === 'attempt' ? step.nonce : context.random.hex(16)
+  const attempt: Attempt = {
+    uid: cr.metadata.uid,
+    number: step.type === 'attempt' ? step.number : 1,
+    nonce,
+    account: session.account,
+  }
+  const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce))
+  await recordAttempt(run, attempt)
+  memory.firstScanAt = undefined
+  try {
+    const object = await session.cache.create(collection, body)
+    memory.answer = { nonce, number: attempt.number, object }
+    memory.createdHere = true
+    context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${object.id}` })
+    return take(run, object, attempt)
+  } catch (error) {
+    const found = await afterFailedCreate(run, attempt, error)
+    if (found !== undefined) return take(run, found, attempt)
+    throw error
+  }
+}
+
+/** One patch adds the finalizer and the attempt: without the first the object could leak, without the second double. */
+async function recordAttempt(run: Reconciliation, attempt: Attempt): Promise<void> {
+  await run.patchMetadata({
+    finalizers: withFinalizer(run.cr),
+    annotations: { [CREATE_ATTEMPT]: formatAttempt(attempt) },
+  })
+}
+
+/** Notes what a failed POST means for the attempt; returns the object if it turns out to be there. */
+async function afterFailedCreate(
+  run: Reconciliation,
+  attempt: Attempt,
+  error: unknown,
+): Promise<RemoteObject | undefined> {
+  const { clock, times } = run.context
+  if (!(error instanceof ApiError) || !error.definite) {
+    run.memory.unknownUntil = clock.monotonic() + times.requestTimeoutMs
+    return undefined
+  }
+  if (error.code === 'Conflict') {
+    const [own] = await scanFor(run, attempt.nonce, clock.monotonic())
+    if (own !== undefined) return own
+  }
+  if (!REFUSED.has(error.code) || attempt.number > 1) {
+    // An earlier try may still be on its way, or none was sent at all: the attempt stays, the next one needs no scan.
+    run.memory.refused = { nonce: attempt.nonce, number: attempt.number }
+    return undefined
+  }
+  await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })
+  return undefined
+}
+
+/** Refusals of the request itself: it would be refused again. */
+const REFUSED: ReadonlySet<string> = new Set(['Invalid', 'Conflict', 'Forbidden', 'NotFound', 'Unauthorized'])
+
+/**
+ * A POST was sent, or may have been, and nobody knows the answer. When its sender's last request must be over, the whole
+ * collection is scanned, twice with a pause: found → it is ours; absent twice → the next attempt may go.
+ */
+async function resolveUnknown(run: Reconciliation, attempt: Attempt): Promise<string | undefined> {
+  const { clock, leadership, times } = run.context
+  const { memory } = run
+  const quiet = Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.unknownUntil ?? 0)
+  const firstScan = memory.firstScanAt
+  const notBefore = firstScan === undefined ? quiet : firstScan + times.scanPauseMs
+  if (clock.monotonic() < notBefore) throw unresolved(notBefore - clock.monotonic())
+  const found = await scanFor(run, attempt.nonce, notBefore)
+  const [own, ...copies] = found
+  if (own !== undefined) {
+    await deleteCopies(run, copies)
+    return take(run, own, attempt)
+  }
+  if (firstScan === undefined) {
+    memory.firstScanAt = clock.monotonic()
+    throw unresolved(times.scanPauseMs)
+  }
+  // An object that carries the user's own metadata has no marker to be found by; the CR itself says which one it is.
+  const claim = ownershipClaim(run.cr, (text) => run.session.seal(text))
+  const noted = claim.type === 'own' ? await notedObject(run, claim.id) : undefined
+  if (noted !== undefined) return take(run, noted, attempt)
+  memory.refused = { nonce: attempt.nonce, number: attempt.number }
+  memory.unknownUntil = undefined
+  return undefined
+}
+
+function unresolved(ms: number): WaitError {
+  return new WaitError(
+    reasons.CreateUnresolved,
+    'a create was sent and its answer got lost: finding out whether the object exists',
+    Math.ceil(ms),
+  )
+}
+
+async function scanFor(run: Reconciliation, nonce: string, since: number): Promise<readonly RemoteObject[]> {
+  const { collection, context, cr, session } = run
+  await session.cache.ensureListed(collection, { since })
+  const own = { installation: context.installation, uid: cr.metadata.uid, nonce }
+  return createdBy(session.cache.all(collection), own)
+}
+
+function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): string {
+  run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
+  return object.id
+}

@@ -1,0 +1,124 @@
+import { ApiError } from '../api/errors.ts'
+import type { RemoteObject } from '../api/types.ts'
+import { deleteCopies } from './copies.ts'
+import {
+  hasFinalizer,
+  hasFormerAttempt,
+  nameOf,
+  ownAttempt,
+  shortName,
+  statusOf,
+  unresolvedAttempt,
+  withoutFinalizer,
+} from './cr.ts'
+import { settleIdentity } from './create.ts'
+import { copiesOf } from './create-protocol.ts'
+import { WaitError } from './errors.ts'
+import { reasons } from './reasons.ts'
+import type { Reconciliation } from './reconciliation.ts'
+import type { ReferenceKind } from './types/descriptor.ts'
+import { silent, type Verdict } from './verdict.ts'
+
+/** A user that goes away wakes its targets; objects not managed here are asked for again after this. */
+const IN_USE_MS = 30_000
+
+/** True when the deletion of this CR concerns the account: an object exists, or one may. */
+export function deletionNeedsAccount(run: Reconciliation): boolean {
+  const { cr } = run
+  if (!hasFinalizer(cr) || cr.spec.deletionPolicy === 'Retain') return false
+  return statusOf(cr).id !== undefined || unresolvedAttempt(cr) !== undefined || hasFormerAttempt(cr)
+}
+
+/**
+ * Ends a CR that is being deleted: the object and its copies go first, then the finalizer. With `deletionPolicy: Retain`
+ * the finalizer goes without any API call, so that it works with a revoked key too.
+ * @throws WaitError while others use the object, or an earlier create is not settled.
+ */
+export async function remove(run: Reconciliation): Promise<Verdict> {
+  if (!hasFinalizer(run.cr) || run.memory.released) return silent
+  if (deletionNeedsAccount(run)) await removeObject(run)
+  await run.patchMetadata({ finalizers: withoutFinalizer(run.cr) })
+  run.memory.released = true
+  return silent
+}
+
+async function removeObject(run: Reconciliation): Promise<void> {
+  run.memory.deletingSince ??= run.context.clock.monotonic()
+  refuseWhileReferred(run)
+  await run.session.cache.ensureListed(run.collection)
+  const settled = await settleIdentity(run)
+  const former = statusOf(run.cr).superseded?.map(({ id }) => id) ?? []
+  // A vanished object's successor may be settled while the id in status is still the old one: both go.
+  const ids = new Set([settled, statusOf(run.cr).id, ...former])
+  for (const id of ids) {
+    if (id === undefined) continue
+    await refuseWhileUsed(run, id)
+    await deleteObject(run, id)
+  }
+  await removeCopies(run)
+}
+
+/** Other CRs that refer to this one and may hold an object that uses ours. */
+function refuseWhileReferred(run: Reconciliation): void {
+  const users = run.context.resources.referrersOf(nameOf(run.cr)).filter(hasFinalizer)
+  if (users.length === 0) return
+  const names = users.map((user) => shortName(nameOf(user))).sort((left, right) => (left < right ? -1 : 1))
+  throw inUse(names)
+}
+
+/** What lists, begun after the deletion was seen, show of objects that use ours; managed here or not. */
+async function refuseWhileUsed(run: Reconciliation, id: string): Promise<void> {
+  const { cache } = run.session
+  const since = run.memory.deletingSince ?? run.context.clock.monotonic()
+  const target = cache.get(run.collection, id)?.object
+  const users: string[] = []
+  for (const { descriptor, reference } of run.context.kinds.referrersOf(run.cr.kind)) {
+    for (const collection of descriptor.collections) {
+      await cache.ensureListed(collection, { since })
+      for (const object of cache.all(collection)) {
+        if (uses(reference, object, id, target)) users.push(userName(run, object, collection.path))
+      }
+    }
+  }
+  if (users.length === 0) return
+  // By the next look they may have let go: these lists do not count then.
+  run.memory.deletingSince = undefined
+  throw inUse(users.sort((left, right) => (left < right ? -1 : 1)))
+}
+
+function uses(reference: ReferenceKind, user: RemoteObject, id: string, target: RemoteObject | undefined): boolean {
+  if (reference.idsIn(user).includes(id)) return true
+  return target !== undefined && (reference.uses?.(user, target) ?? false)
+}
+
+function userName(run: Reconciliation, object: RemoteObject, path: string): string {
+  const holder = run.context.resources.holderOf(object.id)
+  return holder === undefined ? `${path}/${object.id}` : shortName(nameOf(holder))
+}
+
+function inUse(users: readonly string[]): WaitError {
+  const shown = users.slice(0, 5).join(', ')
+  const more = users.length > 5 ? ` and ${users.length - 5} more` : ''
+  return new WaitError(reasons.Deleting, `in use by ${shown}${more}`, IN_USE_MS)
+}
+
+async function deleteObject(run: Reconciliation, id: string): Promise<void> {
+  const { cache } = run.session
+  try {
+    const result = await cache.delete(run.collection, id)
+    const message = result === 'deleted' ? `deleted ${id}` : `${id} was gone already`
+    run.context.events.record(run.cr, { type: 'Normal', reason: 'Deleted', message })
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'Conflict') throw error
+    throw new WaitError(reasons.Deleting, `the API refuses: ${error.message}`, IN_USE_MS)
+  }
+}
+
+/** After more than one attempt a late answer may still have left a copy: one more list shows it. */
+async function removeCopies(run: Reconciliation): Promise<void> {
+  const { context, cr, session } = run
+  const attempts = ownAttempt(cr)?.number ?? 0
+  if (attempts > 1) await session.cache.ensureListed(run.collection, { since: context.clock.monotonic() })
+  const left = copiesOf(session.cache.all(run.collection), cr.metadata.uid, {}, context.installation)
+  await deleteCopies(run, left)
+}

@@ -1,0 +1,53 @@
+import type { ManagedContext } from './context.ts'
+import type { CustomResource } from './cr.ts'
+import { TerminalError } from './errors.ts'
+import { formatMarker } from './marker.ts'
+import { reasons } from './reasons.ts'
+import type { Reconciliation } from './reconciliation.ts'
+import { type ResolvedReferences, resolveReferences } from './references.ts'
+import { readSecretInputs, type SecretInputs } from './secrets.ts'
+import type { CommonSpec } from './types/common.ts'
+import type { Desired, ManagedDescriptor } from './types/descriptor.ts'
+import { metadataProblem } from './types/metadata.ts'
+
+/** What a CR asks for, with everything resolved that it names. */
+export interface Wanted {
+  readonly desired: Desired<CommonSpec>
+  readonly references: ResolvedReferences
+  readonly secrets: SecretInputs
+}
+
+/**
+ * Checks the spec and resolves references and secret inputs.
+ * @throws TerminalError when the spec cannot work; WaitError when something it names is not there yet.
+ */
+export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
+  const { context, descriptor, cr, session } = run
+  refuseProblems(descriptor, cr)
+  const references = await resolveReferences(context, descriptor, cr, session)
+  const secrets = await readSecretInputs(context.kube, descriptor, cr)
+  const desired: Desired<CommonSpec> = {
+    spec: cr.spec,
+    // Read when asked: the status gains fields while the run goes on.
+    get status() {
+      return run.status
+    },
+    id: (kind, ref) => references.get(kind, ref).id,
+    target: (kind, ref) => references.get(kind, ref),
+    secret: (ref) => secrets.get(ref),
+    marker: (nonce) => markerText(context, cr, nonce),
+  }
+  return { desired, references, secrets }
+}
+
+/** The marker of this CR's objects under `nonce`, as metadata. */
+export function markerText(context: ManagedContext, cr: CustomResource, nonce: string): string {
+  const { name, namespace = '', uid } = cr.metadata
+  return formatMarker({ installation: context.installation, kind: cr.kind, namespace, name, uid, nonce })
+}
+
+function refuseProblems(descriptor: ManagedDescriptor, cr: CustomResource): void {
+  const metadata = metadataProblem('spec.metadata', cr.spec.metadata)
+  const problems = [...descriptor.problems(cr.spec), ...(metadata === undefined ? [] : [metadata])]
+  if (problems.length > 0) throw new TerminalError(reasons.InvalidSpec, problems.join('; '))
+}

@@ -1,0 +1,59 @@
+import type { RemoteObject } from '../api/types.ts'
+import { deleteCopies } from './copies.ts'
+import { isDeleting, withFinalizer } from './cr.ts'
+import { leftByFormerLife, ownershipClaim } from './create-protocol.ts'
+import { TerminalError } from './errors.ts'
+import { markerOf } from './marker.ts'
+import { reasons } from './reasons.ts'
+import type { Reconciliation } from './reconciliation.ts'
+
+/** A CR without id and without an attempt of its own: new, or come back without its status. */
+export async function findFormerLife(run: Reconciliation): Promise<string | undefined> {
+  const { collection, context, cr, session } = run
+  const candidates = leftByFormerLife(session.cache.all(collection), cr, context.installation)
+  const free = candidates.filter(({ id }) => context.resources.holderOf(id) === undefined)
+  const own = free.at(-1)
+  if (own !== undefined) {
+    // Nothing is deleted or taken on the word of an old copy of the CR.
+    await run.patchMetadata({ finalizers: withFinalizer(run.cr) })
+    await deleteCopies(run, free.slice(0, -1))
+    context.events.record(cr, {
+      type: 'Normal',
+      reason: 'Recovered',
+      message: `found ${own.id}, which this resource created before`,
+    })
+    return takeMarked(run, own)
+  }
+  return ownedByNote(run)
+}
+
+async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
+  const claim = ownershipClaim(run.cr, (text) => run.session.seal(text))
+  const object = claim.type === 'none' ? undefined : await notedObject(run, claim.id)
+  if (claim.type === 'none' || object === undefined) return undefined
+  if (claim.type === 'hint') {
+    // No licence to delete either.
+    if (isDeleting(run.cr)) return undefined
+    throw new TerminalError(
+      reasons.AlreadyExists,
+      `a former resource of this name owned ${claim.id}, which still exists: ` +
+        'remove the annotation culvert.dev/id to have a new object made, or delete that object',
+    )
+  }
+  await run.patchMetadata({ finalizers: withFinalizer(run.cr) })
+  return takeMarked(run, object)
+}
+
+/** The object that the annotation `culvert.dev/id` names, unless another CR holds it or its marker names one. */
+export async function notedObject({ collection, context, session }: Reconciliation, id: string) {
+  if (context.resources.holderOf(id) !== undefined) return undefined
+  const object = await session.cache.fetch(collection, id)
+  return object === undefined || markerOf(object) !== undefined ? undefined : object
+}
+
+/** Takes an object whose create is long over; the nonce in its marker is recorded as the last one known. */
+function takeMarked(run: Reconciliation, object: RemoteObject): string {
+  const nonce = markerOf(object)?.nonce ?? run.context.random.hex(16)
+  run.noteObject(object, { nonce, attempt: 0 })
+  return object.id
+}

@@ -1,0 +1,43 @@
+import type { ResourceType } from '../kube/types.ts'
+import type { AccountDescriptor, Descriptor, ManagedDescriptor, ReferenceKind } from './types/descriptor.ts'
+
+/** The kinds of this operator, by name. Built once from the explicit array in `src/kinds/index.ts`. */
+export class KindsRegistry {
+  readonly managed: readonly ManagedDescriptor[]
+  readonly accounts: readonly AccountDescriptor[]
+  readonly #byKind: ReadonlyMap<string, Descriptor>
+
+  constructor(descriptors: readonly Descriptor[]) {
+    this.managed = descriptors.filter((descriptor) => descriptor.role === 'managed')
+    this.accounts = descriptors.filter((descriptor) => descriptor.role === 'account')
+    this.#byKind = new Map(descriptors.map((descriptor) => [descriptor.definition.kind, descriptor]))
+  }
+
+  /** The descriptor of a managed kind; undefined for a kind that has none (yet): it can be referred to by id only. */
+  managedKind(kind: string): ManagedDescriptor | undefined {
+    const descriptor = this.#byKind.get(kind)
+    return descriptor?.role === 'managed' ? descriptor : undefined
+  }
+
+  /** Where the CRs of an account kind live. */
+  accountType(kind: string): ResourceType {
+    const descriptor = this.accounts.find(({ definition }) => definition.kind === kind)
+    if (descriptor === undefined) throw new Error(`${kind} is no kind of account`)
+    return resourceTypeOf(descriptor)
+  }
+
+  /** Kinds whose specs may refer to `kind`, with how a remote object of theirs names it. */
+  referrersOf(kind: string): readonly { readonly descriptor: ManagedDescriptor; readonly reference: ReferenceKind }[] {
+    return this.managed.flatMap((descriptor) => {
+      return descriptor.refersTo
+        .filter((reference) => reference.kind === kind)
+        .map((reference) => ({ descriptor, reference }))
+    })
+  }
+}
+
+/** Where the CRs of a kind live in the Kubernetes API. */
+export function resourceTypeOf({ definition }: Descriptor): ResourceType {
+  const { group, version, plural, kind, scope } = definition
+  return { group, version, plural, kind, namespaced: scope === 'Namespaced' }
+}

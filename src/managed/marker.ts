@@ -1,0 +1,45 @@
+import type { RemoteObject } from '../api/types.ts'
+import { parseObject } from './types/metadata.ts'
+
+/**
+ * What Culvert writes into the `metadata` of an object it creates, so that the object can be told apart from everybody
+ * else's whatever happens to the answer: `{"culvert": {…}}`, well below the contract's 4096 bytes (`management-api.md § Limits`).
+ */
+export interface Marker {
+  readonly installation: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly nonce: string
+}
+
+const FIELDS = ['installation', 'kind', 'namespace', 'name', 'uid', 'nonce'] as const
+
+/** The marker as the `metadata` text of an object. Field order is fixed, so that equal markers are equal texts. */
+export function formatMarker(marker: Marker): string {
+  const ordered = Object.fromEntries(FIELDS.map((field) => [field, marker[field]]))
+  return JSON.stringify({ culvert: ordered })
+}
+
+/** Reads a marker out of `metadata`; undefined for any text that is not one. */
+export function parseMarker(metadata: unknown): Marker | undefined {
+  if (typeof metadata !== 'string' || !metadata.startsWith('{"culvert":')) return undefined
+  const culvert = parseObject(metadata)?.culvert
+  if (typeof culvert !== 'object' || culvert === null) return undefined
+  const values = culvert as Record<string, unknown>
+  if (!FIELDS.every((field) => typeof values[field] === 'string')) return undefined
+  return culvert as Marker
+}
+
+const parsed = new WeakMap<RemoteObject, { readonly marker: Marker | undefined }>()
+
+/** The marker of a remote object. Objects in the cache are never changed in place, so each is parsed once. */
+export function markerOf(object: RemoteObject): Marker | undefined {
+  let entry = parsed.get(object)
+  if (entry === undefined) {
+    entry = { marker: parseMarker(object.metadata) }
+    parsed.set(object, entry)
+  }
+  return entry.marker
+}

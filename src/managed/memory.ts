@@ -1,0 +1,52 @@
+import type { RemoteObject } from '../api/types.ts'
+
+/** The answer to a POST that is not yet in the CR's status. */
+export interface Answer {
+  readonly nonce: string
+  readonly number: number
+  readonly object: RemoteObject
+}
+
+/** What this process knows of one CR beyond Kubernetes and the API. Losing it costs time, never correctness. */
+export interface Memory {
+  /** The answer of a POST, kept until it is stored. */
+  answer?: Answer | undefined
+  /** This attempt surely did nothing: the next one needs no scan. */
+  refused?: { readonly nonce: string; readonly number: number } | undefined
+  /** Monotonic time by which a POST of this process that got no answer must have ended at the server. */
+  unknownUntil?: number | undefined
+  /** When the first of the two scans for a lost answer was done. */
+  firstScanAt?: number | undefined
+  /** Ids of objects and children that a GET did not find, with the time of that first look. */
+  readonly gone: Map<string, number>
+  /** Monotonic time of the next look that readiness asked for. */
+  lookAt?: number | undefined
+  /** This process created the object, so nobody before it can still be writing children. */
+  createdHere?: boolean | undefined
+  /** Monotonic time by which a child's POST that got no answer must have ended. */
+  childUnknownUntil?: number | undefined
+  /** Ids of marked objects of this CR that are neither its own nor superseded; found by the drift pass. */
+  copies?: readonly string[] | undefined
+  /** Monotonic time from which lists tell who uses an object that is to be deleted. */
+  deletingSince?: number | undefined
+  /** Our finalizer was taken off: whatever an older copy of the CR still says, nothing is left to do. */
+  released?: boolean | undefined
+}
+
+/** The memory of every CR, by UID: a namesake starts with none. */
+export class Memories {
+  readonly #byUid = new Map<string, Memory>()
+
+  of(uid: string): Memory {
+    let memory = this.#byUid.get(uid)
+    if (memory === undefined) {
+      memory = { gone: new Map() }
+      this.#byUid.set(uid, memory)
+    }
+    return memory
+  }
+
+  forget(uid: string): void {
+    this.#byUid.delete(uid)
+  }
+}

@@ -1,0 +1,17 @@
+/** API group of every kind, and prefix of Culvert's own annotations and finalizers. */
+export const GROUP = 'culvert.dev'
+export const VERSION = 'v1alpha1'
+
+/** Keeps a CR until its remote object is gone. Accounts carry it until the last CR that needs them is gone. */
+export const FINALIZER = `${GROUP}/remote`
+
+/** `true`: Culvert leaves the CR and its remote object alone. */
+export const PAUSED = `${GROUP}/paused`
+/** Any new value asks for a look at the remote object now; answered in `status.lastHandledReconcileAt`. */
+export const RECONCILE_REQUESTED_AT = `${GROUP}/reconcile-requested-at`
+/** The durable record of a create that is about to be sent: see attempt.ts. */
+export const CREATE_ATTEMPT = `${GROUP}/create-attempt`
+/** Which remote object belongs to this CR, where the user's own metadata took the marker's place: see ownership.ts. */
+export const REMOTE_ID = `${GROUP}/id`
+/** On an Account: any new value confirms that the key now in the Secret is for the account that Culvert should manage. */
+export const CONFIRM_IDENTITY = `${GROUP}/confirm-identity`

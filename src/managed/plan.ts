@@ -1,0 +1,87 @@
+import type { RemoteObject } from '../api/types.ts'
+import { equalJSON } from './equal.ts'
+import type { CommonSpec } from './types/common.ts'
+import type { ChildOperation, Desired, Fields, ManagedDescriptor } from './types/descriptor.ts'
+
+/** One write to the API. A plan is a list of them, executed in order; an empty plan means that nothing is to be done. */
+export type Operation =
+  | { readonly type: 'update'; readonly body: Fields; readonly fields: readonly string[] }
+  | ({ readonly target: 'child' } & ChildOperation)
+
+/** What is known of the far side when a plan is made. */
+export interface Observed {
+  readonly remote: RemoteObject
+  /** All children of the object, for kinds that have them. */
+  readonly children: readonly RemoteObject[]
+}
+
+/** What a plan also depends on, beside spec and remote object. */
+export interface PlanContext {
+  /** The metadata that the object carries while the user sets none; undefined leaves the remote value alone. */
+  readonly defaultMetadata: string | undefined
+  /** A secret input differs from the one that was sent last. */
+  readonly secretsChanged: boolean
+}
+
+/**
+ * The body of the POST: every field that a create may carry, `metadata` being the marker until the id is known
+ * (`management-api.md § Standard operations`). Absent means the API's default, so nulls are left out.
+ */
+export function planCreate<Spec extends CommonSpec>(
+  descriptor: ManagedDescriptor<Spec>,
+  desired: Desired<Spec>,
+  marker: string,
+): Fields {
+  const fields = without(descriptor.desire(desired, undefined), descriptor.updateOnly)
+  const { description } = desired.spec
+  return {
+    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)),
+    ...(description ? { description } : {}),
+    metadata: marker,
+  }
+}
+
+/** The writes that make the remote object and its children equal to the spec. Pure; a dry run uses the same. */
+export function plan<Spec extends CommonSpec>(
+  descriptor: ManagedDescriptor<Spec>,
+  desired: Desired<Spec>,
+  observed: Observed,
+  context: PlanContext,
+): readonly Operation[] {
+  const update = planUpdate(descriptor, desired, observed.remote, context)
+  const children =
+    descriptor.children?.plan(desired, observed.remote.id, observed.children).map((operation) => {
+      return { target: 'child' as const, ...operation }
+    }) ?? []
+  return update === undefined ? children : [update, ...children]
+}
+
+function planUpdate<Spec extends CommonSpec>(
+  descriptor: ManagedDescriptor<Spec>,
+  desired: Desired<Spec>,
+  remote: RemoteObject,
+  context: PlanContext,
+): (Operation & { readonly type: 'update' }) | undefined {
+  const wanted: Record<string, unknown> = {
+    ...without(descriptor.desire(desired, remote), descriptor.createOnly),
+    description: desired.spec.description ?? '',
+    metadata: desired.spec.metadata ?? context.defaultMetadata,
+  }
+  const found: Fields = {
+    ...descriptor.observe(remote),
+    description: remote.description ?? '',
+    metadata: remote.metadata ?? '',
+  }
+  const comparable = descriptor.comparable(wanted, remote)
+  const fields = Object.keys(wanted).filter((field) => {
+    if (wanted[field] === undefined) return false
+    if (context.secretsChanged && descriptor.secretFields.includes(field)) return true
+    return !equalJSON(comparable[field], found[field])
+  })
+  if (fields.length === 0) return undefined
+  return { type: 'update', body: Object.fromEntries(fields.map((field) => [field, wanted[field]])), fields }
+}
+
+function without(fields: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
+}

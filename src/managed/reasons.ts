@@ -1,0 +1,63 @@
+/**
+ * Every `reason` of a condition. A reason is for programs and stays; the message beside it is for people.
+ */
+export const reasons = {
+  /** The remote object equals the spec and works. */
+  Available: 'Available',
+  /** The remote object equals the spec. */
+  InSync: 'InSync',
+  /** Work is under way; nothing is wrong. */
+  Progressing: 'Progressing',
+  /** The CR is being deleted; the message names what it waits for. */
+  Deleting: 'Deleting',
+  /** `culvert.dev/paused` is set: Culvert looks away. */
+  Paused: 'Paused',
+  /** A create was sent and its answer got lost; Culvert is finding out whether the object exists. */
+  CreateUnresolved: 'CreateUnresolved',
+  /** A referenced resource does not exist or is not usable yet. */
+  ReferenceNotReady: 'ReferenceNotReady',
+  /** References form a cycle. */
+  ReferenceCycle: 'ReferenceCycle',
+  /** A Secret, or the key in it, does not exist. */
+  SecretMissing: 'SecretMissing',
+  /** The Account does not exist or is not Ready. */
+  AccountNotReady: 'AccountNotReady',
+  /** The Account's `allowedNamespaces` does not select this namespace. */
+  AccountNotAllowed: 'AccountNotAllowed',
+  /** A value in the spec cannot work; the message names the field. */
+  InvalidSpec: 'InvalidSpec',
+  /** The API refused the request for good. */
+  Rejected: 'Rejected',
+  /** The API refused because a unique name is taken or the object is in use. */
+  Conflict: 'Conflict',
+  /** The API holds an object that this CR may have owned before; it is not taken without being asked for. */
+  AlreadyExists: 'AlreadyExists',
+  /** A call failed in a way that may pass; it is tried again. */
+  ApiError: 'ApiError',
+  /** Kubernetes refused or failed a call. */
+  KubernetesError: 'KubernetesError',
+  /** An error inside Culvert; its log has the details. */
+  OperatorError: 'OperatorError',
+  /** A certificate is being provisioned. */
+  CertificatePending: 'CertificatePending',
+  /** A certificate cannot be issued until DNS records are made. */
+  DNSError: 'DNSError',
+  /** The service had an internal error while issuing; it tries again by itself. */
+  InternalError: 'InternalError',
+  /** A certificate is in place. */
+  CertificateIssued: 'CertificateIssued',
+  /** The certificate in use still works, but its successor cannot be issued. */
+  RenewalFailing: 'RenewalFailing',
+  /** No certificate is managed for this resource. */
+  CertificateNotManaged: 'CertificateNotManaged',
+  /** The API refused the key. */
+  Unauthorized: 'Unauthorized',
+  /** The API does not answer. */
+  Unreachable: 'Unreachable',
+  /** The base URL is not one that the administrator allows. */
+  BaseURLNotAllowed: 'BaseURLNotAllowed',
+  /** The key may belong to another account: nothing is created or deleted until that is settled. */
+  IdentityUnproven: 'IdentityUnproven',
+} as const
+
+export type Reason = (typeof reasons)[keyof typeof reasons]

@@ -1,0 +1,127 @@
+import { ApiError } from '../api/errors.ts'
+import { KubeError } from '../kube/errors.ts'
+import { done, type Outcome } from '../runtime/outcome.ts'
+import { openSession } from './account-choice.ts'
+import { isCommon, type Standing } from './conditions.ts'
+import type { ManagedContext } from './context.ts'
+import { converge } from './converge.ts'
+import { type CustomResource, isDeleting, isPaused, type ResourceName, statusOf } from './cr.ts'
+import { deletionNeedsAccount, remove } from './delete.ts'
+import { Reconciliation } from './reconciliation.ts'
+import type { ManagedDescriptor } from './types/descriptor.ts'
+import { silent, type Verdict, verdictOf } from './verdict.ts'
+
+/** The one reconciler of all managed kinds: makes the account match one CR, writes its status once, says when to look again. */
+export class ManagedReconciler {
+  readonly #context: ManagedContext
+
+  constructor(context: ManagedContext) {
+    this.#context = context
+  }
+
+  /** Reconciles the CR of that name as the watches know it now. Never throws for anything that a condition can say. */
+  async reconcile(name: ResourceName): Promise<Outcome> {
+    const cr = this.#context.resources.get(name)
+    const descriptor = this.#context.kinds.managedKind(name.kind)
+    if (cr === undefined || descriptor === undefined) return done
+    const run = new Reconciliation(this.#context, descriptor, cr)
+    const verdict = await this.#verdict(run, descriptor)
+    return this.#conclude(run, verdict)
+  }
+
+  async #verdict(run: Reconciliation, descriptor: ManagedDescriptor): Promise<Verdict> {
+    const { cr } = run
+    if (isPaused(cr)) return { standing: { type: 'paused' }, outcome: done }
+    try {
+      if (!isDeleting(cr)) {
+        run.enter(openSession(this.#context, cr))
+        return await converge(run)
+      }
+      if (deletionNeedsAccount(run)) run.enter(openSession(this.#context, cr))
+      return await remove(run)
+    } catch (error) {
+      this.#report(run, descriptor, error)
+      return verdictOf(error, run.status.id !== undefined, isDeleting(cr))
+    }
+  }
+
+  /** Trouble that may concern the whole account is looked into there; a bug is logged with its stack. */
+  #report(run: Reconciliation, descriptor: ManagedDescriptor, error: unknown): void {
+    if (error instanceof ApiError) {
+      if (ACCOUNT_TROUBLE.has(error.code)) run.session.reportTrouble(error)
+      return
+    }
+    if (error instanceof Error && 'code' in error) return
+    const { name, namespace } = run.cr.metadata
+    this.#context.logger.error({ kind: descriptor.definition.kind, namespace, name, err: error }, 'reconcile failed')
+  }
+
+  async #conclude(run: Reconciliation, verdict: Verdict): Promise<Outcome> {
+    const { standing, conditions, outcome } = verdict
+    if (standing === undefined) return outcome
+    const before = run.cr
+    try {
+      await run.write(standing, conditions)
+    } catch (error) {
+      if (error instanceof KubeError && error.code === 'NotFound') return silent.outcome
+      // The answer of a create stays in memory; the retry stores it before anything else.
+      return { type: 'backoff', error }
+    }
+    this.#announce(before, run.cr, standing)
+    return run.overtaken ? { type: 'after', ms: 0, reason: 'changed meanwhile', lane: 'edit' } : outcome
+  }
+
+  /** One Event when the reason or message of Ready or Synced changes, or another condition turns False, and none while they stay. */
+  #announce(before: CustomResource, after: CustomResource, standing: Standing): void {
+    const told = (cr: CustomResource, type: string) => statusOf(cr).conditions?.find((entry) => entry.type === type)
+    const [ready, was] = [told(after, 'Ready'), told(before, 'Ready')]
+    if (standing.type === 'ready') {
+      for (const { reason, message } of turnedFalse(before, after)) {
+        this.#context.events.record(after, { type: 'Warning', reason, message })
+      }
+      if (was?.status === 'True' || ready === undefined) return
+      this.#context.events.record(after, { type: 'Normal', reason: ready.reason, message: ready.message })
+      return
+    }
+    if (!TOLD.has(standing.type)) return
+    const [synced, wasSynced] = [told(after, 'Synced'), told(before, 'Synced')]
+    const change = standing.type === 'synced' ? changed(ready, was) : changed(synced, wasSynced)
+    if (change === undefined) return
+    const type = isWrong(standing) ? 'Warning' : 'Normal'
+    this.#context.events.record(after, { type, reason: change.reason, message: change.message })
+  }
+}
+
+interface Told {
+  readonly reason: string
+  readonly message: string
+}
+
+function changed(now: Told | undefined, before: Told | undefined): Told | undefined {
+  return now !== undefined && (now.reason !== before?.reason || now.message !== before?.message) ? now : undefined
+}
+
+/** Conditions of the kind that have become bad although the resource is Ready: the next step may be that it is not (a renewal that fails). */
+function turnedFalse(before: CustomResource, after: CustomResource): readonly Told[] {
+  const former = statusOf(before).conditions ?? []
+  return (statusOf(after).conditions ?? []).filter(({ type, status, reason }) => {
+    const was = former.find((condition) => condition.type === type)
+    return !isCommon(type) && status === 'False' && (was?.status !== 'False' || was.reason !== reason)
+  })
+}
+
+/** Waiting is no reason to warn; failing is. */
+function isWrong(standing: Standing): boolean {
+  return standing.type === 'failing' || standing.type === 'stalled' || (standing.type === 'synced' && standing.stalled)
+}
+
+const TOLD: ReadonlySet<Standing['type']> = new Set(['synced', 'failing', 'stalled', 'progressing', 'deleting'])
+
+const ACCOUNT_TROUBLE: ReadonlySet<string> = new Set([
+  'Unauthorized',
+  'Forbidden',
+  'Network',
+  'Timeout',
+  'ServerError',
+  'InvalidResponse',
+])

@@ -1,0 +1,210 @@
+import type { Collection, RemoteObject } from '../api/types.ts'
+import { KubeError } from '../kube/errors.ts'
+import type { ResourceType } from '../kube/types.ts'
+import { conditionsFor, type Standing, stampConditions } from './conditions.ts'
+import type { AccountSession, ManagedContext } from './context.ts'
+import { type CustomResource, generationOf, nameOf, openRequest, statusOf } from './cr.ts'
+import { ConflictError } from './errors.ts'
+import { resourceTypeOf } from './kinds-registry.ts'
+import type { Memory } from './memory.ts'
+import { mergePatch } from './merge-patch.ts'
+import type { CommonStatus } from './types/common.ts'
+import type { Fields, KindCondition, ManagedDescriptor } from './types/descriptor.ts'
+
+/** Status fields of the reconciler itself; all others are the kind's. */
+type OwnStatus = {
+  readonly [Field in Exclude<keyof CommonStatus, 'conditions' | 'observedGeneration' | 'lastHandledReconcileAt'>]?:
+    | CommonStatus[Field]
+    | undefined
+}
+
+/**
+ * One CR during one reconcile: the newest copy of it, what its status is going to say, and the writes to it.
+ * Status is gathered here and written by `write`, the only place that does.
+ */
+export class Reconciliation {
+  readonly context: ManagedContext
+  readonly descriptor: ManagedDescriptor
+  readonly memory: Memory
+  /** Monotonic time when the run began: what a list that begins later shows is live. */
+  readonly begun: number
+  readonly #type: ResourceType
+  /** Generation of the spec this run acts on. A newer one is left to the next run. */
+  readonly #generation: number
+  readonly #request: string | undefined
+  #cr: CustomResource
+  #session: AccountSession | undefined
+  #own: OwnStatus = {}
+  #kind: Fields | undefined
+  #overtaken: boolean = false
+
+  constructor(context: ManagedContext, descriptor: ManagedDescriptor, cr: CustomResource) {
+    this.context = context
+    this.descriptor = descriptor
+    this.memory = context.memories.of(cr.metadata.uid)
+    this.begun = context.clock.monotonic()
+    this.#type = resourceTypeOf(descriptor)
+    this.#generation = generationOf(cr)
+    this.#request = openRequest(cr)
+    this.#cr = cr
+  }
+
+  get cr(): CustomResource {
+    return this.#cr
+  }
+
+  /** The account's session, once `enter` was called. */
+  get session(): AccountSession {
+    if (this.#session === undefined) throw new Error('the account was not resolved before it was used')
+    return this.#session
+  }
+
+  enter(session: AccountSession): void {
+    this.#session = session
+  }
+
+  get collection(): Collection {
+    return this.descriptor.collectionOf(this.#cr.spec)
+  }
+
+  /** Status as it stands in Kubernetes plus what this run has found. */
+  get status(): CommonStatus & Fields {
+    const fields: Fields = { ...statusOf(this.#cr), ...this.#own, ...this.#kind }
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  }
+
+  /**
+   * The answer of a create was stored on a copy that somebody else had changed meanwhile. That change is known from our own
+   * reading, so no watch will tell of it: another run has to look at it.
+   */
+  get overtaken(): boolean {
+    return this.#overtaken
+  }
+
+  /** True while the run has found an id or nonce that is not stored yet. */
+  get unstored(): boolean {
+    const stored = statusOf(this.#cr)
+    return this.status.id !== stored.id || this.status.create?.nonce !== stored.create?.nonce
+  }
+
+  /** Notes status fields of the reconciler for the next write; undefined removes one. */
+  note(fields: OwnStatus): void {
+    this.#own = { ...this.#own, ...fields }
+  }
+
+  /** Notes all status fields of the kind for the next write: those not in `fields` go. */
+  noteKind(fields: Fields): void {
+    this.#kind = fields
+  }
+
+  /** Notes that `object` is the remote object of this CR. */
+  noteObject(object: RemoteObject, create: NonNullable<CommonStatus['create']>): void {
+    const { kind, name } = this.session.account
+    this.note({ id: object.id, create, account: `${kind}/${name}`, ...addressOf(object) })
+  }
+
+  /** Writes what was noted, with `standing` in the words of conditions. Nothing changed → no write. */
+  async write(standing: Standing, conditions?: readonly KindCondition[]): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const patch = mergePatch(statusOf(this.#cr), this.#next(standing, conditions))
+      if (patch === undefined) return
+      try {
+        await this.#patch({ status: patch }, 'status')
+        if (this.memory.answer?.nonce === statusOf(this.#cr).create?.nonce) this.memory.answer = undefined
+        return
+      } catch (error) {
+        if (!isConflict(error) || !this.unstored || tries === 5) throw error
+        await this.#rereadForStoring()
+      }
+    }
+  }
+
+  /** Patches `metadata` of the CR, provided that nobody changed the CR since it was read. */
+  async patchMetadata(metadata: Fields): Promise<void> {
+    await this.#patch({ metadata })
+  }
+
+  /** The CR as the apiserver has it now. @throws ConflictError when it is not the same CR in the same state any more. */
+  async confirmLive(): Promise<void> {
+    const live = await this.context.kube.get<CustomResource>(this.#type, nameOf(this.#cr))
+    if (live?.metadata.resourceVersion !== this.#cr.metadata.resourceVersion) {
+      if (live !== undefined) this.context.resources.record(live)
+      throw new ConflictError(undefined)
+    }
+  }
+
+  #next(standing: Standing, conditions: readonly KindCondition[] | undefined): Fields {
+    const before = statusOf(this.#cr)
+    const previous = before.conditions ?? []
+    return {
+      ...(this.#kind === undefined ? before : common(before)),
+      ...this.#kind,
+      ...this.#own,
+      ...this.#answer(standing),
+      // Looking away is no acting on a spec: an edit made meanwhile is yet to be carried out.
+      observedGeneration: standing.type === 'paused' ? before.observedGeneration : this.#generation,
+      conditions: stampConditions(
+        conditionsFor(standing, previous, conditions),
+        previous,
+        this.#generation,
+        this.context.clock.now(),
+      ),
+    }
+  }
+
+  /** A request that comes while Culvert looks away is answered once it looks again. */
+  #answer(standing: Standing): Pick<CommonStatus, 'lastHandledReconcileAt'> {
+    const answered = this.#request !== undefined && standing.type !== 'paused'
+    return answered ? { lastHandledReconcileAt: this.#request } : {}
+  }
+
+  async #patch(patch: Fields, subresource?: 'status'): Promise<void> {
+    const { resourceVersion, uid } = this.#cr.metadata
+    const options = { resourceVersion, uid, ...(subresource === undefined ? {} : { subresource }) }
+    this.#cr = await this.context.resources.write(this.#cr, () => {
+      return this.context.kube.mergePatch<CustomResource>(this.#type, nameOf(this.#cr), patch, options)
+    })
+  }
+
+  /**
+   * Somebody wrote the CR between the POST and the storing of its answer. The answer is stored on the newest copy,
+   * unless the CR is gone or its create has moved on: then it is not this run's to store.
+   */
+  async #rereadForStoring(): Promise<void> {
+    const live = await this.context.kube.get<CustomResource>(this.#type, nameOf(this.#cr))
+    const before = statusOf(this.#cr).create?.nonce
+    if (live?.metadata.uid !== this.#cr.metadata.uid || statusOf(live).create?.nonce !== before) {
+      throw new ConflictError(undefined)
+    }
+    this.#cr = live
+    this.#overtaken = true
+    this.context.resources.record(live)
+  }
+}
+
+const COMMON_FIELDS = [
+  'id',
+  'uri',
+  'createdAt',
+  'account',
+  'lastHandledReconcileAt',
+  'create',
+  'superseded',
+  'references',
+  'secretsFingerprint',
+] as const
+
+function common(status: CommonStatus & Fields): Fields {
+  return Object.fromEntries(COMMON_FIELDS.map((field) => [field, status[field]]))
+}
+
+function addressOf(object: RemoteObject): OwnStatus {
+  return {
+    ...(typeof object.uri === 'string' ? { uri: object.uri } : {}),
+    ...(typeof object.created_at === 'string' ? { createdAt: object.created_at } : {}),
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof KubeError && error.code === 'Conflict'
+}

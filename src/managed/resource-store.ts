@@ -1,0 +1,170 @@
+import type { KubeObject } from '../kube/types.ts'
+import type { Reflector } from '../runtime/reflector.ts'
+import { accountOf } from './account-choice.ts'
+import { type AccountKey, type AccountResource, accountKey, accountText } from './accounts/account-resource.ts'
+import type { AccountName } from './attempt.ts'
+import type { Resources } from './context.ts'
+import { type CustomResource, nameOf, nameText, type ResourceName, statusOf } from './cr.ts'
+import type { KindsRegistry } from './kinds-registry.ts'
+import { namedTargets } from './references.ts'
+
+/** The watches of an operator, one for each type. */
+export interface Watches {
+  readonly managed: ReadonlyMap<string, Reflector<CustomResource>>
+  readonly accounts: ReadonlyMap<string, Reflector<AccountResource>>
+  /** Metadata only: that a Secret changed is seen, what is in it is read when needed. */
+  readonly secrets: Reflector<KubeObject>
+  /** Metadata only; undefined where only some namespaces are watched: then no ClusterAccount is either. */
+  readonly namespaces: Reflector<KubeObject> | undefined
+}
+
+const TARGETS = 'targets'
+const HOLDS = 'holds'
+const CHILDREN = 'children'
+const SECRETS = 'secrets'
+
+/** All that the watches know, behind the questions that reconcilers ask. */
+export class ResourceStore implements Resources {
+  readonly #kinds: KindsRegistry
+  readonly #watches: Watches
+  #recording = false
+  /** UIDs with a write of ours under way, with the versions that watches have shown meanwhile. */
+  readonly #writing = new Map<string, Set<string>>()
+  #onChangedByOthers: (name: ResourceName) => void = () => undefined
+
+  constructor(kinds: KindsRegistry, watches: Watches) {
+    this.#kinds = kinds
+    this.#watches = watches
+    for (const [kind, reflector] of watches.managed) this.#index(kind, reflector)
+    for (const reflector of watches.accounts.values()) {
+      reflector.addIndex(SECRETS, ({ spec, metadata }) => [`${metadata.namespace ?? ''}/${spec.apiKeySecretRef.name}`])
+    }
+  }
+
+  /** True while one of our own writes is being recorded: its event needs no reconcile of the same object. */
+  get recording(): boolean {
+    return this.#recording
+  }
+
+  get(name: ResourceName): CustomResource | undefined {
+    return this.#watches.managed.get(name.kind)?.store.get(name)
+  }
+
+  account(key: AccountKey): AccountResource | undefined {
+    return this.#watches.accounts.get(key.kind)?.store.get(key)
+  }
+
+  hasAccount(account: AccountName, namespace: string): boolean {
+    return this.account(accountKey(account, namespace)) !== undefined
+  }
+
+  namespace(name: string): KubeObject | undefined {
+    return this.#watches.namespaces?.store.get({ name })
+  }
+
+  referrersOf(target: ResourceName): readonly CustomResource[] {
+    return this.#find(TARGETS, nameText(target))
+  }
+
+  holderOf(id: string): CustomResource | undefined {
+    return this.#find(HOLDS, id)[0]
+  }
+
+  childHolderOf(id: string): CustomResource | undefined {
+    return this.#find(CHILDREN, id)[0]
+  }
+
+  /** CRs with a secret input from that Secret. */
+  readersOf(secret: { readonly namespace: string; readonly name: string }): readonly CustomResource[] {
+    return this.#find(SECRETS, `${secret.namespace}/${secret.name}`)
+  }
+
+  /** Accounts whose key is in that Secret. */
+  accountsUsing(
+    secret: { readonly namespace: string; readonly name: string },
+    operatorNamespace: string,
+  ): readonly AccountResource[] {
+    const { accounts } = this.#watches
+    const own = accounts.get('Account')?.store.byIndex(SECRETS, `${secret.namespace}/${secret.name}`) ?? []
+    if (secret.namespace !== operatorNamespace) return own
+    return [...own, ...(accounts.get('ClusterAccount')?.store.byIndex(SECRETS, `/${secret.name}`) ?? [])]
+  }
+
+  membersOf(key: AccountKey): readonly CustomResource[] {
+    return this.all().filter((cr) => {
+      if (key.namespace !== undefined && cr.metadata.namespace !== key.namespace) return false
+      const account = this.accountKeyOf(cr)
+      return account !== undefined && accountText(account) === accountText(key)
+    })
+  }
+
+  /** The account that a CR lives in or is to live in. */
+  accountKeyOf(cr: CustomResource): AccountKey | undefined {
+    const account = accountOf({ resources: this }, cr)
+    return account === undefined ? undefined : accountKey(account, cr.metadata.namespace ?? '')
+  }
+
+  /** Every CR of every managed kind. */
+  all(): readonly CustomResource[] {
+    return [...this.#watches.managed.values()].flatMap(({ store }) => store.list())
+  }
+
+  record(object: KubeObject): void {
+    const reflector = this.#watches.managed.get(object.kind) ?? this.#watches.accounts.get(object.kind)
+    this.#recording = true
+    try {
+      ;(reflector as Reflector<KubeObject> | undefined)?.record(object)
+    } finally {
+      this.#recording = false
+    }
+  }
+
+  async write<T extends KubeObject>(object: KubeObject, send: () => Promise<T>): Promise<T> {
+    const { uid } = object.metadata
+    const shown = new Set<string>()
+    this.#writing.set(uid, shown)
+    try {
+      const written = await send()
+      shown.delete(written.metadata.resourceVersion)
+      this.record(written)
+      return written
+    } finally {
+      this.#writing.delete(uid)
+      if (shown.size > 0) this.#onChangedByOthers(nameOf(object))
+    }
+  }
+
+  /**
+   * Whether a version that a watch shows may be the result of our own write under way. Whose it is turns out with the response;
+   * `onChangedByOthers` hears of those that are not ours.
+   */
+  mayBeOurs({ metadata }: KubeObject): boolean {
+    const shown = this.#writing.get(metadata.uid)
+    shown?.add(metadata.resourceVersion)
+    return shown !== undefined
+  }
+
+  /** Names who hears of changes by others that came while a write of ours was under way. */
+  onChangedByOthers(listener: (name: ResourceName) => void): void {
+    this.#onChangedByOthers = listener
+  }
+
+  #find(index: string, value: string): readonly CustomResource[] {
+    return [...this.#watches.managed.values()].flatMap(({ store }) => store.byIndex(index, value))
+  }
+
+  #index(kind: string, reflector: Reflector<CustomResource>): void {
+    const descriptor = this.#kinds.managedKind(kind)
+    if (descriptor === undefined) throw new Error(`${kind} is watched without a descriptor`)
+    reflector.addIndex(TARGETS, (cr) => namedTargets(descriptor, cr).map(nameText))
+    reflector.addIndex(HOLDS, (cr) => optional(statusOf(cr).id))
+    reflector.addIndex(CHILDREN, (cr) => descriptor.children?.idsIn(statusOf(cr)) ?? [])
+    reflector.addIndex(SECRETS, (cr) => {
+      return descriptor.secretInputs(cr.spec).map(({ ref }) => `${cr.metadata.namespace ?? ''}/${ref.name}`)
+    })
+  }
+}
+
+function optional(value: string | undefined): readonly string[] {
+  return value === undefined ? [] : [value]
+}

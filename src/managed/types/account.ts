@@ -1,0 +1,224 @@
+import { type Static, Type } from 'typebox'
+import { choice, integer, list, object, stringMap, text } from '../../schema/define.ts'
+import { fixedField } from '../../schema/rules.ts'
+import { conditions } from './common.ts'
+
+/** What an Account does where its spec is silent. The CRD fills in the same values. */
+export const accountDefaults = {
+  apiKeySecretKey: 'apiKey',
+  versionHeader: 'Service-Version',
+  resyncInterval: '10m',
+  /** Requests that may be sent at once after a pause, where `rateLimit` names no `burst`. */
+  burst: 10,
+} as const
+
+/** Hours, minutes and seconds in this order, each at most once, at least one. */
+const DURATION = '^([0-9]{1,4}h)?([0-9]{1,5}m)?([0-9]{1,6}s)?$'
+
+const resyncInterval = text({
+  description:
+    'How often the account is listed to find what changed there without Culvert, as `30s`, `10m` or `1h30m`; from 1s to 24h. Default: 10m.',
+  maxLength: 16,
+  minLength: 2,
+  pattern: DURATION,
+  default: accountDefaults.resyncInterval,
+  rules: [
+    {
+      rule: `!self.matches('${DURATION}') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))`,
+      message: 'resyncInterval must be from 1s to 24h: write it as 30s, 10m or 1h30m',
+    },
+  ],
+})
+
+const apiKeySecretRef = (where: string) =>
+  object(
+    {
+      name: text({ description: `Name of the Secret in ${where}.`, minLength: 1, maxLength: 253 }),
+      key: Type.Optional(
+        text({
+          description: 'Key in the Secret. Default: apiKey.',
+          minLength: 1,
+          maxLength: 253,
+          default: accountDefaults.apiKeySecretKey,
+        }),
+      ),
+    },
+    { description: `The Secret with the API key (\`management-api.md § Authentication\`), in ${where}.` },
+  )
+
+const rateLimit = object(
+  {
+    requestsPerMinute: integer({
+      description: 'Requests a minute that Culvert allows itself for this account, all resources together.',
+      minimum: 1,
+      maximum: 60_000,
+    }),
+    burst: Type.Optional(
+      integer({
+        description: 'Requests that may be sent at once after a pause. Default: 10.',
+        minimum: 1,
+        maximum: 1000,
+        default: accountDefaults.burst,
+      }),
+    ),
+  },
+  {
+    description:
+      "The account's budget of requests. Default: no limit of Culvert's own; a 429 of the API then sets the pace of the whole account.",
+  },
+)
+
+/** Headers that a request carries anyway, so that none of them can be the version's. */
+const RESERVED_HEADERS = "['authorization', 'connection', 'content-length', 'content-type', 'cookie', 'host']"
+
+/** Spec fields of both kinds of account. `secretPlace` says where the Secret with the key lives. */
+export function accountSpecFields(secretPlace: string) {
+  return {
+    baseURL: text({
+      description:
+        'Address of the API, https, on a host that the administrator of Culvert allows. A path is kept. Fixed at create: another address is another account.',
+      minLength: 1,
+      maxLength: 2048,
+      pattern: '^https?://[^/?#]+(/[^?#]*)?$',
+    }),
+    apiKeySecretRef: apiKeySecretRef(secretPlace),
+    caBundle: Type.Optional(
+      text({
+        description:
+          'Certificates in PEM of the authorities that may vouch for the API, instead of the public ones. Default: the public ones.',
+        maxLength: 65_536,
+        rules: [
+          {
+            rule: "self.contains('-----BEGIN CERTIFICATE-----')",
+            message: 'caBundle holds no certificate: give one or more in PEM, each from -----BEGIN CERTIFICATE-----',
+          },
+        ],
+      }),
+    ),
+    versionHeader: Type.Optional(
+      text({
+        description:
+          'Name of the header that selects version 2 of the API (`management-api.md § Versioning`). Default: Service-Version.',
+        minLength: 1,
+        maxLength: 64,
+        pattern: '^[A-Za-z0-9-]+$',
+        default: accountDefaults.versionHeader,
+        rules: [
+          {
+            rule: `!(self.lowerAscii() in ${RESERVED_HEADERS})`,
+            message: 'versionHeader names a header that requests carry anyway: name another, such as Service-Version',
+          },
+        ],
+      }),
+    ),
+    rateLimit: Type.Optional(rateLimit),
+    resyncInterval: Type.Optional(resyncInterval),
+  }
+}
+
+export const accountSpecRules = [fixedField('baseURL')]
+
+const matchExpression = object(
+  {
+    key: text({ description: 'Label key.', minLength: 1, maxLength: 317 }),
+    operator: choice(['In', 'NotIn', 'Exists', 'DoesNotExist'], { description: 'How the label is compared.' }),
+    values: Type.Optional(
+      list(text({ description: 'A label value.', maxLength: 63 }), {
+        description: 'Values for In and NotIn; none for Exists and DoesNotExist.',
+        maxItems: 64,
+      }),
+    ),
+  },
+  {
+    description: 'A requirement that the labels must meet.',
+    rules: [
+      {
+        rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
+        message: 'values goes with the operators In and NotIn, and only with these: add values or change operator',
+      },
+    ],
+  },
+)
+
+/** A label selector with the meaning it has in Kubernetes. */
+export const labelSelector = (description: string) =>
+  object(
+    {
+      matchLabels: Type.Optional(
+        stringMap(text({ description: 'Label value.', maxLength: 63 }), {
+          description: 'Labels that must be there with these values.',
+          maxProperties: 64,
+        }),
+      ),
+      matchExpressions: Type.Optional(
+        list(matchExpression, { description: 'Further requirements; all must be met.', maxItems: 64 }),
+      ),
+    },
+    { description },
+  )
+
+const orphan = object(
+  {
+    collection: text({ description: 'Collection of the object, as `backends/weighted`.', maxLength: 64 }),
+    id: text({ description: 'Its id.', maxLength: 255 }),
+    kind: text({ description: 'Kind of the resource it was made for.', maxLength: 63 }),
+    namespace: text({ description: 'Namespace of that resource.', maxLength: 63 }),
+    name: text({ description: 'Name of that resource.', maxLength: 253 }),
+  },
+  { description: 'An object of the account that Culvert made for a resource that is gone.' },
+)
+
+/** How many orphans the status names; `orphanCount` counts all. */
+export const ORPHANS_SHOWN = 20
+
+/** Status fields of both kinds of account. */
+export const accountStatusFields = {
+  observedGeneration: Type.Optional(
+    integer({ description: 'Generation of the spec that was last acted on.', minimum: 0 }),
+  ),
+  conditions: Type.Optional(conditions),
+  keyFingerprint: Type.Optional(
+    text({ description: 'Changes when the API key does; tells nothing else of it.', maxLength: 64 }),
+  ),
+  confirmedIdentity: Type.Optional(
+    text({
+      description: 'The value of the annotation `culvert.dev/confirm-identity` that was last acted on.',
+      maxLength: 255,
+    }),
+  ),
+  orphanCount: Type.Optional(
+    integer({ description: 'Objects that Culvert made for resources that are gone.', minimum: 0 }),
+  ),
+  orphans: Type.Optional(
+    list(orphan, { description: `The first ${ORPHANS_SHOWN} of these objects.`, maxItems: ORPHANS_SHOWN }),
+  ),
+  lastHandledReconcileAt: Type.Optional(
+    text({
+      description: 'The value of the annotation `culvert.dev/reconcile-requested-at` that was last acted on.',
+      maxLength: 255,
+    }),
+  ),
+}
+
+const commonAccountSpec = object(accountSpecFields('its namespace'), { description: 'An account.' })
+const commonAccountStatus = object(accountStatusFields, { description: 'State of an account.' })
+const selector = labelSelector('A selector.')
+
+export type LabelSelector = Static<typeof selector>
+
+/** What the reconciler reads of the spec of either kind of account. */
+export type AccountSpec = Static<typeof commonAccountSpec> & {
+  /** ClusterAccount only. Absent selects no namespace, an empty selector every one. */
+  readonly allowedNamespaces?: LabelSelector
+}
+
+/** What the reconciler writes into the status of either kind of account. */
+export type AccountStatus = Static<typeof commonAccountStatus>
+
+const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000 }
+
+/** Milliseconds of a duration as `resyncInterval` takes it: `1h30m` → 5400000. The CRD has checked the form. */
+export function durationMs(duration: string): number {
+  const parts = [...duration.matchAll(/(\d+)([hms])/g)]
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_MS[unit ?? ''] ?? 0), 0)
+}

@@ -1,0 +1,215 @@
+import { type Static, Type } from 'typebox'
+import { bytesText, choice, integer, list, object, text, timestamp } from '../../schema/define.ts'
+import { exactlyOne, type Rule } from '../../schema/rules.ts'
+
+/** A name of a Kubernetes object, as long as the apiserver allows one. */
+function objectName(description: string) {
+  return text({ description, minLength: 1, maxLength: 253 })
+}
+
+const accountRef = object(
+  {
+    kind: Type.Optional(
+      choice(['Account', 'ClusterAccount'], {
+        description: 'Kind of the account. Default: Account.',
+        default: 'Account',
+      }),
+    ),
+    name: objectName('Name of the Account in the same namespace, or of the ClusterAccount.'),
+  },
+  {
+    description:
+      'The account this resource lives in. Default: the Account `default` of the namespace, else the ClusterAccount `default`. Fixed once used.',
+  },
+)
+
+const deletionPolicy = choice(['Delete', 'Retain'], {
+  description:
+    'What happens to the remote object when this resource is deleted: Delete (default for what Culvert created) removes it, Retain leaves it as it is and makes no API call.',
+})
+
+/** `description` and `metadata` with their limits (`management-api.md § Limits`), and what every managed kind shares. */
+export function commonSpec(limits: TextLimits) {
+  return {
+    accountRef: Type.Optional(accountRef),
+    description: Type.Optional(
+      limitedText('description', limits, { description: 'Free text shown beside the object. Default: empty.' }),
+    ),
+    metadata: Type.Optional(
+      limitedText('metadata', limits, {
+        description:
+          'Your own data, kept to the byte. A JSON object with a top-level `culvert` key is refused: Culvert marks its objects with that. Default: such a mark.',
+      }),
+    ),
+    deletionPolicy: Type.Optional(deletionPolicy),
+  }
+}
+
+/** In which unit the contract limits `description` and `metadata`. Backends have no stated limit; only the body limit bounds them. */
+export type TextLimits = 'bytes' | 'characters' | 'unstated'
+
+const DESCRIPTION = 255
+const METADATA = 4096
+/** Well below the 1 MiB body limit, so that both texts fit into one request. */
+const UNSTATED = 65_536
+
+function limitedText(field: 'description' | 'metadata', limits: TextLimits, options: { readonly description: string }) {
+  const limit = field === 'description' ? DESCRIPTION : METADATA
+  switch (limits) {
+    case 'bytes':
+      return bytesText(field, limit, { description: `${options.description} At most ${limit} bytes.` })
+    case 'characters':
+      return text({ description: `${options.description} At most ${limit} characters.`, maxLength: limit })
+    case 'unstated':
+      return text({ description: options.description, maxLength: UNSTATED })
+  }
+}
+
+/** Rules over the whole spec that every managed kind shares. */
+export const commonSpecRules: readonly Rule[] = [
+  {
+    rule: '!has(oldSelf.accountRef) || (has(self.accountRef) && self.accountRef == oldSelf.accountRef)',
+    message: 'accountRef is fixed once used: delete this resource and create it anew in the other account',
+    fieldPath: '.accountRef',
+    reason: 'FieldValueForbidden',
+  },
+]
+
+export const condition = object(
+  {
+    type: text({ description: 'Ready, Synced, Reconciling, Stalled, or one of the kind.', maxLength: 316 }),
+    status: choice(['True', 'False', 'Unknown'], { description: 'Whether it holds.' }),
+    reason: text({ description: 'For programs: one of a fixed set of words.', maxLength: 1024 }),
+    message: text({
+      description: 'For people: what is the case and what to do. Stable while nothing changes.',
+      maxLength: 32768,
+    }),
+    lastTransitionTime: timestamp({ description: 'When `status` last changed.' }),
+    observedGeneration: Type.Optional(integer({ description: 'Generation of the spec this is about.', minimum: 0 })),
+  },
+  { description: 'One condition of the resource.' },
+)
+
+export const conditions = list(condition, {
+  description:
+    'Ready: the remote object works. Synced: it equals the spec. Reconciling and Stalled are there only while they hold (kstatus).',
+  maxItems: 16,
+  listType: 'map',
+  mapKeys: ['type'],
+})
+
+const observedReference = object(
+  {
+    kind: text({ description: 'Kind of the resource referred to.', maxLength: 63 }),
+    name: text({ description: 'Its name.', maxLength: 253 }),
+    id: text({ description: 'Id that was sent for it.', maxLength: 255 }),
+  },
+  { description: 'A reference that the remote object holds.' },
+)
+
+/** Status fields that every managed kind has. */
+export const commonStatus = {
+  id: Type.Optional(text({ description: 'Id of the remote object.', maxLength: 255 })),
+  uri: Type.Optional(text({ description: 'Address of the remote object.', maxLength: 2048 })),
+  createdAt: Type.Optional(timestamp({ description: 'When the API created the object.' })),
+  account: Type.Optional(
+    text({ description: 'The account in use, as `Account/name` or `ClusterAccount/name`.', maxLength: 320 }),
+  ),
+  observedGeneration: Type.Optional(
+    integer({ description: 'Generation of the spec that was last acted on.', minimum: 0 }),
+  ),
+  lastHandledReconcileAt: Type.Optional(
+    text({
+      description: 'The value of the annotation `culvert.dev/reconcile-requested-at` that was last acted on.',
+      maxLength: 255,
+    }),
+  ),
+  create: Type.Optional(
+    object(
+      {
+        nonce: text({ description: 'Nonce of the last create that is known to have happened.', maxLength: 64 }),
+        attempt: integer({ description: 'How many attempts it took.', minimum: 0 }),
+      },
+      { description: 'How the remote object came to be.' },
+    ),
+  ),
+  superseded: Type.Optional(
+    list(
+      object(
+        {
+          id: text({ description: 'Id of the former object.', maxLength: 255 }),
+          nonce: Type.Optional(text({ description: 'Nonce it was created under.', maxLength: 64 })),
+          deleteAfter: Type.Optional(timestamp({ description: 'Not deleted before this time.' })),
+        },
+        { description: 'A former object that is still to be deleted.' },
+      ),
+      { description: 'Former objects of this resource that are still to be deleted.', maxItems: 64 },
+    ),
+  ),
+  references: Type.Optional(
+    list(observedReference, { description: 'References that the remote object holds.', maxItems: 1024 }),
+  ),
+  secretsFingerprint: Type.Optional(
+    text({ description: 'Changes when a secret input changes; tells nothing else of it.', maxLength: 64 }),
+  ),
+  conditions: Type.Optional(conditions),
+}
+
+/** A reference by name in the same namespace, or by id of an object that is not managed here. */
+export function reference(target: string) {
+  return object(
+    {
+      name: Type.Optional(objectName(`Name of the ${target} in the same namespace.`)),
+      id: Type.Optional(
+        text({ description: `Id of an existing ${target} that is not managed here.`, minLength: 1, maxLength: 255 }),
+      ),
+    },
+    { description: `The ${target}: exactly one of name and id.`, rules: [exactlyOne(['name', 'id'])] },
+  )
+}
+
+/** A reference by id only, for objects that have no kind. */
+export function idReference(target: string) {
+  return object(
+    { id: text({ description: `Id of the ${target}.`, minLength: 1, maxLength: 255 }) },
+    { description: `The ${target}, by id.` },
+  )
+}
+
+/** A key of a Secret in the same namespace. */
+export function secretKeyRef(description: string) {
+  return object(
+    {
+      name: objectName('Name of the Secret in the same namespace.'),
+      key: text({ description: 'Key in the Secret.', minLength: 1, maxLength: 253 }),
+    },
+    { description },
+  )
+}
+
+/** What the reconciler reads of any spec. */
+export interface CommonSpec {
+  readonly accountRef?: { readonly kind?: 'Account' | 'ClusterAccount'; readonly name: string }
+  readonly description?: string
+  readonly metadata?: string
+  readonly deletionPolicy?: 'Delete' | 'Retain'
+}
+
+const commonStatusObject = object(commonStatus, { description: 'Common status.' })
+
+/** What the reconciler reads of any status. Fields of the kind stand beside these. */
+export type CommonStatus = Static<typeof commonStatusObject>
+
+export type Condition = Static<typeof condition>
+
+/** A reference as it stands in a spec. */
+export interface Ref {
+  readonly name?: string
+  readonly id?: string
+}
+
+/** A Secret's key as it stands in a spec. */
+export interface SecretKeyRef {
+  readonly name: string
+  readonly key: string
+}

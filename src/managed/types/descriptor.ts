@@ -1,0 +1,171 @@
+import type { Collection, RemoteObject } from '../../api/types.ts'
+import type { KindDefinition } from '../../schema/definition.ts'
+import type { CommonSpec, CommonStatus, Ref, SecretKeyRef } from './common.ts'
+
+/** Fields of a remote object by the API's names, in the form in which they are sent. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** A kind: either one whose CRs each stand for a remote object, or one that gives access to an account. */
+export type Descriptor = ManagedDescriptor | AccountDescriptor
+
+/** Account and ClusterAccount: where the calls go and with which key. */
+export interface AccountDescriptor {
+  readonly role: 'account'
+  readonly definition: KindDefinition
+  /** Where the Secret with the key lives. */
+  readonly secretNamespace: 'own' | 'operator'
+}
+
+/** A reference field of a spec, with the place it was found at. */
+export interface FoundReference {
+  /** For messages: `spec.ipRestriction.ipPolicyRefs[0]`. */
+  readonly path: string
+  readonly kind: string
+  readonly ref: Ref
+  /** The remote object itself is needed, not only its id (an edge's hostport needs the domain's name). */
+  readonly needsObject?: boolean
+}
+
+/** What a reference stands for at the API. */
+export interface ResolvedTarget {
+  readonly id: string
+  readonly object: RemoteObject | undefined
+}
+
+/** Everything that decides what the remote object should be. All I/O lies behind; descriptors only compute. */
+export interface Desired<Spec> {
+  readonly spec: Spec
+  /** Status as last written: what Culvert put there before. */
+  readonly status: CommonStatus & Fields
+  /** Id of a reference that was found by `references`. */
+  id(kind: string, ref: Ref): string
+  /** Id and object of such a reference. */
+  target(kind: string, ref: Ref): ResolvedTarget
+  /** Value of a secret input that was found by `secretInputs`. */
+  secret(ref: SecretKeyRef): string
+  /** The marker for `metadata`, where the user sets none, of the object or one of its children. */
+  marker(nonce: string): string
+}
+
+/** A condition of the kind, beside the common ones. */
+export interface KindCondition {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason: string
+  readonly message: string
+}
+
+/** Whether the remote object, equal to the spec as it is, does its work. */
+export interface Readiness {
+  readonly ready: boolean
+  readonly reason: string
+  readonly message: string
+  /** Nothing moves until somebody acts: shown as Stalled. */
+  readonly stalled?: boolean
+  readonly conditions?: readonly KindCondition[]
+  /** Look at the remote object again after this many milliseconds. Absent: changes are noticed by the drift pass. */
+  readonly lookAgainMs?: number
+}
+
+/** A CR as others see it when they refer to it. */
+export interface TargetView {
+  readonly generation: number
+  readonly spec: Fields
+  readonly status: CommonStatus & Fields
+}
+
+export type ChildOperation =
+  | {
+      readonly type: 'create'
+      readonly body: Fields
+      readonly about: string
+      /** Deleted again after the last write of the plan. Should that not come to pass, the next plan removes it as unwanted. */
+      readonly temporary?: true
+    }
+  | {
+      readonly type: 'update'
+      readonly id: string
+      readonly body: Fields
+      readonly about: string
+      readonly fields: readonly string[]
+    }
+  | { readonly type: 'delete'; readonly id: string; readonly about: string }
+
+/** Objects of another collection that the CR declares inline and owns whole (the rules of a policy). */
+export interface Children<Spec> {
+  /** Spec field that declares them: how a child too many or too few is called where drift is counted. */
+  readonly field: string
+  readonly collection: Collection
+  /** Id of the parent that a child belongs to. */
+  parentId(child: RemoteObject): string | undefined
+  /**
+   * The writes that turn `current` (all children of the parent) into what the spec says, in the order in which they are safe.
+   */
+  plan(desired: Desired<Spec>, parentId: string, current: readonly RemoteObject[]): readonly ChildOperation[]
+  /** Ids of the children that a status names. */
+  idsIn(status: CommonStatus & Fields): readonly string[]
+  /** Status fields about the children. */
+  status(current: readonly RemoteObject[]): Fields
+}
+
+/**
+ * A kind whose CRs each stand for one remote object. Everything here is pure; shared code never asks which kind it has.
+ * @typeParam Spec the static type of the kind's spec.
+ */
+export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
+  readonly role: 'managed'
+  readonly definition: KindDefinition
+  /** Every collection that objects of this kind can be in. */
+  readonly collections: readonly Collection[]
+  /** The collection of one CR; decided by fields that are fixed at create. */
+  collectionOf(spec: Spec): Collection
+  /** Kinds that a spec may refer to, each with the ids of that kind which a remote object refers to. */
+  readonly refersTo: readonly ReferenceKind[]
+  references(spec: Spec): readonly FoundReference[]
+  secretInputs(spec: Spec): readonly { readonly path: string; readonly ref: SecretKeyRef }[]
+  /** Problems of the spec that CEL cannot see; each names field, value and remedy. */
+  problems(spec: Spec): readonly string[]
+  /** API fields that a POST carries and a PATCH must not. */
+  readonly createOnly: readonly string[]
+  /** API fields that only a PATCH carries. */
+  readonly updateOnly: readonly string[]
+  /** API fields that hold secret inputs: sent again when one of these changes, since the API does not return them. */
+  readonly secretFields: readonly string[]
+  /**
+   * Every field of the kind as it should be (`description` and `metadata` are the reconciler's). Null clears; undefined leaves alone.
+   * `remote` is undefined when the object is yet to be created.
+   */
+  desire(desired: Desired<Spec>, remote: RemoteObject | undefined): Fields
+  /** The same fields as `remote` has them, normalised to the form in which they are sent. */
+  observe(remote: RemoteObject): Fields
+  /**
+   * `fields` in the form that `observe` gives, for comparing: without secrets, sets in a fixed order, texts without meaningless case.
+   * Where the contract lets the API hide or choose a value, `remote` decides whether it is compared.
+   */
+  comparable(fields: Fields, remote?: RemoteObject): Fields
+  /** Status fields of the kind, from what the API returned; `previous` includes what `intent` says. */
+  status(remote: RemoteObject, previous: CommonStatus & Fields): Fields
+  /** Status fields that must be durable before an update is sent: what the update is about to take charge of. */
+  intent(spec: Spec, previous: CommonStatus & Fields): Fields
+  readiness(view: ReadinessView<Spec>): Readiness
+  /** Why others may not refer to the CR yet; undefined when they may. It exists at the API when this is asked. */
+  unusable(view: TargetView): string | undefined
+  /** When the certificate of the object is to be renewed, from its status; for kinds with certificates. */
+  renewsAt?(status: Fields): string | undefined
+  readonly children?: Children<Spec>
+}
+
+export interface ReadinessView<Spec> {
+  readonly spec: Spec
+  readonly remote: RemoteObject
+  /** Wall time in milliseconds. */
+  readonly now: number
+}
+
+export interface ReferenceKind {
+  readonly kind: string
+  /** Ids of that kind which the remote object holds. */
+  idsIn(remote: RemoteObject): readonly string[]
+  /** For what is named by another value than its id (an edge's hostport names a domain): whether `remote` uses `target`. */
+  uses?(remote: RemoteObject, target: RemoteObject): boolean
+}

@@ -1,0 +1,96 @@
+import type { KubeObject } from '../kube/types.ts'
+import type { ObjectEvent } from '../runtime/replica.ts'
+import type { Lane } from '../util/lane.ts'
+import { type AccountKey, type AccountResource, keyOfAccount } from './accounts/account-resource.ts'
+import { type CustomResource, isDeleting, nameOf, type ResourceName, statusOf } from './cr.ts'
+import { equalJSON } from './equal.ts'
+import type { KindsRegistry } from './kinds-registry.ts'
+import type { Memories } from './memory.ts'
+import { namedTargets } from './references.ts'
+import type { ResourceStore, Watches } from './resource-store.ts'
+
+/** Where work is queued. */
+export interface Wakeups {
+  readonly managed: (name: ResourceName, lane: Lane) => void
+  readonly account: (key: AccountKey, lane: Lane) => void
+}
+
+export interface WakeupOptions {
+  readonly kinds: KindsRegistry
+  readonly store: ResourceStore
+  readonly watches: Watches
+  readonly memories: Memories
+  readonly operatorNamespace: string
+  readonly wake: Wakeups
+}
+
+/** Turns what the watches see into queued work: for the object itself, and for all that wait for it. */
+export function subscribeWakeups(options: WakeupOptions): void {
+  const { store, wake, watches } = options
+  store.onChangedByOthers((name) => wake.managed(name, 'edit'))
+  for (const reflector of watches.managed.values()) reflector.subscribe((event) => onResource(options, event))
+  for (const reflector of watches.accounts.values()) reflector.subscribe((event) => onAccount(options, event))
+  watches.secrets.subscribe((event) => onSecret(options, event))
+  watches.namespaces?.subscribe((event) => onNamespace(options, event))
+}
+
+function onResource({ kinds, store, memories, wake }: WakeupOptions, event: ObjectEvent<CustomResource>): void {
+  const { object, previous } = event
+  const name = nameOf(object)
+  if (event.type === 'deleted') memories.forget(object.metadata.uid)
+  // The status we write ourselves is the end of a reconcile, not a reason for the next one.
+  else if (!store.recording && !store.mayBeOurs(object)) wake.managed(name, 'edit')
+  if (previous !== undefined && isSameForOthers(previous, object)) return
+  for (const referrer of store.referrersOf(name)) wake.managed(nameOf(referrer), 'edit')
+  const descriptor = kinds.managedKind(name.kind)
+  if (descriptor === undefined) return
+  // A target that is being deleted waits for those that refer to it.
+  for (const user of previous === undefined ? [object] : [previous, object]) {
+    for (const target of namedTargets(descriptor, user)) {
+      const resource = store.get(target)
+      if (resource !== undefined && isDeleting(resource)) wake.managed(target, 'edit')
+    }
+  }
+  const account = store.accountKeyOf(object)
+  if (account === undefined || event.type !== 'deleted') return
+  const resource = store.account(account)
+  if (resource !== undefined && isDeleting(resource)) wake.account(account, 'edit')
+}
+
+function isSameForOthers(previous: CustomResource, object: CustomResource): boolean {
+  return (
+    isDeleting(previous) === isDeleting(object) &&
+    previous.metadata.generation === object.metadata.generation &&
+    equalJSON(statusOf(previous), statusOf(object))
+  )
+}
+
+function onAccount({ store, wake }: WakeupOptions, event: ObjectEvent<AccountResource>): void {
+  const key = keyOfAccount(event.object)
+  if (!store.recording || event.type === 'deleted') wake.account(key, 'edit')
+  // Who had no account may have one now, and the other way round; a changed spec may let others in.
+  if (event.type === 'updated' && event.previous.metadata.generation === event.object.metadata.generation) return
+  for (const cr of store.all()) {
+    const inReach = key.namespace === undefined || cr.metadata.namespace === key.namespace
+    if (inReach) wake.managed(nameOf(cr), 'edit')
+  }
+}
+
+function onSecret(
+  { store, operatorNamespace, wake }: WakeupOptions,
+  { object, type, previous }: ObjectEvent<KubeObject>,
+): void {
+  if (type === 'updated' && previous.metadata.resourceVersion === object.metadata.resourceVersion) return
+  const secret = { namespace: object.metadata.namespace ?? '', name: object.metadata.name }
+  for (const account of store.accountsUsing(secret, operatorNamespace)) wake.account(keyOfAccount(account), 'edit')
+  for (const cr of store.readersOf(secret)) wake.managed(nameOf(cr), 'edit')
+}
+
+/** Labels decide which ClusterAccounts a namespace may use. */
+function onNamespace({ store, wake }: WakeupOptions, { object, previous }: ObjectEvent<KubeObject>): void {
+  if (previous !== undefined && equalJSON(previous.metadata.labels, object.metadata.labels)) return
+  for (const cr of store.all()) {
+    if (cr.metadata.namespace !== object.metadata.name) continue
+    if (store.accountKeyOf(cr)?.kind === 'ClusterAccount') wake.managed(nameOf(cr), 'edit')
+  }
+}

@@ -1,0 +1,202 @@
+import { type Clock, sleep } from '../util/clock.ts'
+import type { Lane } from '../util/lane.ts'
+import type { Logger } from '../util/logger.ts'
+import { jitter, type Random } from '../util/random.ts'
+import type { Outcome } from './outcome.ts'
+import { type Work, WorkQueue, type WorkQueueObserver } from './work-queue.ts'
+
+const TERMINAL_RETRY_MS = 600_000
+
+/** One object that is to be reconciled. */
+export interface ReconcileKey {
+  readonly kind: string
+  /** Undefined for objects of the cluster's scope. */
+  readonly namespace?: string | undefined
+  readonly name: string
+}
+
+/** How a reconcile ended, as a label: the values that dashboards know, and `terminal_error`. */
+export type ReconcileResult = 'success' | 'requeue_after' | 'error' | 'terminal_error'
+
+/** Told of each reconcile that ended, for metrics. */
+export interface ControllerObserver {
+  started(kind: string): void
+  ended(kind: string, result: ReconcileResult, seconds: number): void
+}
+
+export interface ControllerOptions {
+  /** Brings one object where it should be. What it throws counts as `backoff`. `signal` aborts when the stop's deadline is over. */
+  readonly reconcile: (key: ReconcileKey, signal: AbortSignal) => Promise<Outcome>
+  /** Whose share of the workers an object counts against, its account's say. Default: nobody's. */
+  readonly groupOf?: (key: ReconcileKey) => string
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  /** Reconciles at a time. Default 8. */
+  readonly workers?: number
+  /** Of them, how many one group may hold, so that an account that hangs leaves workers to the others. Default half, rounded up. */
+  readonly maxPerGroup?: number
+  /** How long a stop waits for what is in flight, in milliseconds. Default 10 000. */
+  readonly stopMs?: number
+  readonly backoffBaseMs?: number
+  readonly backoffMaxMs?: number
+  readonly observer?: ControllerObserver | undefined
+  readonly queueObserver?: WorkQueueObserver | undefined
+}
+
+/**
+ * Workers over one queue for all kinds. The only place that turns an `Outcome` into a requeue.
+ *
+ * ```ts
+ * const controller = new Controller({ reconcile, groupOf, clock, random, logger })
+ * controller.enqueue({ kind: 'Edge', namespace: 'shop', name: 'front' })
+ * await controller.run(signal)
+ * ```
+ */
+export class Controller {
+  readonly #options: ControllerOptions
+  readonly #workers: number
+  readonly #queue: WorkQueue
+
+  constructor(options: ControllerOptions) {
+    this.#options = options
+    this.#workers = options.workers ?? 8
+    this.#queue = new WorkQueue({
+      clock: options.clock,
+      random: options.random,
+      maxPerGroup: options.maxPerGroup ?? Math.ceil(this.#workers / 2),
+      observer: options.queueObserver,
+      ...(options.backoffBaseMs === undefined ? {} : { backoffBaseMs: options.backoffBaseMs }),
+      ...(options.backoffMaxMs === undefined ? {} : { backoffMaxMs: options.backoffMaxMs }),
+    })
+  }
+
+  get workers(): number {
+    return this.#workers
+  }
+
+  /** For metrics only; work is added by `enqueue`. */
+  get queue(): Pick<WorkQueue, 'depth' | 'inFlight' | 'delayed' | 'oldestSeconds' | 'unfinishedSeconds'> {
+    return this.#queue
+  }
+
+  /** Reconciles `key` as soon as its turn comes. Default lane `edit`. */
+  enqueue(key: ReconcileKey, lane: Lane = 'edit'): void {
+    this.#queue.add(formatKey(key), { lane, group: this.#groupOf(key) })
+  }
+
+  /** Reconciles `key` after `ms` milliseconds. Default lane `poll`. */
+  enqueueAfter(key: ReconcileKey, ms: number, lane: Lane = 'poll'): void {
+    this.#queue.addAfter(formatKey(key), ms, { lane, group: this.#groupOf(key) })
+  }
+
+  /**
+   * Works until `signal` is aborted, then takes nothing new and resolves when what is in flight has ended, at the latest
+   * after `stopMs`. A controller runs once.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const cutOff = new AbortController()
+    const stop = (): void => this.#queue.shutDown()
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    const workers = Promise.all(Array.from({ length: this.#workers }, () => this.#work(cutOff.signal)))
+    const stopped = new AbortController()
+    try {
+      await Promise.race([workers, this.#deadline(signal, stopped.signal)])
+    } finally {
+      signal.removeEventListener('abort', stop)
+      stopped.abort()
+      cutOff.abort()
+    }
+  }
+
+  async #deadline(signal: AbortSignal, stopped: AbortSignal): Promise<void> {
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    const { clock, logger, stopMs = 10_000 } = this.#options
+    try {
+      await sleep(clock, stopMs, stopped)
+    } catch {
+      // Everything ended in time.
+      return
+    }
+    logger.warn({ inFlight: this.#queue.inFlight, stopMs }, 'reconciles did not end in time and are cut off')
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    for (let work = await this.#queue.take(); work !== undefined; work = await this.#queue.take()) {
+      try {
+        await this.#reconcile(work, signal)
+      } finally {
+        this.#queue.done(work.key)
+      }
+    }
+  }
+
+  async #reconcile(work: Work, signal: AbortSignal): Promise<void> {
+    const key = parseKey(work.key)
+    const { clock, observer } = this.#options
+    const started = clock.monotonic()
+    observer?.started(key.kind)
+    const outcome = await this.#attempt(key, signal)
+    const result = this.#requeue(key, work.key, outcome)
+    observer?.ended(key.kind, result, (clock.monotonic() - started) / 1000)
+  }
+
+  async #attempt(key: ReconcileKey, signal: AbortSignal): Promise<Outcome> {
+    try {
+      return await this.#options.reconcile(key, signal)
+    } catch (error) {
+      // What a reconciler expects it returns; what it throws is a bug or a failure nobody foresaw.
+      this.#options.logger.error({ ...key, err: error }, 'reconcile threw')
+      return { type: 'backoff', error }
+    }
+  }
+
+  #requeue(key: ReconcileKey, queueKey: string, outcome: Outcome): ReconcileResult {
+    const { random, logger } = this.#options
+    const group = this.#groupOf(key)
+    switch (outcome.type) {
+      case 'done':
+        this.#queue.forget(queueKey)
+        return 'success'
+      case 'after':
+        this.#queue.forget(queueKey)
+        this.#queue.addAfter(queueKey, outcome.ms, { lane: outcome.lane ?? 'poll', group })
+        return 'requeue_after'
+      case 'backoff': {
+        const atLeastMs = retryAfterMs(outcome.error)
+        const retryMs = Math.round(this.#queue.addBackoff(queueKey, { group, atLeastMs }))
+        const fields = { ...key, retryMs, failures: this.#queue.failures(queueKey), err: outcome.error }
+        logger.warn(fields, 'reconcile failed and will be tried again')
+        return 'error'
+      }
+      case 'terminal': {
+        this.#queue.forget(queueKey)
+        const retryMs = Math.round(jitter(random, outcome.retryMs ?? TERMINAL_RETRY_MS, 0.1))
+        this.#queue.addAfter(queueKey, retryMs, { lane: 'drift', group })
+        logger.warn({ ...key, retryMs, err: outcome.error }, 'reconcile was refused')
+        return 'terminal_error'
+      }
+    }
+  }
+
+  #groupOf(key: ReconcileKey): string {
+    return this.#options.groupOf?.(key) ?? ''
+  }
+}
+
+/** How long the far side asked to be left alone; 0 when it did not say. */
+function retryAfterMs(error: unknown): number {
+  const said = typeof error === 'object' && error !== null && 'retryAfterMs' in error ? error.retryAfterMs : undefined
+  return typeof said === 'number' ? said : 0
+}
+
+/** `Kind/namespace/name`, the namespace empty in the cluster's scope: none of the three may contain a slash. */
+function formatKey({ kind, namespace = '', name }: ReconcileKey): string {
+  return `${kind}/${namespace}/${name}`
+}
+
+function parseKey(text: string): ReconcileKey {
+  const [kind = '', namespace = '', name = ''] = text.split('/')
+  return namespace === '' ? { kind, name } : { kind, namespace, name }
+}

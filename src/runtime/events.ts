@@ -1,0 +1,148 @@
+import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Logger } from '../util/logger.ts'
+import { microTime } from '../util/micro-time.ts'
+import type { Random } from '../util/random.ts'
+
+const events: ResourceType = {
+  group: 'events.k8s.io',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+}
+
+/** Limits of events.k8s.io/v1, in bytes. */
+const MAX_NOTE_BYTES = 1024
+const MAX_REASON_BYTES = 128
+const MAX_NAME_LENGTH = 253
+/** Where the API server wants events about objects of the cluster's scope. */
+const CLUSTER_SCOPE_NAMESPACE = 'default'
+
+const REPEAT_AFTER_MS = 600_000
+const MAX_REMEMBERED = 4096
+const MAX_WAITING = 256
+
+export interface ObjectEventNote {
+  readonly type: 'Normal' | 'Warning'
+  /** Why, in one UpperCamelCase word: machines read it. */
+  readonly reason: string
+  /** What was done or tried, in one UpperCamelCase word. Default: the reason. */
+  readonly action?: string
+  /** For people; cut at 1 KiB. Never holds a secret. */
+  readonly note: string
+}
+
+export interface EventRecorderOptions {
+  readonly client: Pick<KubeClient, 'create'>
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  /** Name of this process, the pod's say. */
+  readonly instance: string
+}
+
+interface Waiting {
+  readonly namespace: string
+  readonly name: string
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Writes Events for people who look at an object. For transitions only; the same words about the same object are
+ * written once in ten minutes. Events are a courtesy: what cannot be written (a namespace that is being deleted, a server
+ * that is down, too many at once) is logged at debug level and given up.
+ */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions
+  /** What was said → monotonic milliseconds, oldest first. */
+  readonly #said = new Map<string, number>()
+  readonly #waiting: Waiting[] = []
+  #sending: Promise<void> | undefined
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options
+  }
+
+  /** Records `event` about `object`. Returns at once and never throws. */
+  record(object: KubeObject, event: ObjectEventNote): void {
+    if (!this.#isNews(object, event)) return
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#options.logger.debug({ reason: event.reason }, 'too many events wait, one was dropped')
+      return
+    }
+    this.#waiting.push(this.#toWaiting(object, event))
+    this.#sending ??= this.#send()
+  }
+
+  /** Resolves when everything recorded so far was written or given up. */
+  async flush(): Promise<void> {
+    await this.#sending
+  }
+
+  async #send(): Promise<void> {
+    for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) {
+      const { namespace, name, body } = event
+      try {
+        await this.#options.client.create(events, { namespace, name }, body)
+      } catch (error) {
+        this.#options.logger.debug({ namespace, event: name, err: error }, 'an event was not written')
+      }
+    }
+    // In the same turn as the last look at what waits, so that nothing recorded after it is left lying.
+    this.#sending = undefined
+  }
+
+  #isNews(object: KubeObject, event: ObjectEventNote): boolean {
+    const now = this.#options.clock.monotonic()
+    const words = JSON.stringify([object.metadata.uid, event.type, event.reason, event.note])
+    const last = this.#said.get(words)
+    if (last !== undefined && now - last < REPEAT_AFTER_MS) return false
+    this.#said.delete(words)
+    this.#said.set(words, now)
+    for (const [oldest, at] of this.#said) {
+      if (this.#said.size <= MAX_REMEMBERED && now - at < REPEAT_AFTER_MS) break
+      this.#said.delete(oldest)
+    }
+    return true
+  }
+
+  #toWaiting(object: KubeObject, event: ObjectEventNote): Waiting {
+    const { clock, random, instance } = this.#options
+    const { name, namespace, uid, resourceVersion } = object.metadata
+    const suffix = `.${random.hex(8)}`
+    const reason = cutBytes(event.reason, MAX_REASON_BYTES)
+    return {
+      namespace: namespace ?? CLUSTER_SCOPE_NAMESPACE,
+      name: `${name.slice(0, MAX_NAME_LENGTH - suffix.length).replace(/[^a-z0-9]+$/, '')}${suffix}`,
+      body: {
+        eventTime: microTime(clock.now()),
+        reportingController: 'culvert.dev/operator',
+        reportingInstance: cutBytes(instance, 128),
+        type: event.type,
+        reason,
+        action: cutBytes(event.action ?? reason, 128),
+        note: cutBytes(event.note, MAX_NOTE_BYTES),
+        regarding: {
+          apiVersion: object.apiVersion,
+          kind: object.kind,
+          name,
+          uid,
+          resourceVersion,
+          ...(namespace === undefined ? {} : { namespace }),
+        },
+      },
+    }
+  }
+}
+
+/** `text` cut to at most `limit` bytes of UTF-8, between characters, with an ellipsis where something is missing. */
+export function cutBytes(text: string, limit: number): string {
+  const bytes = new TextEncoder().encode(text)
+  if (bytes.length <= limit) return text
+  const ellipsis = '…'
+  let end = limit - Buffer.byteLength(ellipsis)
+  // Bytes 10xxxxxx continue a character.
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
+  return new TextDecoder().decode(bytes.subarray(0, end)) + ellipsis
+}

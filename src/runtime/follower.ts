@@ -1,0 +1,195 @@
+import { KubeError } from '../kube/errors.ts'
+import type { KubeClient, KubeObject, ListOptions, ResourceType } from '../kube/types.ts'
+import { type Clock, sleep } from '../util/clock.ts'
+import type { Logger } from '../util/logger.ts'
+import { jitter, type Random } from '../util/random.ts'
+import type { Replica } from './replica.ts'
+import { isNewer } from './resource-version.ts'
+
+const PAGE_SIZE = 500
+const BACKOFF_BASE_MS = 500
+const BACKOFF_MAX_MS = 30_000
+/** A watch that ended sooner and empty-handed counts as a failure, lest it be opened in a tight loop. */
+const SHORT_WATCH_MS = 1000
+/** After so many lists from before what was seen already, history must have been reset: a backup was restored. */
+const LISTS_UNTIL_RESTORED = 3
+
+export interface FollowerOptions {
+  readonly client: Pick<KubeClient, 'list' | 'watch'>
+  readonly type: ResourceType
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  /** Told of every failure; the reflector goes on by itself. `attempt` counts failures in a row, from 1. */
+  readonly onError?: (error: KubeError, attempt: number) => void
+  /** Seconds after which the server ends a watch, jittered by a fifth. Default 300. */
+  readonly watchSeconds?: number
+  /**
+   * Milliseconds without any frame after which a watch is taken for dead. Default 150 000: API servers send a bookmark
+   * about once a minute.
+   */
+  readonly stallMs?: number
+}
+
+/**
+ * Lists one namespace, or all, in pages, then watches, and tries again after every failure without end. What it learns
+ * goes into the replica.
+ */
+export class Follower<T extends KubeObject> {
+  readonly #options: FollowerOptions
+  readonly #replica: Replica<T>
+  readonly #scope: string | undefined
+  readonly #onSynced: () => void
+  #failures = 0
+  #staleLists = 0
+  #retryAfterMs = 0
+  /** Where to watch from; undefined when a list is due. */
+  #from: string | undefined
+
+  constructor(options: FollowerOptions, replica: Replica<T>, scope: string | undefined, onSynced: () => void) {
+    this.#options = options
+    this.#replica = replica
+    this.#scope = scope
+    this.#onSynced = onSynced
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        this.#from ??= await this.#list(signal)
+        await this.#watch(this.#from, signal)
+      } catch (error) {
+        if (signal.aborted) return
+        this.#noteFailure(error)
+        await this.#pause(signal)
+      }
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<string> {
+    const { items, resourceVersion } = await this.#pages(signal)
+    const seen = this.#replica.seen(this.#scope)
+    const restored = seen !== undefined && isNewer(seen, resourceVersion)
+    if (restored && ++this.#staleLists < LISTS_UNTIL_RESTORED) {
+      throw new KubeError('Unavailable', `listing ${this.#options.type.plural}: the list is older than what was seen`)
+    }
+    this.#staleLists = 0
+    this.#replica.replace(this.#scope, items, resourceVersion, restored)
+    this.#onSynced()
+    return resourceVersion
+  }
+
+  /** All pages at one resourceVersion. When that expires between two pages, everything at once instead. */
+  async #pages(signal: AbortSignal): Promise<{ items: readonly T[]; resourceVersion: string }> {
+    const { client, type } = this.#options
+    const base: ListOptions = { namespace: this.#scope, signal }
+    const items: T[] = []
+    let page = await client.list<T>(type, { ...base, limit: PAGE_SIZE })
+    for (;;) {
+      items.push(...page.items)
+      if (page.continue === undefined) return { items, resourceVersion: page.resourceVersion }
+      try {
+        page = await client.list<T>(type, { ...base, limit: PAGE_SIZE, continue: page.continue })
+      } catch (error) {
+        if (!isGone(error)) throw error
+        return await client.list<T>(type, base)
+      }
+    }
+  }
+
+  async #watch(from: string, signal: AbortSignal): Promise<void> {
+    const { client, type, clock, random, watchSeconds = 300 } = this.#options
+    const watchdog = new Watchdog(clock, this.#options.stallMs ?? 150_000)
+    const opened = clock.monotonic()
+    let frames = 0
+    try {
+      const watch = client.watch<T>(type, {
+        namespace: this.#scope,
+        resourceVersion: from,
+        timeoutSeconds: Math.round(jitter(random, watchSeconds, 0.2)),
+        signal: AbortSignal.any([signal, watchdog.signal]),
+      })
+      for await (const frame of watch) {
+        frames++
+        this.#failures = 0
+        watchdog.feed()
+        if (frame.type === 'bookmark') this.#replica.progress(this.#scope, frame.resourceVersion)
+        else if (frame.type === 'deleted') this.#replica.remove(this.#scope, frame.object)
+        else this.#replica.put(this.#scope, frame.object)
+        this.#from = this.#replica.seen(this.#scope)
+      }
+    } catch (error) {
+      if (isGone(error)) this.#from = undefined
+      throw error
+    } finally {
+      watchdog.stop()
+    }
+    if (signal.aborted) return
+    if (watchdog.signal.aborted) throw new KubeError('Timeout', `watching ${type.plural}: no sign of life`)
+    if (frames === 0 && clock.monotonic() - opened < SHORT_WATCH_MS) {
+      throw new KubeError('Unavailable', `watching ${type.plural}: the watch ended at once`)
+    }
+    this.#failures = 0
+  }
+
+  #noteFailure(error: unknown): void {
+    const failure =
+      error instanceof KubeError
+        ? error
+        : new KubeError('Unexpected', `following ${this.#options.type.plural} failed`, { cause: error })
+    this.#failures++
+    const { logger, onError, type } = this.#options
+    const fields = { resource: type.plural, namespace: this.#scope, code: failure.code, attempt: this.#failures }
+    // Connections end all the time; what keeps failing is worth a look.
+    if (this.#failures < 3) logger.debug({ ...fields, err: failure }, 'reflector will try again')
+    else logger.warn({ ...fields, err: failure }, 'reflector keeps failing')
+    onError?.(failure, this.#failures)
+    this.#retryAfterMs = failure.retryAfterMs ?? 0
+  }
+
+  async #pause(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options
+    const backoff = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** Math.min(this.#failures - 1, 10))
+    const ms = Math.max(jitter(random, backoff, 0.5), Math.min(this.#retryAfterMs, BACKOFF_MAX_MS))
+    try {
+      await sleep(clock, ms, signal)
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+  }
+}
+
+/** Aborts its signal when it was not fed for a while: a connection may die without a word. */
+class Watchdog {
+  readonly #clock: Clock
+  readonly #ms: number
+  readonly #controller = new AbortController()
+  #cancel: () => void
+
+  constructor(clock: Clock, ms: number) {
+    this.#clock = clock
+    this.#ms = ms
+    this.#cancel = this.#arm()
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  feed(): void {
+    this.#cancel()
+    this.#cancel = this.#arm()
+  }
+
+  stop(): void {
+    this.#cancel()
+  }
+
+  #arm(): () => void {
+    return this.#clock.setTimer(this.#ms, () => this.#controller.abort())
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof KubeError && error.code === 'Gone'
+}

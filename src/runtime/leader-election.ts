@@ -1,0 +1,209 @@
+import { KubeError } from '../kube/errors.ts'
+import type { KubeClient } from '../kube/types.ts'
+import { type Clock, sleep } from '../util/clock.ts'
+import type { Logger } from '../util/logger.ts'
+import { jitter, type Random } from '../util/random.ts'
+import { LeaseLock } from './lease-lock.ts'
+
+export interface LeaderElectionOptions {
+  /**
+   * A client without a leadership hook. Its time-outs should be a few seconds, so that several renewals are tried before
+   * the renew deadline.
+   */
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch'>
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  /** Namespace and name of the Lease. */
+  readonly namespace: string
+  readonly name: string
+  /** Names this process to people, the pod's name say; made unique with random digits. */
+  readonly identity: string
+  /** How long others wait, in milliseconds, before they take over from a leader that does not renew. Default 15 000. */
+  readonly leaseDurationMs?: number
+  /**
+   * How long this process takes itself for the leader, in milliseconds, after the start of its last successful renewal.
+   * Default 10 000. What is left of the lease duration is the time in which requests sent before must have ended.
+   */
+  readonly renewDeadlineMs?: number
+  /** Between two attempts to take or renew the lease, in milliseconds. Default 2 000. */
+  readonly retryPeriodMs?: number
+  readonly onStartedLeading: () => void
+  /** Leadership is over. When it is given up on purpose, the lease is released after this has resolved. */
+  readonly onStoppedLeading: () => void | Promise<void>
+}
+
+interface Term {
+  /** Monotonic milliseconds when it began. */
+  readonly since: number
+  /** When the last successful renewal was begun, on both clocks. */
+  renewed: Instant
+}
+
+interface Instant {
+  readonly monotonic: number
+  readonly wall: number
+}
+
+/**
+ * Makes sure that at most one process leads. A leader that cannot renew stops being one before any other may become
+ * one, even if none of its code ran meanwhile: `isLeader` compares clocks on each call.
+ *
+ * ```ts
+ * const election = new LeaderElection({ client, namespace, name: 'culvert', identity, onStartedLeading, onStoppedLeading, … })
+ * const client = createKubeClient({ beforeWrite: () => election.assertLeader(), … })
+ * const end = await election.run(signal)   // 'lost': exit, and let the next process begin afresh
+ * ```
+ */
+export class LeaderElection {
+  readonly #options: LeaderElectionOptions
+  readonly #renewDeadlineMs: number
+  readonly #lock: LeaseLock
+  #term: Term | undefined
+
+  /** Throws a `RangeError` unless retry period < renew deadline < lease duration. */
+  constructor(options: LeaderElectionOptions) {
+    const { client, clock, random, namespace, name } = options
+    const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2000 } = options
+    if (!(retryPeriodMs > 0 && retryPeriodMs < renewDeadlineMs && renewDeadlineMs < leaseDurationMs)) {
+      throw new RangeError('leader election needs: 0 < retry period < renew deadline < lease duration')
+    }
+    this.#options = options
+    this.#renewDeadlineMs = renewDeadlineMs
+    const identity = `${options.identity}_${random.hex(8)}`
+    this.#lock = new LeaseLock({ client, clock, key: { namespace, name }, identity, leaseDurationMs })
+  }
+
+  /** Whether this process leads at this very moment. */
+  isLeader(): boolean {
+    return this.#term !== undefined && this.#isFresh(this.#term.renewed)
+  }
+
+  /** Throws a `KubeError` `NotLeader` unless this process leads at this very moment: called right before each write. */
+  assertLeader(): void {
+    if (!this.isLeader()) throw new KubeError('NotLeader', 'this process does not lead')
+  }
+
+  /** Monotonic milliseconds since when this process leads; undefined when it does not. */
+  get leadingSince(): number | undefined {
+    return this.isLeader() ? this.#term?.since : undefined
+  }
+
+  /**
+   * Waits for the lease, then leads until leadership is lost or `signal` is aborted. Leads once: after `lost` the process
+   * should end, since what it had in flight belongs to a former leader.
+   */
+  async run(signal: AbortSignal): Promise<'lost' | 'stopped'> {
+    const acquired = await this.#acquire(signal)
+    if (acquired === undefined) return 'stopped'
+    const { logger, onStartedLeading, clock } = this.#options
+    this.#term = { since: clock.monotonic(), renewed: acquired }
+    logger.info({}, 'started leading')
+    try {
+      onStartedLeading()
+      await this.#renewUntilLost(this.#term, signal)
+      return signal.aborted ? 'stopped' : 'lost'
+    } finally {
+      await this.#stepDown(signal)
+    }
+  }
+
+  async #acquire(signal: AbortSignal): Promise<Instant | undefined> {
+    while (!signal.aborted) {
+      const started = this.#now()
+      const held = await this.#claim(signal)
+      // An answer that took too long came too late to lead by.
+      if (held === true && !signal.aborted && this.#isFresh(started)) return started
+      await this.#pause(signal)
+    }
+    return undefined
+  }
+
+  async #renewUntilLost(term: Term, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options
+    for (;;) {
+      // A request that hangs, or a run of failures, must not keep us beyond the deadline.
+      const deadline = new AbortController()
+      const left = this.#renewDeadlineMs - (clock.monotonic() - term.renewed.monotonic)
+      const cancel = clock.setTimer(left, () => deadline.abort())
+      const ended = AbortSignal.any([signal, deadline.signal])
+      try {
+        const renewed = await this.#renew(ended)
+        if (renewed === undefined) return
+        term.renewed = renewed
+      } finally {
+        cancel()
+      }
+    }
+  }
+
+  /** Tries until a renewal succeeds; undefined when another holds the lease or `ended` is aborted first. */
+  async #renew(ended: AbortSignal): Promise<Instant | undefined> {
+    for (;;) {
+      await this.#pause(ended)
+      if (ended.aborted) return undefined
+      const started = this.#now()
+      const held = await this.#claim(ended)
+      if (ended.aborted || held === false) return undefined
+      if (held === true) return started
+    }
+  }
+
+  /** Undefined when it could not be found out, or `signal` was aborted first. */
+  async #claim(signal: AbortSignal): Promise<boolean | undefined> {
+    const aborted = Promise.withResolvers<undefined>()
+    const onAbort = (): void => aborted.resolve(undefined)
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      return await Promise.race([this.#lock.claim(), aborted.promise])
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'could not take or renew the lease')
+      return undefined
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  async #stepDown(signal: AbortSignal): Promise<void> {
+    const { logger, onStoppedLeading } = this.#options
+    // On purpose: work in flight may still end under the lease. Otherwise another process may lead any moment.
+    if (!signal.aborted) this.#term = undefined
+    this.#lock.abandon()
+    logger.info({ onPurpose: signal.aborted }, 'stopped leading')
+    try {
+      await onStoppedLeading()
+    } finally {
+      this.#term = undefined
+      if (signal.aborted) await this.#release()
+    }
+  }
+
+  async #release(): Promise<void> {
+    try {
+      await this.#lock.release()
+    } catch (error) {
+      // The next leader waits for the lease to expire instead.
+      this.#options.logger.warn({ err: error }, 'could not release the lease')
+    }
+  }
+
+  async #pause(signal: AbortSignal): Promise<void> {
+    const { clock, random, retryPeriodMs = 2000 } = this.#options
+    try {
+      await sleep(clock, jitter(random, retryPeriodMs, 0.1), signal)
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+  }
+
+  #now(): Instant {
+    const { clock } = this.#options
+    return { monotonic: clock.monotonic(), wall: clock.now() }
+  }
+
+  /** The monotonic clock stands still while a machine sleeps; the wall clock tells of that. */
+  #isFresh({ monotonic, wall }: Instant): boolean {
+    const now = this.#now()
+    return now.monotonic - monotonic < this.#renewDeadlineMs && now.wall - wall < this.#renewDeadlineMs
+  }
+}

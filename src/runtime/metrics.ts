@@ -1,0 +1,280 @@
+import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client'
+import type { KubeRequestObservation } from '../kube/transport.ts'
+import type { Controller, ControllerObserver } from './controller.ts'
+import type { WorkQueueObserver } from './work-queue.ts'
+
+/** Seconds. A reconcile takes a few requests, or a wait for the rate budget. */
+const WORK_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+const WAIT_BUCKETS = [0.001, 0.01, 0.1, 1, 10, 60, 300, 1000]
+const QUEUE = 'culvert'
+
+/** One call to the management API that ended. */
+export interface ApiRequestObservation {
+  readonly collection: string
+  readonly method: string
+  /** HTTP status, or the code of the `ApiError` when there was no response. */
+  readonly status: string
+  readonly seconds: number
+}
+
+/** When a certificate is to be renewed: what the API tells of its end. */
+export interface CertificateRenewal {
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  /** Wall time in milliseconds. */
+  readonly renewsAt: number
+}
+
+/**
+ * Everything the operator measures. Where dashboards for controllers know a name already, it is that name; what is
+ * Culvert's own is called `culvert_*`. Labels hold kinds, names and codes, never ids of the API or secrets.
+ */
+export class Metrics {
+  readonly controller: ControllerObserver
+  readonly queue: WorkQueueObserver
+  readonly #registers: [Registry]
+  readonly #declareController: (controller: string) => void
+  readonly #kubeRequests: Counter<'code' | 'method' | 'verb' | 'resource'>
+  readonly #kubeDuration: Histogram<'verb' | 'resource'>
+  readonly #leader: Gauge<'name'>
+  readonly #apiRequests: Counter<'collection' | 'method' | 'status'>
+  readonly #apiDuration: Histogram<'collection' | 'method'>
+  readonly #rateLimitWait: Histogram<'lane'>
+  readonly #drift: Counter<'kind' | 'field'>
+  readonly #orphans: Gauge<'account'>
+
+  constructor(registry: Registry) {
+    const registers: [Registry] = [registry]
+    this.#registers = registers
+    const { observer, declare } = createControllerObserver(registers)
+    this.controller = observer
+    this.#declareController = declare
+    this.queue = createQueueObserver(registers)
+    this.#kubeRequests = new Counter({
+      name: 'rest_client_requests_total',
+      help: 'Requests to the Kubernetes API, by result.',
+      labelNames: ['code', 'method', 'verb', 'resource'],
+      registers,
+    })
+    this.#kubeDuration = new Histogram({
+      name: 'rest_client_request_duration_seconds',
+      help: 'Duration of requests to the Kubernetes API.',
+      labelNames: ['verb', 'resource'],
+      buckets: WORK_BUCKETS,
+      registers,
+    })
+    this.#leader = new Gauge({
+      name: 'leader_election_master_status',
+      help: 'Whether this process leads.',
+      labelNames: ['name'],
+      registers,
+    })
+    this.#apiRequests = new Counter({
+      name: 'culvert_api_requests_total',
+      help: 'Calls to the management API, by result.',
+      labelNames: ['collection', 'method', 'status'],
+      registers,
+    })
+    this.#apiDuration = new Histogram({
+      name: 'culvert_api_request_duration_seconds',
+      help: 'Duration of calls to the management API, waits for the rate budget aside.',
+      labelNames: ['collection', 'method'],
+      buckets: WORK_BUCKETS,
+      registers,
+    })
+    this.#rateLimitWait = new Histogram({
+      name: 'culvert_rate_limit_wait_seconds',
+      help: 'How long calls to the management API waited for the rate budget of their account.',
+      labelNames: ['lane'],
+      buckets: WAIT_BUCKETS,
+      registers,
+    })
+    this.#drift = new Counter({
+      name: 'culvert_drift_total',
+      help: 'Remote changes that were found and put back, by field.',
+      labelNames: ['kind', 'field'],
+      registers,
+    })
+    this.#orphans = new Gauge({
+      name: 'culvert_orphans',
+      help: 'Remote objects made by this installation whose resource is gone.',
+      labelNames: ['account'],
+      registers,
+    })
+  }
+
+  /** Reads the gauges of the queue and the workers of `controller` whenever metrics are scraped. */
+  watchController(controller: Pick<Controller, 'queue' | 'workers'>, kinds: readonly string[]): void {
+    const registers = this.#registers
+    queueGauge(registers, 'workqueue_depth', 'Keys that wait.', () => controller.queue.depth)
+    queueGauge(registers, 'workqueue_delayed', 'Keys that wait for their time.', () => controller.queue.delayed)
+    queueGauge(registers, 'workqueue_oldest_seconds', 'Wait of the key that waits longest.', () => {
+      return controller.queue.oldestSeconds
+    })
+    queueGauge(registers, 'workqueue_unfinished_work_seconds', 'Time spent on keys in flight.', () => {
+      return controller.queue.unfinishedSeconds.total
+    })
+    queueGauge(registers, 'workqueue_longest_running_processor_seconds', 'Time spent on the longest in flight.', () => {
+      return controller.queue.unfinishedSeconds.longest
+    })
+    const workers = new Gauge({
+      name: 'controller_runtime_max_concurrent_reconciles',
+      help: 'Reconciles at a time; all kinds share the workers.',
+      labelNames: ['controller'],
+      registers,
+    })
+    for (const kind of kinds) {
+      workers.set({ controller: kind }, controller.workers)
+      this.#declareController(kind)
+    }
+  }
+
+  /** For `KubeClientOptions.onRequest`. */
+  readonly kubeRequest = ({ verb, resource, code, seconds }: KubeRequestObservation): void => {
+    this.#kubeRequests.inc({ code, method: METHODS[verb], verb, resource })
+    this.#kubeDuration.observe({ verb, resource }, seconds)
+  }
+
+  setLeading(name: string, leading: boolean): void {
+    this.#leader.set({ name }, leading ? 1 : 0)
+  }
+
+  readonly apiRequest = ({ collection, method, status, seconds }: ApiRequestObservation): void => {
+    this.#apiRequests.inc({ collection, method, status })
+    this.#apiDuration.observe({ collection, method }, seconds)
+  }
+
+  readonly rateLimitWait = (lane: string, seconds: number): void => {
+    this.#rateLimitWait.observe({ lane }, seconds)
+  }
+
+  /** One remote change was found, in `fields`. */
+  driftFound(kind: string, fields: readonly string[]): void {
+    for (const field of fields) this.#drift.inc({ kind, field })
+  }
+
+  setOrphans(account: string, count: number): void {
+    this.#orphans.set({ account }, count)
+  }
+
+  forgetAccount(account: string): void {
+    this.#orphans.remove({ account })
+  }
+
+  /** Reads the renewal times of all managed certificates from `renewals` whenever metrics are scraped. */
+  watchCertificates(renewals: () => Iterable<CertificateRenewal>): void {
+    new Gauge({
+      name: 'culvert_certificate_renewal_timestamp_seconds',
+      help: 'When the certificate is to be renewed, in seconds since the epoch; in the past while a renewal fails.',
+      labelNames: ['kind', 'namespace', 'name'],
+      registers: this.#registers,
+      collect() {
+        this.reset()
+        for (const { renewsAt, ...labels } of renewals()) this.set(labels, renewsAt / 1000)
+      },
+    })
+  }
+}
+
+const METHODS: Readonly<Record<KubeRequestObservation['verb'], string>> = {
+  get: 'GET',
+  list: 'GET',
+  watch: 'GET',
+  create: 'POST',
+  patch: 'PATCH',
+  apply: 'PATCH',
+  delete: 'DELETE',
+}
+
+function queueGauge(registers: [Registry], name: string, help: string, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: ['name'],
+    registers,
+    collect() {
+      this.set({ name: QUEUE }, read())
+    },
+  })
+}
+
+/** `declare` shows a controller's counters from the start: a rate over a counter that begins at 1 misses the first failure. */
+function createControllerObserver(registers: [Registry]): {
+  readonly observer: ControllerObserver
+  readonly declare: (controller: string) => void
+} {
+  const total = new Counter({
+    name: 'controller_runtime_reconcile_total',
+    help: 'Reconciles, by result.',
+    labelNames: ['controller', 'result'],
+    registers,
+  })
+  const errors = new Counter({
+    name: 'controller_runtime_reconcile_errors_total',
+    help: 'Reconciles that failed.',
+    labelNames: ['controller'],
+    registers,
+  })
+  const terminal = new Counter({
+    name: 'controller_runtime_terminal_reconcile_errors_total',
+    help: 'Reconciles that were refused for good.',
+    labelNames: ['controller'],
+    registers,
+  })
+  const time = new Histogram({
+    name: 'controller_runtime_reconcile_time_seconds',
+    help: 'Duration of reconciles.',
+    labelNames: ['controller'],
+    buckets: WORK_BUCKETS,
+    registers,
+  })
+  const active = new Gauge({
+    name: 'controller_runtime_active_workers',
+    help: 'Reconciles that run.',
+    labelNames: ['controller'],
+    registers,
+  })
+  const observer: ControllerObserver = {
+    started: (controller) => active.inc({ controller }),
+    ended: (controller, result, seconds) => {
+      active.dec({ controller })
+      time.observe({ controller }, seconds)
+      // Dashboards count a terminal error among the errors, too.
+      total.inc({ controller, result: result === 'terminal_error' ? 'error' : result })
+      if (result === 'error' || result === 'terminal_error') errors.inc({ controller })
+      if (result === 'terminal_error') terminal.inc({ controller })
+    },
+  }
+  const declare = (controller: string): void => {
+    for (const result of ['success', 'requeue_after', 'error']) total.inc({ controller, result }, 0)
+    for (const metric of [errors, terminal, active]) metric.inc({ controller }, 0)
+  }
+  return { observer, declare }
+}
+
+function createQueueObserver(registers: [Registry]): WorkQueueObserver {
+  const options = { labelNames: ['name'] as const, registers }
+  const adds = new Counter({ name: 'workqueue_adds_total', help: 'Keys added.', ...options })
+  const retries = new Counter({ name: 'workqueue_retries_total', help: 'Keys added after a failure.', ...options })
+  const wait = new Histogram({
+    name: 'workqueue_queue_duration_seconds',
+    help: 'How long keys waited before work on them began.',
+    buckets: WAIT_BUCKETS,
+    ...options,
+  })
+  const work = new Histogram({
+    name: 'workqueue_work_duration_seconds',
+    help: 'How long the work on a key took.',
+    buckets: WORK_BUCKETS,
+    ...options,
+  })
+  const labels = { name: QUEUE }
+  for (const counter of [adds, retries]) counter.inc(labels, 0)
+  return {
+    added: () => adds.inc(labels),
+    retried: () => retries.inc(labels),
+    taken: (seconds) => wait.observe(labels, seconds),
+    finished: (seconds) => work.observe(labels, seconds),
+  }
+}

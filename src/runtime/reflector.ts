@@ -1,0 +1,85 @@
+import type { KubeObject, ResourceType } from '../kube/types.ts'
+import { Follower, type FollowerOptions } from './follower.ts'
+import { type ObjectHandler, Replica } from './replica.ts'
+import type { IndexFunction, Store } from './store.ts'
+
+export interface ReflectorOptions extends FollowerOptions {
+  /** Namespaces to watch; absent or empty: all. */
+  readonly namespaces?: readonly string[] | undefined
+}
+
+/**
+ * Keeps a local copy of all objects of one type, for as long as its signal is not aborted: lists in pages, then watches,
+ * and tries again after every failure without end.
+ *
+ * ```ts
+ * const edges = new Reflector<EdgeObject>({ client, type, clock, random, logger })
+ * edges.subscribe(({ object }) => controller.enqueue(keyOf(object)))
+ * void edges.start(signal)
+ * await edges.synced
+ * ```
+ */
+export class Reflector<T extends KubeObject> {
+  readonly type: ResourceType
+  readonly store: Store<T>
+  /** Resolves once every namespace was listed; rejects with the signal's reason when stopped before. */
+  readonly synced: Promise<void>
+  readonly #options: ReflectorOptions
+  readonly #replica: Replica<T>
+  readonly #sync = Promise.withResolvers<void>()
+  readonly #unsynced: Set<string | undefined>
+  #started: boolean = false
+
+  constructor(options: ReflectorOptions) {
+    this.type = options.type
+    this.#options = options
+    this.#replica = new Replica<T>(options.logger)
+    this.store = this.#replica.store
+    this.synced = this.#sync.promise
+    // Whoever does not wait must not be hit by an unhandled rejection at shutdown.
+    this.synced.catch(() => undefined)
+    const namespaces = options.namespaces ?? []
+    this.#unsynced = new Set(namespaces.length === 0 || !options.type.namespaced ? [undefined] : namespaces)
+  }
+
+  get hasSynced(): boolean {
+    return this.#unsynced.size === 0
+  }
+
+  /** Files every object under the values that `valuesOf` gives; read with `store.byIndex`. */
+  addIndex(name: string, valuesOf: IndexFunction<T>): void {
+    this.#replica.addIndex(name, valuesOf)
+  }
+
+  /** Tells `handler` of what is there already as added, then of every change. Returns the way to end that. */
+  subscribe(handler: ObjectHandler<T>): () => void {
+    return this.#replica.subscribe(handler)
+  }
+
+  /** Puts the response of our own write into the store at once, so that no reconcile acts on the state before it. */
+  record(object: T): void {
+    const { namespace } = object.metadata
+    const scopes = this.#options.namespaces ?? []
+    const all = scopes.length === 0 || !this.type.namespaced
+    if (!all && (namespace === undefined || !scopes.includes(namespace))) return
+    this.#replica.record(all ? undefined : namespace, object)
+  }
+
+  /** Runs until `signal` is aborted, then resolves. Throws an `Error` when started twice. */
+  async start(signal: AbortSignal): Promise<void> {
+    if (this.#started) throw new Error(`the reflector of ${this.type.plural} was started already`)
+    this.#started = true
+    await Promise.all([...this.#unsynced].map((scope) => this.#follow(scope, signal)))
+    this.#sync.reject(signal.reason)
+  }
+
+  async #follow(scope: string | undefined, signal: AbortSignal): Promise<void> {
+    const follower = new Follower<T>(this.#options, this.#replica, scope, () => this.#markSynced(scope))
+    await follower.run(signal)
+  }
+
+  #markSynced(scope: string | undefined): void {
+    this.#unsynced.delete(scope)
+    if (this.#unsynced.size === 0) this.#sync.resolve()
+  }
+}

@@ -1,0 +1,136 @@
+import type { KubeObject } from '../kube/types.ts'
+import type { Logger } from '../util/logger.ts'
+import { isNewer, isSameOrNewer } from './resource-version.ts'
+import { type IndexFunction, keyString, MapStore } from './store.ts'
+
+/** A change of the store. `previous` is the object it replaced, for updates. */
+export type ObjectEvent<T extends KubeObject> =
+  | { readonly type: 'added'; readonly object: T; readonly previous?: undefined }
+  | { readonly type: 'updated'; readonly object: T; readonly previous: T }
+  | { readonly type: 'deleted'; readonly object: T; readonly previous?: undefined }
+
+export type ObjectHandler<T extends KubeObject> = (event: ObjectEvent<T>) => void
+
+/**
+ * The store that a reflector keeps, and the rules of what may enter it, whatever order lists, frames and our own writes
+ * arrive in: nothing older replaces anything newer, nothing deleted comes back, and another uid under the same name is
+ * a deletion and an addition.
+ */
+export class Replica<T extends KubeObject> {
+  readonly store = new MapStore<T>()
+  readonly #logger: Logger
+  readonly #handlers = new Set<ObjectHandler<T>>()
+  /** Per scope, the resourceVersion up to which everything that happened is known. */
+  readonly #seen = new Map<string | undefined, string>()
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  addIndex(name: string, valuesOf: IndexFunction<T>): void {
+    this.store.addIndex(name, (object) => {
+      try {
+        return valuesOf(object)
+      } catch (error) {
+        // An object that does not fit its index is left out of it; the rest must go on.
+        this.#logger.error({ index: name, key: keyString(object.metadata), err: error }, 'an index function failed')
+        return []
+      }
+    })
+  }
+
+  /** Tells `handler` of everything in the store as added, then of every change. Returns the way to end that. */
+  subscribe(handler: ObjectHandler<T>): () => void {
+    for (const object of this.store.list()) this.#tell(handler, { type: 'added', object })
+    this.#handlers.add(handler)
+    return () => this.#handlers.delete(handler)
+  }
+
+  /** Takes an added or modified object from a watch of `scope` (a namespace; undefined: all). */
+  put(scope: string | undefined, object: T): void {
+    this.#enter(object)
+    this.progress(scope, object.metadata.resourceVersion)
+  }
+
+  /** Takes a deletion from a watch of `scope`; `object` is its last state, at the resourceVersion of the deletion. */
+  remove(scope: string | undefined, object: T): void {
+    const stored = this.store.get(object.metadata)
+    const meant =
+      stored !== undefined && isSameOrNewer(object.metadata.resourceVersion, stored.metadata.resourceVersion)
+    if (meant) this.#drop(stored.metadata.uid === object.metadata.uid ? object : stored)
+    this.progress(scope, object.metadata.resourceVersion)
+  }
+
+  /** Everything in `scope` up to `resourceVersion` is known. */
+  progress(scope: string | undefined, resourceVersion: string): void {
+    const seen = this.#seen.get(scope)
+    if (seen === undefined || isNewer(resourceVersion, seen)) this.#seen.set(scope, resourceVersion)
+  }
+
+  /** The resourceVersion to watch `scope` from; undefined before its first list. */
+  seen(scope: string | undefined): string | undefined {
+    return this.#seen.get(scope)
+  }
+
+  /**
+   * Takes a complete list of `scope`: what is missing from it was deleted, unless our own write made it after the list.
+   * `restored` says that history itself was reset (a backup was restored), so that the list is right whatever its age.
+   */
+  replace(scope: string | undefined, objects: readonly T[], resourceVersion: string, restored = false): void {
+    const listed = new Set(objects.map((object) => keyString(object.metadata)))
+    for (const stored of this.store.list()) {
+      if (scope !== undefined && stored.metadata.namespace !== scope) continue
+      const known = restored || isSameOrNewer(resourceVersion, stored.metadata.resourceVersion)
+      if (known && !listed.has(keyString(stored.metadata))) this.#drop(stored)
+    }
+    for (const object of objects) this.#enter(object, restored)
+    if (restored) this.#seen.set(scope, resourceVersion)
+    else this.progress(scope, resourceVersion)
+  }
+
+  /** Takes the response of our own write. `scope` is the one that covers the object. */
+  record(scope: string | undefined, object: T): void {
+    const seen = this.#seen.get(scope)
+    const absent = this.store.get(object.metadata) === undefined
+    // Everything up to `seen` is known, and the object is not there: it was deleted after this write.
+    if (absent && seen !== undefined && isSameOrNewer(seen, object.metadata.resourceVersion)) return
+    this.#enter(object)
+  }
+
+  #enter(object: T, regardless = false): void {
+    const stored = this.store.get(object.metadata)
+    if (stored === undefined) {
+      this.store.set(object)
+      this.#emit({ type: 'added', object })
+      return
+    }
+    const { resourceVersion, uid } = object.metadata
+    const changed = resourceVersion !== stored.metadata.resourceVersion
+    if (!changed || !(regardless || isNewer(resourceVersion, stored.metadata.resourceVersion))) return
+    if (uid !== stored.metadata.uid) {
+      this.#drop(stored)
+      this.store.set(object)
+      this.#emit({ type: 'added', object })
+      return
+    }
+    this.store.set(object)
+    this.#emit({ type: 'updated', object, previous: stored })
+  }
+
+  #drop(object: T): void {
+    this.store.delete(object.metadata)
+    this.#emit({ type: 'deleted', object })
+  }
+
+  #emit(event: ObjectEvent<T>): void {
+    for (const handler of this.#handlers) this.#tell(handler, event)
+  }
+
+  #tell(handler: ObjectHandler<T>, event: ObjectEvent<T>): void {
+    try {
+      handler(event)
+    } catch (error) {
+      this.#logger.error({ key: keyString(event.object.metadata), event: event.type, err: error }, 'a handler failed')
+    }
+  }
+}

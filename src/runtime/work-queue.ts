@@ -1,0 +1,226 @@
+import type { Clock } from '../util/clock.ts'
+import type { Lane } from '../util/lane.ts'
+import { jitter, type Random } from '../util/random.ts'
+import { type Entry, LaneQueue, moreUrgent } from './lane-queue.ts'
+
+/** Told of what happens in the queue, for metrics. */
+export interface WorkQueueObserver {
+  added(): void
+  /** A key was handed out after it waited so long. */
+  taken(waitSeconds: number): void
+  /** The work on a key took so long. */
+  finished(workSeconds: number): void
+  retried(): void
+}
+
+export interface WorkQueueOptions {
+  readonly clock: Clock
+  readonly random: Random
+  /** First delay of a failing key, in milliseconds; doubled with each failure in a row. Default 500. */
+  readonly backoffBaseMs?: number
+  /** Longest delay of a failing key, in milliseconds. Default 300 000. */
+  readonly backoffMaxMs?: number
+  /** Keys of one group in flight at a time, so that a group that hangs leaves workers to the others. Default no limit. */
+  readonly maxPerGroup?: number
+  readonly observer?: WorkQueueObserver | undefined
+}
+
+export interface AddOptions {
+  /** Default `edit`. */
+  readonly lane?: Lane
+  /** Whose share the work counts against, an account's say. Default '': nobody's. */
+  readonly group?: string
+}
+
+export interface Work {
+  readonly key: string
+  readonly lane: Lane
+  readonly group: string
+}
+
+interface Delayed {
+  readonly due: number
+  readonly lane: Lane
+  readonly group: string
+  readonly cancel: () => void
+}
+
+interface InFlight {
+  readonly group: string
+  readonly started: number
+  /** Set when the key was added again while it was being worked on. */
+  again: Entry | undefined
+}
+
+/**
+ * Keys to work on. A key is queued at most once and in flight at most once; one added while in flight is handed out
+ * again afterwards, so that no change is missed. Handing a key out ends its delay: whoever works on it says anew when to look
+ * again. See `LaneQueue` for the order.
+ */
+export class WorkQueue {
+  readonly #options: WorkQueueOptions
+  readonly #queued = new LaneQueue()
+  readonly #delayed = new Map<string, Delayed>()
+  readonly #inFlight = new Map<string, InFlight>()
+  readonly #perGroup = new Map<string, number>()
+  readonly #failures = new Map<string, number>()
+  readonly #takers = new Set<(work: Work | undefined) => void>()
+  #stopped: boolean = false
+
+  constructor(options: WorkQueueOptions) {
+    this.#options = options
+  }
+
+  /** Keys that wait to be taken, those in flight or delayed aside. */
+  get depth(): number {
+    return this.#queued.size
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size
+  }
+
+  get delayed(): number {
+    return this.#delayed.size
+  }
+
+  /** Seconds that the longest-waiting key has waited; 0 when none waits. */
+  get oldestSeconds(): number {
+    const now = this.#options.clock.monotonic()
+    let oldest = now
+    for (const { since } of this.#queued.entries()) oldest = Math.min(oldest, since)
+    return (now - oldest) / 1000
+  }
+
+  /** Seconds spent so far on what is in flight: in total, and on the longest. */
+  get unfinishedSeconds(): { readonly total: number; readonly longest: number } {
+    const now = this.#options.clock.monotonic()
+    const spent = [...this.#inFlight.values()].map(({ started }) => (now - started) / 1000)
+    return { total: spent.reduce((sum, each) => sum + each, 0), longest: Math.max(0, ...spent) }
+  }
+
+  /** Queues `key` now; in a more urgent lane when it is queued already in a lesser one. Nothing after `shutDown`. */
+  add(key: string, options: AddOptions = {}): void {
+    if (this.#stopped) return
+    this.#options.observer?.added()
+    const { lane = 'edit', group = '' } = options
+    const entry: Entry = { key, lane, group, since: this.#options.clock.monotonic() }
+    const busy = this.#inFlight.get(key)
+    if (busy === undefined) {
+      this.#queued.add(entry)
+      this.#serve()
+    } else {
+      busy.again = { ...entry, lane: busy.again === undefined ? lane : moreUrgent(busy.again.lane, lane) }
+    }
+  }
+
+  /** Queues `key` after `ms` milliseconds. Of several delays of one key the earliest counts. */
+  addAfter(key: string, ms: number, options: AddOptions = {}): void {
+    if (this.#stopped) return
+    if (!(ms > 0)) {
+      this.add(key, options)
+      return
+    }
+    const due = this.#options.clock.monotonic() + ms
+    const waiting = this.#delayed.get(key)
+    if (waiting !== undefined && waiting.due <= due) return
+    this.#endDelay(key)
+    this.#delay(key, due, options.lane ?? 'edit', options.group ?? '')
+  }
+
+  /** Queues a key that failed, after a delay that grows with each failure in a row. Returns the delay in milliseconds. */
+  addBackoff(key: string, options: AddOptions & { readonly atLeastMs?: number } = {}): number {
+    const { backoffBaseMs = 500, backoffMaxMs = 300_000, random, observer } = this.#options
+    const failures = this.#failures.get(key) ?? 0
+    if (!this.#stopped) this.#failures.set(key, failures + 1)
+    const delay = jitter(random, Math.min(backoffMaxMs, backoffBaseMs * 2 ** Math.min(failures, 40)), 0.2)
+    const ms = Math.max(delay, options.atLeastMs ?? 0)
+    observer?.retried()
+    this.addAfter(key, ms, { lane: 'drift', ...options })
+    return ms
+  }
+
+  /** Ends the streak of failures of `key`: its next delay is the first one again. */
+  forget(key: string): void {
+    this.#failures.delete(key)
+  }
+
+  /** Failures of `key` in a row. */
+  failures(key: string): number {
+    return this.#failures.get(key) ?? 0
+  }
+
+  /** The next key to work on, once there is one; undefined after `shutDown`. Every key taken must be given to `done`. */
+  take(): Promise<Work | undefined> {
+    return new Promise((resolve) => {
+      if (this.#stopped) {
+        resolve(undefined)
+        return
+      }
+      this.#takers.add(resolve)
+      this.#serve()
+    })
+  }
+
+  /** The work on `key` ended; it may be handed out again. Throws a `RangeError` for a key that is not in flight. */
+  done(key: string): void {
+    const busy = this.#inFlight.get(key)
+    if (busy === undefined) throw new RangeError(`${key} is not in flight`)
+    this.#inFlight.delete(key)
+    this.#countGroup(busy.group, -1)
+    this.#options.observer?.finished((this.#options.clock.monotonic() - busy.started) / 1000)
+    if (busy.again !== undefined && !this.#stopped) this.#queued.add(busy.again)
+    this.#serve()
+  }
+
+  /** Hands out nothing more and drops what waits. What is in flight may still be finished. */
+  shutDown(): void {
+    this.#stopped = true
+    for (const { cancel } of this.#delayed.values()) cancel()
+    this.#delayed.clear()
+    this.#queued.clear()
+    for (const taker of this.#takers) taker(undefined)
+    this.#takers.clear()
+  }
+
+  #delay(key: string, due: number, lane: Lane, group: string): void {
+    const { clock } = this.#options
+    const cancel = clock.setTimer(due - clock.monotonic(), () => {
+      // A clock may cut very long waits.
+      if (clock.monotonic() < due) {
+        this.#delay(key, due, lane, group)
+        return
+      }
+      this.#delayed.delete(key)
+      this.add(key, { lane, group })
+    })
+    this.#delayed.set(key, { due, lane, group, cancel })
+  }
+
+  #endDelay(key: string): void {
+    this.#delayed.get(key)?.cancel()
+    this.#delayed.delete(key)
+  }
+
+  #serve(): void {
+    const { clock, observer, maxPerGroup = Number.POSITIVE_INFINITY } = this.#options
+    const mayRun = (group: string): boolean => group === '' || (this.#perGroup.get(group) ?? 0) < maxPerGroup
+    for (const taker of this.#takers) {
+      const entry = this.#queued.take(mayRun)
+      if (entry === undefined) return
+      this.#takers.delete(taker)
+      this.#endDelay(entry.key)
+      const started = clock.monotonic()
+      this.#inFlight.set(entry.key, { group: entry.group, started, again: undefined })
+      this.#countGroup(entry.group, 1)
+      observer?.taken((started - entry.since) / 1000)
+      taker({ key: entry.key, lane: entry.lane, group: entry.group })
+    }
+  }
+
+  #countGroup(group: string, by: 1 | -1): void {
+    const count = (this.#perGroup.get(group) ?? 0) + by
+    if (count === 0) this.#perGroup.delete(group)
+    else this.#perGroup.set(group, count)
+  }
+}

@@ -1,0 +1,116 @@
+import type { KindDefinition, PrinterColumn } from './definition.ts'
+import { checkRules } from './rule-checks.ts'
+import type { Rule } from './rules.ts'
+import { SchemaError, type SchemaNode } from './schema-node.ts'
+import { toStructural } from './structural.ts'
+import { compileNode } from './validator.ts'
+
+/** A CustomResourceDefinition, ready to be written as YAML. Keys stand in the order in which they are written. */
+export interface CustomResourceDefinition {
+  readonly apiVersion: 'apiextensions.k8s.io/v1'
+  readonly kind: 'CustomResourceDefinition'
+  readonly metadata: { readonly name: string }
+  readonly spec: Readonly<Record<string, unknown>>
+}
+
+/**
+ * The CRD of a kind, with status subresource.
+ *
+ * @throws SchemaError when the apiserver would refuse it: a keyword that is not structural, a rule that is wrong or of unbounded cost,
+ *   a default that its own schema refuses, a printer column that leads nowhere.
+ */
+export function toCRD(definition: KindDefinition): CustomResourceDefinition {
+  const { group, version, kind, plural, singular, shortNames, categories, scope } = definition
+  const schema = rootSchema(definition)
+  checkRules(schema, kind)
+  checkDefaults(schema, kind)
+  for (const column of definition.printerColumns) {
+    checkColumn(column, schema)
+  }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      names: { kind, listKind: `${kind}List`, plural, singular, shortNames, categories },
+      scope,
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: withoutMetadata(schema) },
+          subresources: { status: {} },
+          additionalPrinterColumns: definition.printerColumns.map(printerColumn),
+        },
+      ],
+    },
+  }
+}
+
+/** The schema of a whole resource, structural. `metadata` holds what rules may read of it. */
+export function rootSchema(definition: KindDefinition): SchemaNode {
+  const name = { type: 'string', description: 'Name of the resource.', maxLength: 253 }
+  return {
+    description: definition.description,
+    type: 'object',
+    ...(definition.specRequired === false ? {} : { required: ['spec'] }),
+    properties: {
+      apiVersion: { type: 'string', description: 'Version of the schema of this object.' },
+      kind: { type: 'string', description: 'The kind of this object.' },
+      metadata: { type: 'object', description: 'Standard metadata.', properties: { name, generateName: name } },
+      spec: toStructural(definition.spec, 'spec'),
+      status: toStructural(definition.status, 'status'),
+    },
+    ...rootRules(definition.rootRules ?? []),
+  }
+}
+
+function rootRules(rules: readonly Rule[]): Pick<SchemaNode, 'x-kubernetes-validations'> {
+  return rules.length > 0 ? { 'x-kubernetes-validations': rules.map((rule) => ({ ...rule })) } : {}
+}
+
+/** The apiserver brings its own schema of metadata and accepts none but `type: object`. */
+function withoutMetadata(schema: SchemaNode): SchemaNode {
+  return { ...schema, properties: { ...schema.properties, metadata: { type: 'object' } } }
+}
+
+function printerColumn({ name, type, jsonPath, description, priority }: PrinterColumn): Record<string, unknown> {
+  return { name, type, jsonPath, description, ...(priority ? { priority } : {}) }
+}
+
+function checkColumn({ name, jsonPath }: PrinterColumn, schema: SchemaNode): void {
+  const steps = jsonPath.match(/\.[A-Za-z]+|\[[^\]]*\]/g) ?? []
+  if (steps.join('') !== jsonPath || steps.length === 0) {
+    throw new SchemaError(jsonPath, `the path of column "${name}" is not of the form .status.id`)
+  }
+  if (steps[0] === '.metadata') {
+    return // The apiserver's own schema.
+  }
+  let at: SchemaNode | undefined = schema
+  for (const step of steps) {
+    const field: SchemaNode | undefined = step.startsWith('.') ? at?.properties?.[step.slice(1)] : at?.items
+    at = field ?? at?.additionalProperties
+  }
+  if (!at) {
+    throw new SchemaError(jsonPath, `the path of column "${name}" leads to no field`)
+  }
+}
+
+function checkDefaults(node: SchemaNode, path: string): void {
+  if (node.default !== undefined) {
+    const result = compileNode(node).validate(node.default)
+    if (!result.ok) {
+      const problems = result.errors.map((error) => error.message).join('; ')
+      throw new SchemaError(path, `the default is refused by its own schema: ${problems}`)
+    }
+  }
+  for (const [name, child] of Object.entries(node.properties ?? {})) {
+    checkDefaults(child, `${path}.${name}`)
+  }
+  const element = node.items ?? node.additionalProperties
+  if (element) {
+    checkDefaults(element, `${path}[]`)
+  }
+}

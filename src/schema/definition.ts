@@ -1,0 +1,58 @@
+import type { Static, TObject, TProperties } from 'typebox'
+import type { Rule } from './rules.ts'
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  /** `.status.id`, or `.status.conditions[?(@.type=="Ready")].status`. */
+  readonly jsonPath: string
+  readonly description: string
+  /** 0 (default): always; 1: with `-o wide`. */
+  readonly priority?: 0 | 1
+}
+
+/** A condition type that the kind can show, for its page. */
+interface ConditionDoc {
+  readonly type: string
+  readonly description: string
+}
+
+/** A kind as the apiserver, the validator and the documentation know it. */
+export interface KindDefinition<Spec extends TProperties = TProperties, Status extends TProperties = TProperties> {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly plural: string
+  readonly singular: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly scope: 'Namespaced' | 'Cluster'
+  /** What the kind is for; the head of `kubectl explain` and of its page. */
+  readonly description: string
+  readonly spec: TObject<Spec>
+  readonly status: TObject<Status>
+  /** Whether a resource without `spec` is refused. Default: true. */
+  readonly specRequired?: boolean
+  /** CEL over the whole resource: `self.spec`, `self.metadata.name`. Runs on status writes too. */
+  readonly rootRules?: readonly Rule[]
+  readonly printerColumns: readonly PrinterColumn[]
+  readonly conditions?: readonly ConditionDoc[]
+  /** Paths below spec whose change replaces the remote object (`publicKey`), for the page. */
+  readonly replacing?: readonly string[]
+  /** Markdown for the kind's page, shown after the example. */
+  readonly notes?: string
+}
+
+/** Returns `definition` with the types of its spec and status kept: `SpecOf<typeof edge>`. */
+export function defineKind<Spec extends TProperties, Status extends TProperties>(
+  definition: KindDefinition<Spec, Status>,
+): KindDefinition<Spec, Status> {
+  return definition
+}
+
+/** The static type of a definition's spec. */
+export type SpecOf<Definition extends { readonly spec: TObject }> = Static<Definition['spec']>
+
+/** The static type of a definition's status. */
+export type StatusOf<Definition extends { readonly status: TObject }> = Static<Definition['status']>

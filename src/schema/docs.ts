@@ -1,0 +1,155 @@
+import { rootSchema } from './crd.ts'
+import type { KindDefinition } from './definition.ts'
+import { code, generatedMarkdownHeader, section, table } from './markdown.ts'
+import { bytesLimit, fixedFieldRule, fixedOnceSetRule, immutableRule } from './rules.ts'
+import type { SchemaNode } from './schema-node.ts'
+
+export interface PageExtras {
+  /** A manifest in YAML. */
+  readonly example?: string
+  /** Markdown, shown after the example. */
+  readonly notes?: string
+}
+
+/** A field as a row of the page; whether it may change comes from the rules. */
+interface FieldRow {
+  readonly path: string
+  readonly node: SchemaNode
+  readonly required: boolean
+  readonly change: '' | 'fixed' | 'fixed once set'
+}
+
+/** The page of a kind in Markdown: example, fields of spec and status, rules, columns, conditions. */
+export function kindPage(definition: KindDefinition, { example, notes }: PageExtras = {}): string {
+  const root = rootSchema(definition)
+  const spec = root.properties?.spec
+  const status = root.properties?.status
+  const columns = definition.printerColumns.map((column) => [
+    column.name,
+    column.description,
+    column.priority ? '`-o wide`' : '',
+  ])
+  return [
+    `${generatedMarkdownHeader}\n# ${definition.kind}\n\n${definition.description}\n\n${facts(definition)}`,
+    section('Example', example ? `\`\`\`yaml\n${example.trim()}\n\`\`\`` : ''),
+    notes ? `\n${notes.trim()}\n` : '',
+    section('Spec', spec ? fieldTable(spec, new Set(definition.replacing)) : ''),
+    section('Status', status ? fieldTable(status, new Set()) : ''),
+    section('Rules', table(['Where', 'Rule'], rulesOf(root, ''))),
+    section('Columns', table(['Column', 'Shows', 'Only with'], columns)),
+    section('Conditions', conditionTable(definition)),
+  ].join('')
+}
+
+/** The list of all kinds. */
+export function kindIndex(definitions: readonly KindDefinition[]): string {
+  const rows = [...definitions]
+    .sort((a, b) => (a.kind < b.kind ? -1 : 1))
+    .map(({ kind, plural, shortNames, description }) => [
+      `[${kind}](${plural}.md)`,
+      shortNames.map(code).join(', '),
+      firstSentence(description),
+    ])
+  const head = `${generatedMarkdownHeader}\n# Kinds\n`
+  return `${head}\n${table(['Kind', 'Short names', 'What for'], rows)}`
+}
+
+function facts({ group, version, shortNames, scope, plural }: KindDefinition): string {
+  const names = [plural, ...shortNames].map((name) => code(`kubectl get ${name}`))
+  return `${code(`${group}/${version}`)} · ${scope === 'Cluster' ? 'cluster-scoped' : 'namespaced'} · ${names.join(' · ')}\n`
+}
+
+function fieldTable(node: SchemaNode, replacing: ReadonlySet<string>): string {
+  const rows = fieldsOf(node, '', '').map(({ path, node: field, required, change }) => [
+    code(path),
+    typeOf(field) + (required ? ', required' : ''),
+    field.default === undefined ? '' : code(JSON.stringify(field.default)),
+    limitsOf(field),
+    replacing.has(path) ? 'replaces' : change,
+    field.description ?? '',
+  ])
+  return table(['Field', 'Type', 'Default', 'Limits', 'Change', 'Meaning'], rows)
+}
+
+function fieldsOf(node: SchemaNode, prefix: string, inherited: FieldRow['change']): readonly FieldRow[] {
+  return Object.entries(node.properties ?? {}).flatMap(([name, field]) => {
+    const path = prefix + name
+    const change = inherited || changeOf(node, name, field)
+    const row: FieldRow = { path, node: field, required: node.required?.includes(name) ?? false, change }
+    return [row, ...nestedFields(field, path, change)]
+  })
+}
+
+function nestedFields(field: SchemaNode, path: string, change: FieldRow['change']): readonly FieldRow[] {
+  const element = field.items ?? field.additionalProperties
+  if (element) {
+    return nestedFields(element, `${path}${field.items ? '[]' : '.*'}`, change)
+  }
+  return fieldsOf(field, `${path}.`, change)
+}
+
+function changeOf(parent: SchemaNode, name: string, field: SchemaNode): FieldRow['change'] {
+  const has = (node: SchemaNode, rule: string) => node['x-kubernetes-validations']?.some((each) => each.rule === rule)
+  if (has(field, immutableRule) || has(parent, fixedFieldRule(name))) {
+    return 'fixed'
+  }
+  return has(parent, fixedOnceSetRule(name)) ? 'fixed once set' : ''
+}
+
+function typeOf(node: SchemaNode): string {
+  if (node.enum) {
+    return node.enum.map((value) => code(String(value))).join(' or ')
+  }
+  if (node.items) {
+    return `list of ${typeOf(node.items)}`
+  }
+  if (node.additionalProperties) {
+    return `map of ${typeOf(node.additionalProperties)}`
+  }
+  return node.format === 'date-time' ? 'time' : (node.type ?? '')
+}
+
+function limitsOf(node: SchemaNode): string {
+  const limit = bytesLimit(node.maxLength ?? 0, '').rule
+  const bytes = node['x-kubernetes-validations']?.some(({ rule }) => rule === limit)
+  const element = node.items ?? node.additionalProperties
+  const limits = [
+    range(node.minLength, node.maxLength, bytes ? 'bytes' : 'characters'),
+    range(node.minItems, node.maxItems, 'items'),
+    range(node.minProperties, node.maxProperties, 'entries'),
+    range(node.minimum, node.maximum, ''),
+    node.pattern === undefined ? '' : code(node.pattern),
+    element && !element.properties && limitsOf(element) ? `each ${limitsOf(element)}` : '',
+  ]
+  return limits.filter(Boolean).join(', ')
+}
+
+function range(least: number | undefined, most: number | undefined, unit: string): string {
+  if (least === undefined && most === undefined) {
+    return ''
+  }
+  const bounds = least === undefined ? `at most ${most}` : most === undefined ? `at least ${least}` : `${least}–${most}`
+  return unit ? `${bounds} ${unit}` : bounds
+}
+
+function rulesOf(node: SchemaNode, path: string): readonly (readonly string[])[] {
+  const own = (node['x-kubernetes-validations'] ?? []).map(({ message }) => [path ? code(path) : '', message])
+  const fields = Object.entries(node.properties ?? {})
+  const element = node.items ?? node.additionalProperties
+  return [
+    ...own,
+    ...fields.flatMap(([name, field]) => rulesOf(field, path ? `${path}.${name}` : name)),
+    ...(element ? rulesOf(element, `${path}${node.items ? '[]' : '.*'}`) : []),
+  ]
+}
+
+function conditionTable({ conditions = [] }: KindDefinition): string {
+  return table(
+    ['Type', 'Meaning'],
+    conditions.map(({ type, description }) => [code(type), description]),
+  )
+}
+
+function firstSentence(text: string): string {
+  return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text
+}

@@ -1,0 +1,116 @@
+/** One CEL rule: an entry of `x-kubernetes-validations`. */
+export interface Rule {
+  /** CEL over `self` (and `oldSelf` on an update). */
+  readonly rule: string
+  /** One line that names the field and the remedy. The apiserver puts the path in front. */
+  readonly message: string
+  /** Where the apiserver reports the failure, relative to the schema with the rule: `.region`. */
+  readonly fieldPath?: string
+  /** Default: FieldValueInvalid. */
+  readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate'
+}
+
+/** Words that CEL keeps for itself; a field of that name is reached as `__word__`. */
+const celReserved = new Set(
+  (
+    'true false null in as break const continue else for function if import let loop package namespace return ' +
+    'var void while'
+  ).split(' '),
+)
+
+/** Name under which CEL knows the field: `namespace` is `__namespace__`, `a-b` is `a__dash__b`. */
+export function celName(field: string): string {
+  if (celReserved.has(field)) {
+    return `__${field}__`
+  }
+  return field
+    .replaceAll('__', '__underscores__')
+    .replaceAll('.', '__dot__')
+    .replaceAll('-', '__dash__')
+    .replaceAll('/', '__slash__')
+}
+
+/** Limit of a string in bytes of UTF-8; `maxLength` counts characters (management-api.md § Conventions states bytes). */
+export function bytesLimit(bytes: number, field: string): Rule {
+  return {
+    rule: `size(bytes(self)) <= ${bytes}`,
+    message: `${field} takes at most ${bytes} bytes of UTF-8: shorten it`,
+  }
+}
+
+/** CEL of {@link immutable}; the documentation recognises fixed fields by it. */
+export const immutableRule = 'self == oldSelf'
+
+/**
+ * Rule of the field itself: a value once set cannot change. An optional field may still be added or removed, since the rule runs
+ * only when both old and new value exist; {@link fixedField} on the parent closes that.
+ */
+export function immutable(message: string): Rule {
+  return { rule: immutableRule, message, reason: 'FieldValueForbidden' }
+}
+
+/**
+ * Rule of the parent object: `field` keeps the value, or the absence, it had at create.
+ *
+ * @param remedy what to do instead. Default: delete the resource and create it anew.
+ */
+export function fixedField(field: string, remedy = 'delete this resource and create it anew'): Rule {
+  return {
+    rule: fixedFieldRule(field),
+    message: `${field} is fixed at create: ${remedy}`,
+    fieldPath: `.${field}`,
+    reason: 'FieldValueForbidden',
+  }
+}
+
+/** CEL of {@link fixedField}; the documentation recognises fixed fields by it. */
+export function fixedFieldRule(field: string): string {
+  const name = celName(field)
+  return `has(self.${name}) == has(oldSelf.${name}) && (!has(self.${name}) || self.${name} == oldSelf.${name})`
+}
+
+/**
+ * Rule of the parent object: `field` may be set later, and then keeps its value.
+ *
+ * @param remedy what to do instead. Default: delete the resource and create it anew.
+ */
+export function fixedOnceSet(field: string, remedy = 'delete this resource and create it anew'): Rule {
+  return {
+    rule: fixedOnceSetRule(field),
+    message: `${field} is fixed once set: ${remedy}`,
+    fieldPath: `.${field}`,
+    reason: 'FieldValueForbidden',
+  }
+}
+
+/** CEL of {@link fixedOnceSet}; the documentation recognises such fields by it. */
+export function fixedOnceSetRule(field: string): string {
+  const name = celName(field)
+  return `!has(oldSelf.${name}) || (has(self.${name}) && self.${name} == oldSelf.${name})`
+}
+
+/** Rule of an object of which exactly one of `fields` is set. */
+export function exactlyOne(fields: readonly string[]): Rule {
+  return { rule: `${countSet(fields)} == 1`, message: `set exactly one of ${fields.join(', ')}` }
+}
+
+/** Rule of an object of which at most one of `fields` is set. */
+export function atMostOne(fields: readonly string[]): Rule {
+  return { rule: `${countSet(fields)} <= 1`, message: `set at most one of ${fields.join(', ')}: remove the others` }
+}
+
+/** Rule of a union: `discriminator` names a member of `members`; the member that goes with it is set and no other. */
+export function unionOf(discriminator: string, members: Readonly<Record<string, string>>): Rule {
+  const clauses = Object.entries(members).map(
+    ([value, field]) => `(self.${celName(discriminator)} == '${value}') == has(self.${celName(field)})`,
+  )
+  const pairs = Object.entries(members).map(([value, field]) => `${field} for ${value}`)
+  return {
+    rule: clauses.join(' && '),
+    message: `set the member that goes with ${discriminator}, and no other: ${pairs.join(', ')}`,
+  }
+}
+
+function countSet(fields: readonly string[]): string {
+  return `[${fields.map((field) => `has(self.${celName(field)})`).join(', ')}].filter(set, set).size()`
+}

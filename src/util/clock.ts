@@ -1,0 +1,42 @@
+/**
+ * Time as the rest of the program sees it. Injected everywhere, so that tests and simulations own time.
+ * `now` is wall time; `monotonic` never steps and is the one to measure intervals with.
+ */
+export interface Clock {
+  /** Wall time in milliseconds since the epoch. May step when the machine's clock is set. */
+  now(): number
+  /** Milliseconds on a clock that never steps; only differences mean something. */
+  monotonic(): number
+  /** Runs `callback` once after `ms` milliseconds. The returned function cancels it. */
+  setTimer(ms: number, callback: () => void): () => void
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimer: (ms, callback) => {
+    // setTimeout fires at once beyond 2^31-1 ms; a longer wait is cut there and the caller looks again.
+    const timer = setTimeout(callback, Math.min(ms, 2 ** 31 - 1))
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason)
+      return
+    }
+    const cancel = clock.setTimer(ms, () => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    const onAbort = (): void => {
+      cancel()
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}

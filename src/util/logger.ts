@@ -1,0 +1,38 @@
+import { type DestinationStream, pino } from 'pino'
+
+/** Key-value context of a log line. Values never hold secrets; the redaction below is the second line of defence. */
+export type LogFields = Readonly<Record<string, unknown>>
+
+/** Structured logger. One JSON object a line on the real one. */
+export interface Logger {
+  debug(fields: LogFields, message: string): void
+  info(fields: LogFields, message: string): void
+  warn(fields: LogFields, message: string): void
+  error(fields: LogFields, message: string): void
+  child(fields: LogFields): Logger
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+const SECRET_PATHS = [
+  'token',
+  'apiKey',
+  'authorization',
+  'headers.authorization',
+  '*.token',
+  '*.apiKey',
+  '*.authorization',
+]
+
+/** A pino logger writing JSON lines to `destination` (default: standard error, so that standard output stays for results). */
+export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: { paths: SECRET_PATHS, censor: '[redacted]' },
+    },
+    destination ?? pino.destination(2),
+  )
+}

@@ -1,0 +1,240 @@
+import { expect } from 'vitest'
+import { allCollections, collectionAt, createFields, fieldOf } from '../../contract/facts/all.ts'
+import type { CollectionFact, FieldFact } from '../../contract/facts/facts.ts'
+import { type Resource, refTo } from './api-client.ts'
+import type { World } from './world.ts'
+
+/** A value that a request may send, and what every response then shows for it. */
+export interface Sample {
+  readonly sent: unknown
+  readonly returned: unknown
+}
+
+/** `first` goes into creates, `second` differs from it and goes into updates. */
+export type Variant = 'first' | 'second'
+
+type MakeSample = (world: World, variant: Variant) => Promise<Sample> | Sample
+
+const same = (value: unknown): Sample => ({ sent: value, returned: value })
+const pick =
+  (first: unknown, second: unknown): MakeSample =>
+  (_world, variant) =>
+    same(variant === 'first' ? first : second)
+const seededRef = (id: string): unknown => ({ id, uri: expect.stringContaining(id) })
+
+const texts: Readonly<Record<string, MakeSample>> = {
+  description: pick('first description', 'second description, ünïcode'),
+  metadata: pick('{"first":1}', ' any bytes\n\t"second" '),
+}
+
+const childBackend = (world: World, variant: Variant): Promise<Resource> =>
+  world.api.create('backends/http_response', { description: variant })
+
+const endpointConfiguration: MakeSample = async (world, variant) => {
+  const id = await world.admin.seedEndpointConfiguration(variant)
+  return { sent: id, returned: seededRef(id) }
+}
+
+const certificatePolicy: MakeSample = (_world, variant) =>
+  same({ authority: 'letsencrypt', private_key_type: variant === 'first' ? 'rsa' : 'ecdsa' })
+
+const rule = (name: string): unknown => ({
+  name,
+  expressions: ["conn.client_ip == '192.0.2.1'"],
+  actions: [{ type: 'deny', config: { nested: [1, { deep: true }] } }],
+})
+
+const edgeSamples: Readonly<Record<string, MakeSample>> = {
+  ...texts,
+  hostports: async (world) => {
+    const { domain } = await world.api.create('reserved_domains', { domain: world.serviceDomain() })
+    return same([`${domain}:443`])
+  },
+  backend: async (world, variant) => {
+    const backend = await childBackend(world, variant)
+    const enabled = variant === 'first'
+    return { sent: { enabled, backend_id: backend.id }, returned: { enabled, backend: refTo(backend) } }
+  },
+  ip_restriction: async (world, variant) => {
+    const policy = await world.api.create('ip_policies', { description: variant })
+    const other = await world.api.create('ip_policies', {})
+    return {
+      sent: { enabled: true, ip_policy_ids: [policy.id, other.id] },
+      returned: { enabled: true, ip_policies: [refTo(policy), refTo(other)] },
+    }
+  },
+  mutual_tls: async (world, variant) => {
+    const id = await world.admin.seedCertificateAuthority(variant)
+    return {
+      sent: { enabled: true, certificate_authority_ids: [id] },
+      returned: { enabled: true, certificate_authorities: [seededRef(id)] },
+    }
+  },
+  tls_termination: (_world, variant) =>
+    same({ enabled: true, terminate_at: 'edge', min_version: variant === 'first' ? '1.2' : '1.3' }),
+  policy: (_world, variant) =>
+    same({ enabled: true, inbound: [rule(`in ${variant}`)], outbound: [rule('out'), rule(variant)] }),
+}
+
+/** For each collection that is due, a sample of each field that a request may carry. */
+const samples: Readonly<Record<string, Readonly<Record<string, MakeSample>>>> = {
+  api_keys: {
+    ...texts,
+    owner_id: async (world) => same(await world.ownUserId()),
+  },
+  ip_policies: texts,
+  ip_policy_rules: {
+    ...texts,
+    cidr: pick('192.0.2.0/24', '2001:db8::/32'),
+    ip_policy_id: async (world) => {
+      const policy = await world.api.create('ip_policies', {})
+      return { sent: policy.id, returned: refTo(policy) }
+    },
+    action: pick('allow', 'deny'),
+  },
+  reserved_domains: {
+    ...texts,
+    domain: (world) => same(world.serviceDomain()),
+    region: pick('eu', 'us'),
+    certificate_id: async (world, variant) => {
+      const id = await world.admin.seedTlsCertificate(variant)
+      return { sent: id, returned: seededRef(id) }
+    },
+    certificate_management_policy: certificatePolicy,
+    http_endpoint_configuration_id: endpointConfiguration,
+    https_endpoint_configuration_id: endpointConfiguration,
+  },
+  reserved_addrs: {
+    ...texts,
+    region: pick('eu', 'jp'),
+    endpoint_configuration_id: endpointConfiguration,
+  },
+  'edges/tcp': edgeSamples,
+  'edges/tls': edgeSamples,
+  'backends/tunnel_group': { ...texts, labels: pick({ App: 'first', 'a.b/c': '' }, { other: 'ä' }) },
+  'backends/http_response': {
+    ...texts,
+    body: pick('hello', ''),
+    headers: pick({ 'content-type': 'text/plain' }, { 'x-second': 'Kept As Sent' }),
+    status_code: pick(404, 503),
+  },
+  'backends/weighted': {
+    ...texts,
+    backends: async (world, variant) => {
+      const [one, two] = [await childBackend(world, variant), await childBackend(world, variant)]
+      return same({ [one.id]: 0, [two.id]: 10_000 })
+    },
+  },
+  'backends/failover': {
+    ...texts,
+    backends: async (world, variant) => {
+      const [one, two] = [await childBackend(world, variant), await childBackend(world, variant)]
+      return same([two.id, one.id])
+    },
+  },
+  event_destinations: {
+    ...texts,
+    format: pick('json', 'json'),
+    target: (_world, variant) =>
+      variant === 'first'
+        ? {
+            sent: { monitor: { api_key: 'k', monitortags: 'a:b', service: 's', monitorsite: 'eu' } },
+            returned: {
+              firehose: null,
+              kinesis: null,
+              cloudwatch_logs: null,
+              monitor: { api_key: null, monitortags: 'a:b', service: 's', monitorsite: 'eu' },
+            },
+          }
+        : {
+            sent: { kinesis: { auth: { role: { role_arn: 'arn:role' } }, stream_arn: 'arn:stream' } },
+            returned: {
+              firehose: null,
+              kinesis: { auth: { role: { role_arn: 'arn:role' }, creds: null }, stream_arn: 'arn:stream' },
+              cloudwatch_logs: null,
+              monitor: null,
+            },
+          },
+  },
+  event_subscriptions: {
+    ...texts,
+    sources: (_world, variant) => {
+      const type = variant === 'first' ? 'ip_policy_created.v0' : 'tcp_edge_deleted.v0'
+      return { sent: [{ type }], returned: [{ type, uri: expect.stringMatching(new RegExp(`/sources/${type}$`)) }] }
+    },
+    destination_ids: async (world) => {
+      const destination = await world.api.create('event_destinations', {
+        format: 'json',
+        target: { monitor: { api_key: 'k' } },
+      })
+      return { sent: [destination.id], returned: [refTo(destination)] }
+    },
+  },
+}
+
+/** A sample of one field. Throws when the collection is due and nobody wrote one. */
+export async function sampleOf(
+  world: World,
+  row: CollectionFact,
+  field: FieldFact,
+  variant: Variant = 'first',
+): Promise<Sample> {
+  const make = samples[row.path]?.[field.name]
+  if (make === undefined) throw new Error(`no sample for ${field.id}`)
+  return make(world, variant)
+}
+
+/** A body, and the response fields that follow from it. */
+export interface BodySample {
+  readonly body: Record<string, unknown>
+  readonly shown: Record<string, unknown>
+}
+
+async function bodyOf(
+  world: World,
+  row: CollectionFact,
+  fields: readonly FieldFact[],
+  variant: Variant,
+): Promise<BodySample> {
+  const body: Record<string, unknown> = {}
+  const shown: Record<string, unknown> = {}
+  for (const field of fields) {
+    // Of two fields that exclude each other, the first one stays.
+    if (field.sent?.excludes !== undefined && field.sent.excludes in body) continue
+    const sample = await sampleOf(world, row, field, variant)
+    body[field.name] = sample.sent
+    if (field.sent?.shownAs !== undefined) shown[field.sent.shownAs] = sample.returned
+  }
+  return { body, shown }
+}
+
+/** The least that creates an object. */
+export function minimalBody(world: World, row: CollectionFact): Promise<BodySample> {
+  const mandatory = createFields(row).filter((field) => field.sent?.create === 'mandatory')
+  return bodyOf(world, row, mandatory, 'first')
+}
+
+/** Every field that a create may carry. */
+export function fullBody(world: World, row: CollectionFact): Promise<BodySample> {
+  return bodyOf(world, row, createFields(row), 'first')
+}
+
+/** Every field that an update may carry, each with another value than `fullBody` gives. */
+export function updateBody(world: World, row: CollectionFact): Promise<BodySample> {
+  const mutable = row.fields.filter((field) => field.sent?.update === 'mutable')
+  return bodyOf(world, row, mutable, 'second')
+}
+
+/** An object with nothing but its mandatory fields. */
+export async function createMinimal(world: World, path: string): Promise<Resource> {
+  return world.api.create(path, (await minimalBody(world, collectionAt(path))).body)
+}
+
+/** Fields of due collections without a sample; for the test that there are none. */
+export function fieldsWithoutSample(): readonly string[] {
+  return allCollections
+    .filter((row) => row.due === 'now')
+    .flatMap((row) => row.fields.filter((field) => field.sent !== undefined).map((field) => [row, field] as const))
+    .filter(([row, field]) => samples[row.path]?.[fieldOf(row, field.name).name] === undefined)
+    .map(([, field]) => field.id)
+}

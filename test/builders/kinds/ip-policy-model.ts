@@ -1,0 +1,77 @@
+import fc from 'fast-check'
+import type { RemoteObject } from '../../../src/api/types.ts'
+import type { ChildOperation } from '../../../src/managed/types/descriptor.ts'
+
+/** Ranges that overlap, lie in one another and lie apart. */
+const ranges = ['10.0.0.0/8', '10.0.0.0/9', '10.128.0.0/9', '10.1.0.0/16', '172.16.0.0/12', '2001:db8::/32'] as const
+/** For each of the areas that the ranges cut out, which of them hold it. */
+export const areas: readonly (readonly string[])[] = [
+  ['10.0.0.0/8', '10.0.0.0/9', '10.1.0.0/16'],
+  ['10.0.0.0/8', '10.0.0.0/9'],
+  ['10.0.0.0/8', '10.128.0.0/9'],
+  ['172.16.0.0/12'],
+  ['2001:db8::/32'],
+  [],
+]
+
+export interface ModelRule {
+  readonly id: string
+  readonly cidr: string
+  readonly action: string
+  readonly description: string
+  readonly metadata: string
+}
+
+export type RuleSet = Readonly<Record<string, 'allow' | 'deny'>>
+
+/** Any rules on the ranges, each range at most once. */
+export const ruleSet: fc.Arbitrary<RuleSet> = fc.dictionary(
+  fc.constantFrom(...ranges),
+  fc.constantFrom('allow' as const, 'deny' as const),
+)
+
+/** `api-decisions.md § Behaviour`: a matching deny refuses; else a matching allow admits; else refused. */
+export function admits(rules: readonly { readonly cidr: string; readonly action: string }[], area: readonly string[]) {
+  const actions = rules.filter(({ cidr }) => area.includes(cidr)).map(({ action }) => action)
+  return actions.includes('allow') && !actions.includes('deny')
+}
+
+/** The rules of one policy at the API: a range stands once, an action cannot be changed. */
+export class PolicyModel {
+  readonly rules: ModelRule[] = []
+  #next = 1
+
+  add(rule: Omit<ModelRule, 'id'>): void {
+    this.rules.push({ id: `ipr_${String(this.#next++).padStart(6, '0')}`, ...rule })
+  }
+
+  apply(operation: ChildOperation): void {
+    switch (operation.type) {
+      case 'create': {
+        const { cidr, action, description = '', metadata = '' } = operation.body as Record<string, string | undefined>
+        if (this.rules.some((rule) => rule.cidr === cidr)) throw new Error(`409: ${cidr} stands already`)
+        this.add({ cidr: cidr ?? '', action: action ?? '', description, metadata })
+        return
+      }
+      case 'update': {
+        if ('action' in operation.body) throw new Error('400: action is fixed')
+        const index = this.#indexOf(operation.id)
+        const rule = this.rules[index]
+        if (rule !== undefined) this.rules[index] = { ...rule, ...operation.body }
+        return
+      }
+      case 'delete':
+        this.rules.splice(this.#indexOf(operation.id), 1)
+    }
+  }
+
+  #indexOf(id: string): number {
+    const index = this.rules.findIndex((rule) => rule.id === id)
+    if (index < 0) throw new Error(`404: ${id}`)
+    return index
+  }
+
+  objects(policyId: string): readonly RemoteObject[] {
+    return this.rules.map((rule) => ({ ...rule, ip_policy: { id: policyId, uri: `/ip_policies/${policyId}` } }))
+  }
+}

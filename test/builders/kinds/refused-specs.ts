@@ -1,0 +1,218 @@
+/** A spec that the apiserver must refuse: at create, or as a change of `before`. */
+export interface RefusedSpec {
+  readonly kind: string
+  /** What is wrong, to finish the sentence "is refused …". */
+  readonly because: string
+  readonly before?: Readonly<Record<string, unknown>>
+  readonly spec: Readonly<Record<string, unknown>>
+  /** Part of the refusal: it names the field and the remedy. */
+  readonly message: string
+}
+
+type Spec = Readonly<Record<string, unknown>>
+
+/** A spec of each kind that is taken. */
+export const acceptedSpecs: Readonly<Record<string, Spec>> = {
+  Account: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' } },
+  ClusterAccount: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' }, allowedNamespaces: {} },
+  IPPolicy: { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] },
+  Backend: { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } },
+  Edge: {
+    protocol: 'TLS',
+    hostports: [{ host: 'a.example.com', port: 443 }],
+    backend: { backendRef: { name: 'shop' } },
+  },
+  ReservedDomain: { domain: '*.apps.example.com', region: 'eu', certificateManagementPolicy: {} },
+  ReservedAddress: { region: 'eu' },
+  EventDestination: { monitor: { apiKeySecretRef: { name: 'monitor', key: 'key' } } },
+  EventSubscription: { sources: [{ type: 'ip_policy_created.v0' }], destinationRefs: [{ name: 'log' }] },
+}
+
+function row(kind: string, because: string, change: Spec, message: string): RefusedSpec {
+  return { kind, because, spec: { ...acceptedSpecs[kind], ...change }, message }
+}
+
+function changed(kind: string, because: string, change: Spec, message: string): RefusedSpec {
+  const before = acceptedSpecs[kind] ?? {}
+  return { kind, because, before, spec: { ...before, ...change }, message }
+}
+
+const managed = Object.keys(acceptedSpecs).filter((kind) => !kind.endsWith('Account'))
+/** 255 characters, and more bytes. */
+const long = `${'a'.repeat(254)}ä`
+const account = { kind: 'Account', name: 'default' }
+const rule = { cidr: '10.0.0.0/8', action: 'allow' }
+const stream = { streamARN: 'arn:stream' }
+const tls = (fields: Spec): Spec => ({ protocol: 'TLS', ...fields })
+const upstream = { terminateAt: 'Upstream' }
+
+const accounts = ['Account', 'ClusterAccount'].flatMap((kind) => [
+  changed(kind, 'with another base URL', { baseURL: 'https://b.example.com' }, 'baseURL is fixed at create: delete'),
+  row(kind, 'with a CA bundle that is no PEM', { caBundle: 'x' }, 'caBundle holds no certificate: give'),
+  row(kind, 'with a version header of another use', { versionHeader: 'Authorization' }, 'versionHeader names a header'),
+  row(kind, 'with a resync too often', { resyncInterval: '0s' }, 'resyncInterval must be from 1s to 24h: write'),
+  row(kind, 'with a resync too seldom', { resyncInterval: '25h' }, 'resyncInterval must be from 1s to 24h: write'),
+])
+
+const common = managed.flatMap((kind) => [
+  {
+    ...changed(
+      kind,
+      'in another account than before',
+      { accountRef: { ...account, name: 'other' } },
+      'accountRef is fixed',
+    ),
+    before: { ...acceptedSpecs[kind], accountRef: account },
+  },
+  ...(kind === 'Backend' || kind === 'EventSubscription'
+    ? []
+    : [
+        row(kind, 'with a description of 256 bytes', { description: long }, 'description takes at most 255 bytes'),
+        row(
+          kind,
+          'with metadata of 4097 bytes',
+          { metadata: `${'a'.repeat(4095)}ä` },
+          'metadata takes at most 4096 bytes',
+        ),
+      ]),
+])
+
+/** Every CEL rule of every kind, with a spec that breaks it. */
+export const refusedSpecs: readonly RefusedSpec[] = [
+  ...accounts,
+  ...common,
+  row(
+    'ClusterAccount',
+    'with an expression without values',
+    { allowedNamespaces: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
+    'values goes with the operators In and NotIn',
+  ),
+  row('IPPolicy', 'without rules', { rules: [] }, 'rules is empty: add a rule, or set allowEmpty: true'),
+  row(
+    'IPPolicy',
+    'with a bare address',
+    { rules: [{ ...rule, cidr: '10.0.0.1' }] },
+    'cidr is not in CIDR notation: write',
+  ),
+  row('IPPolicy', 'with host bits', { rules: [{ ...rule, cidr: '10.0.0.1/8' }] }, 'cidr has host bits set: write'),
+  row(
+    'IPPolicy',
+    'with upper case',
+    { rules: [{ ...rule, cidr: '2001:DB8::/32' }] },
+    'cidr is not in canonical form: write',
+  ),
+  row(
+    'IPPolicy',
+    'with zeros spelt out',
+    { rules: [{ ...rule, cidr: '2001:db8:0::/32' }] },
+    'cidr is not in canonical form',
+  ),
+  row(
+    'IPPolicy',
+    'with a long rule description',
+    { rules: [{ ...rule, description: long }] },
+    'description takes at most',
+  ),
+  row(
+    'IPPolicy',
+    'with long rule metadata',
+    { rules: [{ ...rule, metadata: `${'a'.repeat(4095)}ä` }] },
+    'metadata takes at most',
+  ),
+  changed(
+    'Backend',
+    'with another type',
+    { type: 'HTTPResponse', tunnelGroup: undefined, httpResponse: {} },
+    'type is fixed',
+  ),
+  row('Backend', 'with the member of another type', { httpResponse: {} }, 'set the member that goes with type'),
+  row('Backend', 'without the member of its type', { tunnelGroup: undefined }, 'set the member that goes with type'),
+  row(
+    'Backend',
+    'with a weighted child twice',
+    {
+      type: 'Weighted',
+      tunnelGroup: undefined,
+      weighted: { backends: [1, 2].map((weight) => ({ backendRef: { name: 'a' }, weight })) },
+    },
+    'backends names a backend twice: give it one entry',
+  ),
+  row(
+    'Backend',
+    'with a failover child twice',
+    { type: 'Failover', tunnelGroup: undefined, failover: { backendRefs: [{ name: 'a' }, { name: 'a' }] } },
+    'backendRefs names a backend twice: keep the first',
+  ),
+  row(
+    'Backend',
+    'with a child by name and by id',
+    { type: 'Failover', tunnelGroup: undefined, failover: { backendRefs: [{ name: 'a', id: 'b' }] } },
+    'set exactly one of name, id',
+  ),
+  changed('Edge', 'with another protocol', { protocol: 'TCP' }, 'protocol is fixed at create: delete'),
+  row('Edge', 'with a hostport of nothing', { hostports: [{ port: 1 }] }, 'set exactly one of host, reservedDomainRef'),
+  row('Edge', 'with a host without port', { hostports: [{ host: 'a.example.com' }] }, 'port goes with host'),
+  row(
+    'Edge',
+    'with a port for a reserved address',
+    { hostports: [{ reservedAddressRef: { name: 'a' }, port: 1 }] },
+    'port goes with host',
+  ),
+  row(
+    'Edge',
+    'with a backend module without backend',
+    { backend: {} },
+    'backendRef is needed while the module is enabled',
+  ),
+  row('Edge', 'with a restriction without policy', { ipRestriction: {} }, 'ipPolicyRefs is needed while the module'),
+  row('Edge', 'with mutual TLS without authority', { mutualTLS: {} }, 'certificateAuthorityRefs is needed while'),
+  row(
+    'Edge',
+    'with TLS modules on TCP',
+    { protocol: 'TCP', mutualTLS: { certificateAuthorityRefs: [{ id: 'ca_1' }] } },
+    'mutualTLS is for TLS edges: remove mutualTLS',
+  ),
+  row(
+    'Edge',
+    'with termination on TCP',
+    { protocol: 'TCP', tlsTermination: {} },
+    'tlsTermination is for TLS edges: remove',
+  ),
+  row(
+    'Edge',
+    'with a minimum version for TLS that passes through',
+    tls({ tlsTermination: { ...upstream, minVersion: '1.2' } }),
+    'minVersion has no meaning with terminateAt: Upstream: remove',
+  ),
+  row(
+    'Edge',
+    'with mutual TLS for TLS that passes through',
+    tls({ tlsTermination: upstream, mutualTLS: { certificateAuthorityRefs: [{ id: 'ca_1' }] } }),
+    'mutualTLS cannot look into TLS that passes through: remove',
+  ),
+  row(
+    'Edge',
+    'with a traffic policy for TLS that passes through',
+    tls({ tlsTermination: upstream, policy: {} }),
+    'policy cannot look into TLS that passes through: remove',
+  ),
+  row('Edge', 'with a backend by no name', { backend: { backendRef: {} } }, 'set exactly one of name, id'),
+  row('EventSubscription', 'with a destination by no name', { destinationRefs: [{}] }, 'set exactly one of name, id'),
+  changed('ReservedDomain', 'with another domain', { domain: 'b.example.com' }, 'domain is fixed at create: delete'),
+  changed('ReservedDomain', 'with another region', { region: 'us' }, 'region is fixed at create: delete'),
+  row('ReservedDomain', 'with certificate and policy', { certificateID: 'c' }, 'set at most one of certificateID'),
+  changed('ReservedAddress', 'with another region', { region: 'us' }, 'region is fixed at create: delete'),
+  row('EventDestination', 'without target', { monitor: undefined }, 'set exactly one of firehose, kinesis'),
+  row(
+    'EventDestination',
+    'with two targets',
+    { kinesis: { ...stream, auth: { role: { roleARN: 'arn:role' } } } },
+    'set exactly one of firehose, kinesis',
+  ),
+  row(
+    'EventDestination',
+    'with a cloud target that nobody signs in to',
+    { monitor: undefined, kinesis: { ...stream, auth: {} } },
+    'set exactly one of role, creds',
+  ),
+]

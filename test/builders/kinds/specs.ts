@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import type { BackendSpec } from '../../../src/kinds/backend-schema.ts'
+import type { EdgeSpec } from '../../../src/kinds/edge-schema.ts'
+import type { EventDestinationSpec } from '../../../src/kinds/event-destination-schema.ts'
+import type { EventSubscriptionSpec } from '../../../src/kinds/event-subscription.ts'
+import type { ReservedAddressSpec } from '../../../src/kinds/reserved-address.ts'
+import type { ReservedDomainSpec } from '../../../src/kinds/reserved-domain-schema.ts'
+
+/** Specs of every managed kind that the CRDs would take. What is fixed at create is given, so that two specs can follow each other. */
+
+const name = fc.constantFrom('a', 'b', 'c', 'd')
+const ref = fc.oneof(fc.record({ name }), fc.record({ id: name.map((value) => `x_${value}`) }))
+const refs = fc.uniqueArray(ref, { minLength: 1, maxLength: 3, selector: (value) => JSON.stringify(value) })
+const word = fc.string({ minLength: 1, maxLength: 8 })
+
+/** `model` with each optional field there or not, never `undefined`. */
+function partial<T>(model: { [Key in keyof T]: fc.Arbitrary<T[Key]> }): fc.Arbitrary<Partial<T>> {
+  return fc.record(model, { requiredKeys: [] }) as fc.Arbitrary<Partial<T>>
+}
+
+const headers = fc.dictionary(fc.constantFrom('X-One', 'x-two', 'X-THREE'), word)
+
+export const backendSpecs: Readonly<Record<BackendSpec['type'], fc.Arbitrary<BackendSpec>>> = {
+  TunnelGroup: partial<NonNullable<BackendSpec['tunnelGroup']> & { labels: Record<string, string> }>({
+    labels: fc.dictionary(name, word),
+  }).map((tunnelGroup) => ({ type: 'TunnelGroup', tunnelGroup })),
+  HTTPResponse: partial<{ body: string; headers: Record<string, string>; statusCode: number }>({
+    body: fc.string(),
+    headers,
+    statusCode: fc.integer({ min: 200, max: 599 }),
+  }).map((httpResponse) => ({ type: 'HTTPResponse', httpResponse })),
+  Weighted: refs
+    .chain((found) =>
+      fc.tuple(
+        ...found.map((backendRef) => fc.record({ backendRef: fc.constant(backendRef), weight: fc.nat(10_000) })),
+      ),
+    )
+    .map((backends) => ({ type: 'Weighted', weighted: { backends } })),
+  Failover: refs.map((backendRefs) => ({ type: 'Failover', failover: { backendRefs } })),
+}
+
+const rule = partial<{
+  name: string
+  expressions: string[]
+  actions: { type: string; config?: Record<string, unknown> }[]
+}>({
+  name: word,
+  expressions: fc.array(word, { maxLength: 2 }),
+  actions: fc.array(
+    fc.oneof(fc.record({ type: word }), fc.record({ type: word, config: fc.dictionary(word, fc.jsonValue()) })),
+    { maxLength: 2 },
+  ),
+})
+
+const hostport = fc.oneof(
+  fc.record({ host: fc.constantFrom('a.example.com', 'b.example.com'), port: fc.constantFrom(443, 8443) }),
+  fc.record({ reservedDomainRef: fc.record({ name }), port: fc.constantFrom(443, 8443) }),
+  fc.record({ reservedAddressRef: fc.record({ name }) }),
+)
+
+const tcpFields = {
+  hostports: fc.array(hostport, { maxLength: 3 }),
+  backend: fc.record({ enabled: fc.boolean(), backendRef: ref }),
+  ipRestriction: fc.record({ enabled: fc.boolean(), ipPolicyRefs: refs }),
+  policy: fc.oneof(
+    fc.record({ enabled: fc.boolean() }),
+    fc.record({ inbound: fc.array(rule, { maxLength: 2 }), outbound: fc.array(rule, { maxLength: 2 }) }),
+  ),
+}
+
+const tlsFields = {
+  ...tcpFields,
+  mutualTLS: fc.record({
+    enabled: fc.boolean(),
+    certificateAuthorityRefs: fc
+      .uniqueArray(name, { minLength: 1 })
+      .map((ids) => ids.map((id) => ({ id: `ca_${id}` }))),
+  }),
+  tlsTermination: fc.oneof(
+    fc.record({ terminateAt: fc.constantFrom('Edge' as const, 'Upstream' as const), enabled: fc.boolean() }),
+    fc.record({ minVersion: fc.constantFrom('1.0' as const, '1.2' as const, '1.3' as const) }),
+  ),
+}
+
+export const edgeSpecs: Readonly<Record<EdgeSpec['protocol'], fc.Arbitrary<EdgeSpec>>> = {
+  TCP: partial<EdgeSpec>(tcpFields as never).map((fields) => ({ ...fields, protocol: 'TCP' })),
+  TLS: partial<EdgeSpec>(tlsFields as never).map((fields) => ({ ...fields, protocol: 'TLS' })),
+}
+
+const endpoints = { httpEndpointConfigurationID: word, httpsEndpointConfigurationID: word }
+const policy = partial<NonNullable<Required<ReservedDomainSpec>['certificateManagementPolicy']>>({
+  authority: fc.constant('LetsEncrypt'),
+  privateKeyType: fc.constantFrom('RSA', 'ECDSA'),
+} as never)
+
+export const domainSpec: fc.Arbitrary<ReservedDomainSpec> = fc
+  .oneof(
+    partial<ReservedDomainSpec>(endpoints as never),
+    partial<ReservedDomainSpec>({ ...endpoints, certificateID: word } as never),
+    partial<ReservedDomainSpec>({ ...endpoints, certificateManagementPolicy: policy } as never),
+  )
+  .map((fields) => ({ ...fields, domain: 'a.example.com', region: 'eu' }))
+
+export const addressSpec: fc.Arbitrary<ReservedAddressSpec> = partial<ReservedAddressSpec>({
+  endpointConfigurationID: word,
+} as never).map((fields) => ({ ...fields, region: 'eu' }))
+
+const secretRef = fc.record({ name, key: name })
+const auth = fc.oneof(
+  fc.record({ role: fc.record({ roleARN: word }) }),
+  fc.record({ creds: fc.record({ accessKeyIDSecretRef: secretRef, secretAccessKeySecretRef: secretRef }) }),
+)
+
+export const destinationSpec: fc.Arbitrary<EventDestinationSpec> = fc.oneof(
+  fc.record({ firehose: fc.record({ auth, deliveryStreamARN: word }) }),
+  fc.record({ kinesis: fc.record({ auth, streamARN: word }) }),
+  fc.record({ cloudWatchLogs: fc.record({ auth, logGroupARN: word }) }),
+  fc.record({
+    monitor: fc.record(
+      { apiKeySecretRef: secretRef, tags: word, service: word, site: word },
+      { requiredKeys: ['apiKeySecretRef'] },
+    ),
+  }),
+) as fc.Arbitrary<EventDestinationSpec>
+
+export const subscriptionSpec: fc.Arbitrary<EventSubscriptionSpec> = fc.record({
+  sources: fc
+    .uniqueArray(fc.constantFrom('ip_policy_created.v0', 'tcp_edge_deleted.v0', 'api_key_updated.v1'), { minLength: 1 })
+    .map((types) => types.map((type) => ({ type }))),
+  destinationRefs: refs,
+})

@@ -1,0 +1,259 @@
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Agent, request as httpsRequest } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { stringify } from 'yaml'
+import { type ConnectionMaterial, loadKubeConnection } from '../../src/kube/load-config.ts'
+import { OpenWatch } from './open-watch.ts'
+
+/** A request to the apiserver as it passes. */
+export interface PassingRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly body: string
+}
+
+/**
+ * What is done to a request.
+ * - `hold`: it waits until released, `before` it is forwarded or `after` the apiserver has answered. A caller that has gone while
+ *   its request waited `before` is as if it had never asked.
+ * - `drop`: the connection is reset, without forwarding the request, or once the apiserver has answered.
+ * - `answer`: this Status is answered, without forwarding.
+ */
+export type ProxyAct =
+  | { readonly type: 'hold' | 'drop'; readonly when: 'before' | 'after' }
+  | { readonly type: 'answer'; readonly status: number; readonly reason: string }
+
+/** A decision in force. */
+export interface Interception {
+  /** The requests that something was done to so far; one dropped or held `after` is here once the apiserver has answered. */
+  readonly requests: readonly PassingRequest[]
+  /** Resolves once there are so many. */
+  hits(count: number): Promise<void>
+  /** Ends it: what is held goes on, and what comes passes. */
+  remove(): void
+}
+
+/** What to do to a request; undefined lets it pass. */
+export type Decision = (request: PassingRequest) => ProxyAct | undefined
+
+interface Rule extends Interception {
+  readonly decide: Decision
+  readonly removed: Promise<void>
+  hit(request: PassingRequest): void
+}
+
+interface Meeting {
+  readonly rule: Rule
+  readonly act: ProxyAct
+}
+
+/**
+ * A plain HTTP proxy in front of an apiserver that speaks to it as an administrator. Everything passes, watches as they stream,
+ * but for what a test has asked to be held, dropped or answered.
+ *
+ * @example
+ * await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
+ * await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath] })
+ * const held = proxy.intercept(({ method }) => (method === 'PATCH' ? { type: 'hold', when: 'before' } : undefined))
+ * await held.hits(1)
+ */
+export class KubeProxy implements AsyncDisposable {
+  /** Of a client that goes through the proxy. */
+  readonly kubeconfigPath: string
+  readonly #folder: string
+  readonly #upstream: URL
+  readonly #headers: Readonly<Record<string, string>>
+  readonly #agent: Agent
+  readonly #server: Server
+  readonly #rules = new Set<Rule>()
+  readonly #watches = new Set<OpenWatch>()
+
+  private constructor(folder: string, upstream: string, { headers, tls }: ConnectionMaterial) {
+    this.#folder = folder
+    this.kubeconfigPath = join(folder, 'kubeconfig')
+    this.#upstream = new URL(upstream)
+    this.#headers = headers
+    this.#agent = new Agent({ keepAlive: true, ...tls })
+    this.#server = createServer((request, response) => {
+      // Whoever is cut off sees a reset; there is nobody else to tell.
+      this.#serve(request, response).catch(() => response.destroy())
+    })
+    // A connection that the server closes for idleness may meet a request on its way.
+    this.#server.keepAliveTimeout = 0
+  }
+
+  static async start(kubeconfig: string): Promise<KubeProxy> {
+    const connection = loadKubeConnection({ kubeconfig })
+    const folder = await mkdtemp(join(tmpdir(), 'culvert-proxy-'))
+    const proxy = new KubeProxy(folder, connection.server, await connection.material())
+    proxy.#server.listen(0, '127.0.0.1')
+    await once(proxy.#server, 'listening')
+    const { port } = proxy.#server.address() as AddressInfo
+    await writeFile(proxy.kubeconfigPath, kubeconfigOf(`http://127.0.0.1:${port}`))
+    return proxy
+  }
+
+  /** Decides about each request from now on, until it is removed. Of several, the first one that does something does it. */
+  intercept(decide: Decision): Interception {
+    const requests: PassingRequest[] = []
+    const removal = Promise.withResolvers<void>()
+    const waiting = new Set<() => void>()
+    const rule: Rule = {
+      decide,
+      requests,
+      removed: removal.promise,
+      hit: (request) => {
+        requests.push(request)
+        for (const look of waiting) look()
+      },
+      hits: (count) =>
+        new Promise((resolve) => {
+          const look = (): void => {
+            if (requests.length < count) return
+            waiting.delete(look)
+            resolve()
+          }
+          waiting.add(look)
+          look()
+        }),
+      remove: () => {
+        this.#rules.delete(rule)
+        removal.resolve()
+      },
+    }
+    this.#rules.add(rule)
+    return rule
+  }
+
+  /** The watches that are open now. */
+  watches(): readonly OpenWatch[] {
+    return [...this.#watches]
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const rule of [...this.#rules]) rule.remove()
+    this.#server.closeAllConnections()
+    this.#server.close()
+    this.#agent.destroy()
+    await rm(this.#folder, { recursive: true })
+  }
+
+  async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { request, body } = await read(incoming)
+    const meeting = this.#meet(request)
+    if (meeting !== undefined && !(await actBefore(meeting, request, response))) return
+    const upstream = await this.#forward(incoming, response, body)
+    if (isWatch(request) && upstream.statusCode === 200) return this.#stream(request, upstream, response)
+    const content = await buffer(upstream)
+    if (meeting !== undefined && !(await actAfter(meeting, request, response))) return
+    response.writeHead(upstream.statusCode ?? 502, endToEnd(upstream.headers))
+    response.end(content)
+  }
+
+  #meet(request: PassingRequest): Meeting | undefined {
+    for (const rule of this.#rules) {
+      const act = rule.decide(request)
+      if (act !== undefined) return { rule, act }
+    }
+    return undefined
+  }
+
+  async #forward(incoming: IncomingMessage, response: ServerResponse, body: Buffer): Promise<IncomingMessage> {
+    const { hostname, port } = this.#upstream
+    const { method, url: path } = incoming
+    const headers = { ...endToEnd(incoming.headers), ...this.#headers, 'content-length': body.length }
+    const outgoing = httpsRequest({ agent: this.#agent, hostname, port, method, path, headers })
+    response.once('close', () => outgoing.destroy())
+    outgoing.on('error', () => response.destroy())
+    outgoing.end(body)
+    const [answered] = (await once(outgoing, 'response')) as [IncomingMessage]
+    return answered
+  }
+
+  async #stream(request: PassingRequest, upstream: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.writeHead(200, endToEnd(upstream.headers))
+    response.flushHeaders()
+    const watch = new OpenWatch(request.path, response)
+    this.#watches.add(watch)
+    try {
+      for await (const chunk of upstream as AsyncIterable<Buffer>) watch.take(chunk)
+      watch.end()
+    } finally {
+      this.#watches.delete(watch)
+    }
+  }
+}
+
+/** Whether to go on with the request. */
+async function actBefore({ rule, act }: Meeting, request: PassingRequest, response: ServerResponse): Promise<boolean> {
+  if (act.type !== 'answer' && act.when === 'after') return true
+  rule.hit(request)
+  switch (act.type) {
+    case 'answer':
+      answer(response, act)
+      return false
+    case 'drop':
+      response.destroy()
+      return false
+    case 'hold':
+      await rule.removed
+      return !(await hasGone(response))
+  }
+}
+
+/** Whether to send the answer. */
+async function actAfter({ rule, act }: Meeting, request: PassingRequest, response: ServerResponse): Promise<boolean> {
+  if (act.type === 'answer' || act.when === 'before') return true
+  rule.hit(request)
+  if (act.type === 'hold') await rule.removed
+  else response.destroy()
+  return act.type === 'hold'
+}
+
+/** Whether the request opens a watch. */
+export function isWatch({ query }: PassingRequest): boolean {
+  return query.get('watch') !== null
+}
+
+/** Whether the client has closed its connection. A close that has just arrived is noticed as well: the event loop turns first. */
+async function hasGone(response: ServerResponse): Promise<boolean> {
+  await nextTurn()
+  await nextTurn()
+  return response.destroyed || response.closed
+}
+
+async function read(incoming: IncomingMessage): Promise<{ request: PassingRequest; body: Buffer }> {
+  const body = await buffer(incoming)
+  const { pathname: path, searchParams: query } = new URL(incoming.url ?? '', 'http://proxy')
+  return { request: { method: incoming.method ?? '', path, query, body: body.toString() }, body }
+}
+
+function answer(response: ServerResponse, { status, reason }: Extract<ProxyAct, { type: 'answer' }>): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ apiVersion: 'v1', kind: 'Status', status: 'Failure', code: status, reason }))
+}
+
+/** Headers without those that concern one connection only. */
+function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
+  const { connection, host, 'keep-alive': keepAlive, 'transfer-encoding': encoding, ...rest } = headers
+  return rest
+}
+
+function kubeconfigOf(server: string): string {
+  const name = 'proxy'
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server } }],
+    users: [{ name, user: {} }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  })
+}

@@ -1,0 +1,130 @@
+import { KubeError } from '../../src/kube/errors.ts'
+import type { KubeList, KubeObject, ObjectKey, PatchOptions, ResourceType } from '../../src/kube/types.ts'
+import { equalJSON } from '../../src/managed/equal.ts'
+import { applyMergePatch } from './merge-patch.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A change as watches tell it. */
+export interface Change {
+  readonly plural: string
+  readonly type: 'added' | 'modified' | 'deleted'
+  readonly object: KubeObject
+}
+
+/**
+ * The Kubernetes API server in memory, as far as the operator depends on it: resource versions and uids with preconditions,
+ * generations, merge patches, the status subresource, finalizers and graceful deletion.
+ */
+export class ModelKube {
+  readonly #objects = new Map<string, KubeObject>()
+  readonly #listeners = new Set<(change: Change) => void>()
+  readonly #history: Change[] = []
+  #revision = 1
+  #uids = 0
+
+  get revision(): string {
+    return String(this.#revision)
+  }
+
+  get<T extends KubeObject>(type: ResourceType, key: ObjectKey): T | undefined {
+    return this.#objects.get(place(type, key)) as T | undefined
+  }
+
+  list<T extends KubeObject>(type: ResourceType): KubeList<T> {
+    const items = [...this.#objects].filter(([at]) => at.startsWith(`${type.plural}|`)).map(([, object]) => object as T)
+    return { items, resourceVersion: this.revision }
+  }
+
+  /** Tells `listener` of every change of the type after `resourceVersion`. Returns the way to end that. */
+  listen(type: ResourceType, resourceVersion: string, listener: (change: Change) => void): () => void {
+    const told = (change: Change): void => {
+      if (change.plural === type.plural) listener(change)
+    }
+    for (const change of this.#history) {
+      if (Number(change.object.metadata.resourceVersion) > Number(resourceVersion)) told(change)
+    }
+    this.#listeners.add(told)
+    return () => this.#listeners.delete(told)
+  }
+
+  create<T extends KubeObject>(type: ResourceType, key: ObjectKey, fields: Fields): T {
+    if (this.get(type, key) !== undefined) throw new KubeError('AlreadyExists', `POST ${type.plural}: exists`)
+    const { metadata, ...rest } = fields
+    const { group, version, kind } = type
+    const object: KubeObject = {
+      ...rest,
+      apiVersion: group === '' ? version : `${group}/${version}`,
+      kind,
+      metadata: {
+        ...(metadata as Partial<KubeObject['metadata']> | undefined),
+        ...given(key),
+        uid: `uid-${++this.#uids}`,
+        generation: 1,
+        resourceVersion: '',
+      },
+    }
+    return this.#store(type, 'added', object) as T
+  }
+
+  mergePatch<T extends KubeObject>(type: ResourceType, key: ObjectKey, patch: Fields, options: PatchOptions = {}): T {
+    const before = this.get(type, key)
+    const label = `PATCH ${type.plural}/${key.name}`
+    if (before === undefined) throw new KubeError('NotFound', `${label}: there is none`, { status: 404 })
+    const { resourceVersion, uid, subresource } = options
+    const { metadata } = before
+    if (uid !== undefined && uid !== metadata.uid) throw new KubeError('Conflict', `${label}: another uid`)
+    if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+      throw new KubeError('Conflict', `${label}: the object has been modified`)
+    }
+    const { status, ...others } = applyMergePatch(before, patch) as KubeObject
+    const after: KubeObject = subresource === 'status' ? withStatus(before, status) : withStatus(others, before.status)
+    if (equalJSON(before, after)) return before as T
+    const moved = !equalJSON(before.spec, after.spec)
+    const generation = (metadata.generation ?? 1) + (moved ? 1 : 0)
+    const object = { ...after, metadata: { ...after.metadata, uid: metadata.uid, generation } }
+    const gone = object.metadata.deletionTimestamp !== undefined && !object.metadata.finalizers?.length
+    return this.#store(type, gone ? 'deleted' : 'modified', object) as T
+  }
+
+  /** As `kubectl delete`: waits for finalizers. */
+  delete(type: ResourceType, key: ObjectKey): boolean {
+    const before = this.get(type, key)
+    if (before === undefined) return false
+    if (before.metadata.deletionTimestamp !== undefined) return true
+    if (!before.metadata.finalizers?.length) {
+      this.#store(type, 'deleted', before)
+      return true
+    }
+    const metadata = { ...before.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
+    this.#store(type, 'modified', { ...before, metadata })
+    return true
+  }
+
+  #store(type: ResourceType, change: Change['type'], object: KubeObject): KubeObject {
+    const stored: KubeObject = structuredClone({
+      ...object,
+      metadata: { ...object.metadata, resourceVersion: String(++this.#revision) },
+    })
+    const at = place(type, stored.metadata)
+    if (change === 'deleted') this.#objects.delete(at)
+    else this.#objects.set(at, stored)
+    const event: Change = { plural: type.plural, type: change, object: stored }
+    this.#history.push(event)
+    for (const listener of this.#listeners) listener(event)
+    return stored
+  }
+}
+
+function place({ plural }: ResourceType, { namespace, name }: ObjectKey): string {
+  return `${plural}|${namespace ?? ''}/${name}`
+}
+
+function given({ namespace, name }: ObjectKey): { readonly namespace?: string; readonly name: string } {
+  return namespace === undefined ? { name } : { namespace, name }
+}
+
+function withStatus(object: Omit<KubeObject, 'status'>, status: unknown): KubeObject {
+  const { status: _, ...rest } = object as KubeObject
+  return { ...rest, ...(status === undefined ? {} : { status }) }
+}

@@ -1,0 +1,119 @@
+import type { ClosableApiClient } from '../../src/api/client.ts'
+import { allWatches, createWatches } from '../../src/cli/operator/watches.ts'
+import type { KubeClient, KubeObject } from '../../src/kube/types.ts'
+import { AccountReconciler } from '../../src/managed/accounts/account-reconciler.ts'
+import type { AccountKey } from '../../src/managed/accounts/account-resource.ts'
+import { KeptKeys } from '../../src/managed/accounts/kept-key.ts'
+import { AccountRegistry } from '../../src/managed/accounts/registry.ts'
+import { LiveSession } from '../../src/managed/accounts/session.ts'
+import { isDeleting, statusOf } from '../../src/managed/cr.ts'
+import type { KindsRegistry } from '../../src/managed/kinds-registry.ts'
+import { Memories } from '../../src/managed/memory.ts'
+import { ManagedReconciler } from '../../src/managed/reconciler.ts'
+import { ResourceStore } from '../../src/managed/resource-store.ts'
+import { subscribeWakeups } from '../../src/managed/wakeups.ts'
+import { Controller } from '../../src/runtime/controller.ts'
+import type { Random } from '../../src/util/random.ts'
+import type { FakeClock } from './fake-clock.ts'
+import { createSilentLogger } from './silent-logger.ts'
+
+const OPERATOR_NAMESPACE = 'culvert-system'
+export const INSTALLATION = 'installation-1'
+
+/** Longest life of a request, and the pause between two looks, of a model's operator. Milliseconds. */
+export const times = { requestTimeoutMs: 1000, scanPauseMs: 500 } as const
+
+export interface ModelOperatorOptions {
+  readonly kinds: KindsRegistry
+  readonly kube: KubeClient
+  readonly openApi: (apiKey: string) => ClosableApiClient
+  readonly clock: FakeClock
+  readonly random: Random
+  readonly onEvent: (about: KubeObject, reason: string) => void
+}
+
+/** The operator's own modules, wired as its process wires them, over clients of models. Stops when `signal` is aborted. */
+export function startModelOperator(
+  options: ModelOperatorOptions,
+  signal: AbortSignal,
+): ReturnType<typeof createSilentLogger> {
+  const { kinds, kube, openApi, clock, random } = options
+  const logger = createSilentLogger()
+  const base = { client: kube, clock, random, logger }
+  const watches = createWatches(kinds, base, { namespaces: [], operatorNamespace: OPERATOR_NAMESPACE })
+  const store = new ResourceStore(kinds, watches)
+  const memories = new Memories()
+  const registry = new AccountRegistry(store)
+  const shared = {
+    kinds,
+    resources: store,
+    kube,
+    installation: INSTALLATION,
+    clock,
+    random,
+    logger,
+    memories,
+    events: {
+      record: (about: KubeObject, { reason }: { readonly reason: string }) => options.onEvent(about, reason),
+    },
+    metrics: { drift: () => undefined, orphans: () => undefined },
+  }
+  const leadingSince = clock.monotonic()
+  const managed = new ManagedReconciler({
+    ...shared,
+    accounts: registry,
+    leadership: { leadingSince: () => leadingSince },
+    times,
+  })
+  const workers = { clock, random, logger, workers: 4 }
+  const controller = new Controller({ ...workers, reconcile: (key) => managed.reconcile(key) })
+  const accounts = new AccountReconciler({
+    ...shared,
+    registry,
+    keptKeys: new KeptKeys(kube, OPERATOR_NAMESPACE),
+    baseURLPolicy: { allowedHosts: ['api.example.com'] },
+    operatorNamespace: OPERATOR_NAMESPACE,
+    openSession: (key, config) => {
+      const held = (id: string): boolean => {
+        const holder = store.holderOf(id)
+        return holder !== undefined && !isDeleting(holder)
+      }
+      return new LiveSession({
+        key,
+        config,
+        client: openApi(config.apiKey),
+        clock,
+        knownObjects: () =>
+          store.membersOf(key).filter((cr) => statusOf(cr).id !== undefined && !isDeleting(cr)).length,
+        isHeld: held,
+        lookAgain: () => accountController.enqueue(key, 'poll'),
+      })
+    },
+    wake: (name, lane) => controller.enqueue(name, lane),
+  })
+  const accountController = new Controller({
+    ...workers,
+    reconcile: ({ kind, ...key }) =>
+      accounts.reconcile({ ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' }),
+  })
+  void run()
+  return logger
+
+  async function run(): Promise<void> {
+    const reflectors = allWatches(watches)
+    for (const reflector of reflectors) void reflector.start(signal)
+    await Promise.all(reflectors.map(({ synced }) => synced))
+    subscribeWakeups({
+      kinds,
+      store,
+      watches,
+      memories,
+      operatorNamespace: OPERATOR_NAMESPACE,
+      wake: {
+        managed: controller.enqueue.bind(controller),
+        account: (key: AccountKey, lane) => accountController.enqueue(key, lane),
+      },
+    })
+    await Promise.all([controller.run(signal), accountController.run(signal)])
+  }
+}

@@ -1,0 +1,283 @@
+import fc from 'fast-check'
+import type { RemoteObject } from '../../src/api/types.ts'
+import { type CustomResource, statusOf } from '../../src/managed/cr.ts'
+import { formatMarker, markerOf } from '../../src/managed/marker.ts'
+import type { ApiFault } from './model-account-client.ts'
+import type { KubeFault } from './model-kube-client.ts'
+import { INSTALLATION, times } from './model-operator.ts'
+import { ModelWorld } from './model-world.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const tunnels = (app: string, more: Fields = {}): Fields => ({
+  type: 'TunnelGroup',
+  tunnelGroup: { labels: { app } },
+  ...more,
+})
+const rule = (cidr: string, action = 'allow', more: Fields = {}): Fields => ({ cidr, action, ...more })
+
+/** The resources of every story, each with the specs it may be given. The failover backend refers to the first. */
+const RESOURCES: readonly { readonly kind: string; readonly name: string; readonly specs: readonly Fields[] }[] = [
+  {
+    kind: 'Backend',
+    name: 'web',
+    specs: [
+      tunnels('one'),
+      tunnels('two'),
+      tunnels('one', { metadata: 'mine' }),
+      tunnels('three', { description: 'the shop', metadata: '{"team":"shop"}' }),
+    ],
+  },
+  {
+    kind: 'Backend',
+    name: 'spare',
+    specs: [
+      { type: 'Failover', failover: { backendRefs: [{ name: 'web' }] } },
+      { type: 'Failover', failover: { backendRefs: [{ name: 'web' }] }, description: 'in need' },
+    ],
+  },
+  {
+    kind: 'IPPolicy',
+    name: 'office',
+    specs: [
+      { rules: [rule('10.0.0.0/8'), rule('10.1.0.0/16', 'deny')] },
+      { rules: [rule('10.0.0.0/8', 'deny'), rule('10.2.0.0/16')] },
+      { rules: [rule('10.3.0.0/16', 'allow', { description: 'third floor', metadata: 'mine' })], metadata: 'mine' },
+      { rules: [], allowEmpty: true },
+    ],
+  },
+]
+
+const apiFaults: readonly ApiFault[] = ['lost', 'late', 'unsent', 'broken', 'limited', 'refused', 'doubled']
+const kubeFaults: readonly KubeFault[] = ['lost', 'unsent']
+const subject = fc.nat({ max: RESOURCES.length - 1 })
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('apply' as const), subject, spec: fc.nat({ max: 3 }) }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('delete' as const), subject }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('touch' as const), subject }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('edit during POST' as const), subject, spec: fc.nat({ max: 3 }) }),
+  },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('crash' as const), downMs: fc.constantFrom(0, 100, 3000) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ type: fc.constant('api fault' as const), fault: fc.constantFrom(...apiFaults) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ type: fc.constant('kube fault' as const), fault: fc.constantFrom(...kubeFaults) }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('drift' as const), subject }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('foreign delete' as const), subject }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('restore' as const), subject }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('request' as const), subject }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('pause' as const), subject, on: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('key' as const), valid: fc.boolean() }) },
+)
+
+/** A step of a story, and how long the world runs on after it. */
+type Step = (typeof step extends fc.Arbitrary<infer T> ? T : never) & { readonly thenMs: number }
+
+const thenMs = fc.constantFrom(0, 1, 2, 3, 4, 5, 7, 10, 25, 60, 600, 1500, 4000)
+
+export const stories: fc.Arbitrary<readonly Step[]> = fc.array(
+  fc.tuple(step, thenMs).map(([what, pause]) => ({ ...what, thenMs: pause })),
+  { minLength: 1, maxLength: 14 },
+)
+
+/** Lives through a story, then lets everything come to rest. */
+export async function live(story: readonly Step[]): Promise<ModelWorld> {
+  const world = ModelWorld.start()
+  for (const next of story) {
+    await act(world, next)
+    await world.clock.advance(next.thenMs)
+  }
+  world.apiFaults.length = 0
+  world.kubeFaults.length = 0
+  world.duringPost = undefined
+  world.keys.set('key-1', world.account)
+  for (const { kind, name } of RESOURCES)
+    world.patch(kind, name, { metadata: { annotations: { 'culvert.dev/paused': null } } })
+  leaveNothingWaiting(world)
+  // Longer than the slow retry of what was refused, with its jitter, and as many drift passes.
+  await world.clock.advance(720_000)
+  return world
+}
+
+async function act(world: ModelWorld, what: Step): Promise<void> {
+  switch (what.type) {
+    case 'apply': {
+      const { kind, name, specs } = resourceAt(what.subject)
+      world.apply(kind, name, specs[what.spec % specs.length] ?? {})
+      return
+    }
+    case 'edit during POST': {
+      const { kind, name, specs } = resourceAt(what.subject)
+      world.duringPost = () => world.apply(kind, name, specs[what.spec % specs.length] ?? {})
+      return
+    }
+    case 'delete': {
+      const { kind, name } = resourceAt(what.subject)
+      world.delete(kind, name)
+      return
+    }
+    case 'touch': {
+      const { kind, name } = resourceAt(what.subject)
+      world.patch(kind, name, { metadata: { labels: { touched: String(world.clock.monotonic()) } } })
+      return
+    }
+    case 'crash':
+      world.kill()
+      await world.clock.advance(what.downMs)
+      world.startOperator()
+      return
+    case 'api fault':
+      world.apiFaults.push(what.fault)
+      return
+    case 'kube fault':
+      world.kubeFaults.push(what.fault)
+      return
+    case 'drift':
+    case 'foreign delete':
+      interfere(world, what)
+      return
+    case 'restore':
+      await restore(world, what.subject)
+      return
+    case 'request':
+    case 'pause': {
+      const { kind, name } = resourceAt(what.subject)
+      world.patch(kind, name, { metadata: { annotations: annotationsOf(world, what) } })
+      return
+    }
+    case 'key':
+      if (what.valid) world.keys.set('key-1', world.account)
+      else world.keys.clear()
+  }
+}
+
+function annotationsOf(
+  world: ModelWorld,
+  what: { readonly type: 'request' } | { readonly type: 'pause'; readonly on: boolean },
+): Fields {
+  return what.type === 'request'
+    ? { 'culvert.dev/reconcile-requested-at': String(world.clock.monotonic()) }
+    : { 'culvert.dev/paused': what.on ? 'true' : null }
+}
+
+function interfere(
+  world: ModelWorld,
+  what: { readonly type: 'drift' | 'foreign delete'; readonly subject: number },
+): void {
+  const { kind, name } = resourceAt(what.subject)
+  const cr = world.get(kind, name)
+  const remote = cr === undefined ? undefined : world.remote(cr)
+  const found = world.account.all().find(({ object }) => object === remote)
+  if (found === undefined) return
+  const { path, object } = found
+  if (what.type === 'drift') {
+    world.account.update(path, object.id, { description: 'somebody was here' })
+    for (const held of rulesOf(world, object.id).slice(0, 1)) world.account.delete('ip_policy_rules', held.id)
+    return
+  }
+  const used = world.account
+    .list('backends/failover')
+    .some(({ backends }) => (backends as string[]).includes(object.id))
+  if (!used) world.account.delete(path, object.id)
+}
+
+/** Only what still carries its mark comes back as its own; and what was sent before must have ended. */
+async function restore(world: ModelWorld, index: number): Promise<void> {
+  world.kill()
+  await world.clock.advance(2 * times.requestTimeoutMs)
+  const { kind, name } = resourceAt(index)
+  const cr = world.get(kind, name)
+  const remote = cr === undefined ? undefined : world.remote(cr)
+  if (remote === undefined || markerOf(remote) !== undefined) world.restore(kind, name)
+  world.startOperator()
+}
+
+/** What waits for the user: a target that is gone, or kept from going by who refers to it. */
+function leaveNothingWaiting(world: ModelWorld): void {
+  const [web, spare] = [world.get('Backend', 'web'), world.get('Backend', 'spare')]
+  if (spare === undefined) return
+  if (web === undefined) world.apply('Backend', 'web', tunnels('one'))
+  else if (web.metadata.deletionTimestamp !== undefined) world.delete('Backend', 'spare')
+}
+
+function resourceAt(index: number) {
+  const resource = RESOURCES[index]
+  if (resource === undefined) throw new RangeError(`there is no resource ${index}`)
+  return resource
+}
+
+function rulesOf(world: ModelWorld, policyId: string): readonly RemoteObject[] {
+  return world.account.list('ip_policy_rules').filter((held) => (held.ip_policy as Fields).id === policyId)
+}
+
+/** What the account should hold: for each resource its one object, as its spec has it. */
+export function expectedObjects(world: ModelWorld): readonly Fields[] {
+  return world.all().flatMap((cr) => {
+    const remote = world.remote(cr)
+    const { description = '', metadata = markerFor(cr, statusOf(cr).create?.nonce) } = cr.spec
+    return [{ id: remote?.id, description, metadata, ...kindFields(world, cr) }]
+  })
+}
+
+/**
+ * Ids of objects that are only reported. A create that something doubled leaves one when the resource is deleted before any list
+ * has shown the copy.
+ */
+export function reportedOrphans(world: ModelWorld): readonly string[] {
+  return world.accountResource?.status?.orphans?.map(({ id }) => id) ?? []
+}
+
+/** Markers under which more than one object was made: an attempt went out while an earlier one could still take effect. */
+export function madeTwice(world: ModelWorld): readonly string[] {
+  // A rule that was removed and is wanted again has the same marker as before.
+  const created = world.account.created.filter((label) => !label.startsWith('ip_policy_rules '))
+  return created.filter((label, index) => created.indexOf(label) !== index)
+}
+
+/** What it does hold, in the same words. Rules count as part of their policy. */
+export function actualObjects(world: ModelWorld): readonly Fields[] {
+  return world.account.all().flatMap(({ path, object }) => {
+    if (path === 'ip_policy_rules') return []
+    const { id, description, metadata, labels, backends } = object
+    const rules = rulesOf(world, id).map(({ cidr, action, description: text }) => ({
+      cidr,
+      action,
+      description: text ?? '',
+    }))
+    const fields = path === 'ip_policies' ? { rules: inOrder(rules) } : { labels, backends }
+    return [{ id, description: description ?? '', metadata, ...fields }]
+  })
+}
+
+function kindFields(world: ModelWorld, cr: CustomResource): Fields {
+  const spec = cr.spec as Fields
+  const {
+    rules = [],
+    tunnelGroup,
+    failover,
+  } = spec as {
+    readonly rules?: readonly { readonly cidr: string; readonly action: string; readonly description?: string }[]
+    readonly tunnelGroup?: { readonly labels: Fields }
+    readonly failover?: { readonly backendRefs: readonly { readonly name: string }[] }
+  }
+  if (cr.kind === 'IPPolicy') {
+    return { rules: inOrder(rules.map(({ cidr, action, description = '' }) => ({ cidr, action, description }))) }
+  }
+  const children = failover?.backendRefs.map(({ name }) => world.get('Backend', name)?.status?.id)
+  return { labels: tunnelGroup?.labels, backends: children }
+}
+
+function inOrder<T extends { readonly cidr: unknown }>(rules: readonly T[]): readonly T[] {
+  return [...rules].sort((left, right) => (String(left.cidr) < String(right.cidr) ? -1 : 1))
+}
+
+function markerFor({ kind, metadata: { namespace = '', name, uid } }: CustomResource, nonce = ''): string {
+  return formatMarker({ installation: INSTALLATION, kind, namespace, name, uid, nonce })
+}

@@ -1,0 +1,232 @@
+import { kinds } from '../../src/kinds/index.ts'
+import type { ResourceType } from '../../src/kube/types.ts'
+import type { AccountResource } from '../../src/managed/accounts/account-resource.ts'
+import { parseAttempt } from '../../src/managed/attempt.ts'
+import { type CustomResource, statusOf } from '../../src/managed/cr.ts'
+import { KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
+import { parseMarker } from '../../src/managed/marker.ts'
+import { CREATE_ATTEMPT } from '../../src/managed/names.ts'
+import { secretType } from '../../src/managed/secrets.ts'
+import type { Random } from '../../src/util/random.ts'
+import { FakeClock } from './fake-clock.ts'
+import type { SentWrite } from './model-account.ts'
+import { ModelAccount } from './model-account.ts'
+import { type ApiFault, ModelAccountClient } from './model-account-client.ts'
+import { ModelKube } from './model-kube.ts'
+import { type KubeFault, ModelKubeClient } from './model-kube-client.ts'
+import { startModelOperator, times } from './model-operator.ts'
+import { ModelProcess } from './model-process.ts'
+import type { LogLine } from './silent-logger.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const NAMESPACE = 'shop'
+const ACCOUNT = { namespace: NAMESPACE, name: 'default' }
+const registry = new KindsRegistry(
+  kinds.filter(({ definition }) => ['Account', 'ClusterAccount', 'IPPolicy', 'Backend'].includes(definition.kind)),
+)
+
+/** A cluster and an account, both models, with an operator that can be killed and started again. Time is the world's own. */
+export class ModelWorld {
+  readonly clock = new FakeClock()
+  readonly kube = new ModelKube()
+  readonly account = new ModelAccount()
+  /** API keys and the accounts that they open. */
+  readonly keys = new Map([['key-1', this.account]])
+  readonly apiFaults: ApiFault[] = []
+  readonly kubeFaults: KubeFault[] = []
+  /** Every write that reached a server, and every Event. */
+  readonly writes: string[] = []
+  /** Every GET at the API. */
+  readonly reads: string[] = []
+  readonly events: string[] = []
+  /** What broke a rule that holds at every moment. */
+  readonly violations: string[] = []
+  /** Runs when the next POST arrives at the API. */
+  duringPost: (() => void) | undefined
+  readonly #posted = new Set<string>()
+  readonly #logs: LogLine[][] = []
+  readonly #random: Random
+  #process: ModelProcess
+  #stop = new AbortController()
+
+  private constructor(seed: number) {
+    this.#random = seededRandom(seed)
+    this.#process = new ModelProcess(this.clock)
+  }
+
+  static start(seed = 1): ModelWorld {
+    const world = new ModelWorld(seed)
+    world.kube.create(
+      { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false },
+      { name: NAMESPACE },
+      {},
+    )
+    world.kube.create(secretType, { namespace: NAMESPACE, name: 'key' }, { data: { apiKey: btoa('key-1') } })
+    world.kube.create(registry.accountType('Account'), ACCOUNT, {
+      spec: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' }, resyncInterval: '60s' },
+    })
+    world.startOperator()
+    return world
+  }
+
+  /** Errors that no reconcile foresaw. */
+  get bugs(): readonly LogLine[] {
+    return this.#logs.flat().filter(({ level }) => level === 'error')
+  }
+
+  startOperator(): void {
+    const { clock, kube } = this
+    this.#process = new ModelProcess(clock)
+    this.#stop = new AbortController()
+    const process = this.#process
+    const { lines } = startModelOperator(
+      {
+        kinds: registry,
+        clock,
+        random: this.#random,
+        onEvent: (about, reason) => {
+          if (process.alive) this.events.push(`${about.kind}/${about.metadata.name} ${reason}`)
+        },
+        kube: new ModelKubeClient({
+          kube,
+          process,
+          clock,
+          lagMs: 20,
+          nextFault: ({ kind }) => (registry.managedKind(kind) === undefined ? undefined : this.kubeFaults.shift()),
+          onWrite: (label) => this.writes.push(label),
+        }),
+        openApi: (apiKey) =>
+          new ModelAccountClient({
+            account: () => this.keys.get(apiKey),
+            onRead: (path) => this.reads.push(path),
+            process,
+            clock,
+            requestTimeoutMs: times.requestTimeoutMs,
+            nextFault: () => this.apiFaults.shift(),
+            onWrite: (write) => this.#onApiWrite(write),
+          }),
+      },
+      this.#stop.signal,
+    )
+    this.#logs.push(lines)
+  }
+
+  /** Ends the operator as `kill -9` does. */
+  kill(): void {
+    this.#process.kill()
+    this.#stop.abort()
+  }
+
+  /** Lets time pass until `holds`, at most `ms`. @throws Error when it does not come to hold. */
+  async until(what: string, holds: () => boolean, ms = 3_600_000): Promise<void> {
+    const end = this.clock.monotonic() + ms
+    while (!holds()) {
+      if (this.clock.monotonic() > end) throw new Error(`${what} did not come to hold`)
+      await this.clock.advance(100)
+    }
+  }
+
+  get(kind: string, name: string): CustomResource | undefined {
+    return this.kube.get<CustomResource>(typeOf(kind), { namespace: NAMESPACE, name })
+  }
+
+  all(): readonly CustomResource[] {
+    return registry.managed.flatMap((descriptor) => this.kube.list<CustomResource>(resourceTypeOf(descriptor)).items)
+  }
+
+  /** The Account, whose resources these are. */
+  get accountResource(): AccountResource | undefined {
+    return this.kube.get<AccountResource>(registry.accountType('Account'), ACCOUNT)
+  }
+
+  patchAccount(patch: Fields): void {
+    this.kube.mergePatch(registry.accountType('Account'), ACCOUNT, patch)
+  }
+
+  deleteAccount(): void {
+    this.kube.delete(registry.accountType('Account'), ACCOUNT)
+  }
+
+  /** Puts another API key into the Secret. */
+  changeKey(apiKey: string): void {
+    this.kube.mergePatch(secretType, { namespace: NAMESPACE, name: 'key' }, { data: { apiKey: btoa(apiKey) } })
+  }
+
+  /** As `kubectl apply`: makes the resource or gives it another spec; one that is being deleted is left alone. */
+  apply(kind: string, name: string, spec: Fields, metadata: Fields = {}): void {
+    const key = { namespace: NAMESPACE, name }
+    const before = this.get(kind, name)
+    if (before === undefined) this.kube.create(typeOf(kind), key, { spec, metadata })
+    else if (before.metadata.deletionTimestamp === undefined) {
+      const absent = Object.fromEntries(Object.keys(before.spec).map((field) => [field, null]))
+      this.kube.mergePatch(typeOf(kind), key, { spec: { ...absent, ...spec } })
+    }
+  }
+
+  patch(kind: string, name: string, patch: Fields): void {
+    if (this.get(kind, name) !== undefined) this.kube.mergePatch(typeOf(kind), { namespace: NAMESPACE, name }, patch)
+  }
+
+  delete(kind: string, name: string): void {
+    this.kube.delete(typeOf(kind), { namespace: NAMESPACE, name })
+  }
+
+  /** The resource comes back from a backup: the same name, spec and annotations under another uid, without its status. */
+  restore(kind: string, name: string): void {
+    const before = this.get(kind, name)
+    if (before === undefined || before.metadata.deletionTimestamp !== undefined) return
+    const { annotations = {}, finalizers = [] } = before.metadata
+    this.patch(kind, name, { metadata: { finalizers: [] } })
+    this.delete(kind, name)
+    this.apply(kind, name, before.spec as Fields, { annotations, finalizers })
+  }
+
+  /** The remote object that a resource's status names. */
+  remote(cr: CustomResource) {
+    const collection = registry.managedKind(cr.kind)?.collectionOf(cr.spec)
+    const { id } = statusOf(cr)
+    return id === undefined || collection === undefined ? undefined : this.account.get(collection.path, id)
+  }
+
+  #onApiWrite({ method, collection, body }: SentWrite): void {
+    this.writes.push(`${method} ${collection.path}`)
+    if (method !== 'POST') return
+    this.duringPost?.()
+    this.duringPost = undefined
+    const marker = parseMarker(body.metadata)
+    if (marker === undefined || collection.path === 'ip_policy_rules') return
+    const cr = this.get(marker.kind, marker.name)
+    const attempt = parseAttempt(cr?.metadata.annotations?.[CREATE_ATTEMPT])
+    const post = `${marker.kind}/${marker.name} ${marker.nonce} attempt ${attempt?.number}`
+    if (attempt?.uid !== marker.uid || attempt.nonce !== marker.nonce || cr?.metadata.uid !== marker.uid) {
+      this.violations.push(`POST without a durable attempt: ${post}`)
+    }
+    if (!cr?.metadata.finalizers?.includes('culvert.dev/remote'))
+      this.violations.push(`POST without finalizer: ${post}`)
+    if (this.#posted.has(post)) this.violations.push(`a second POST: ${post}`)
+    this.#posted.add(post)
+  }
+}
+
+function typeOf(kind: string): ResourceType {
+  const descriptor = registry.managedKind(kind)
+  if (descriptor === undefined) throw new Error(`the world has no ${kind}`)
+  return resourceTypeOf(descriptor)
+}
+
+/** A small generator (mulberry32): the same seed gives the same numbers. */
+function seededRandom(seed: number): Random {
+  let state = seed
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+  const byte = (): string =>
+    Math.floor(next() * 256)
+      .toString(16)
+      .padStart(2, '0')
+  return { next, hex: (bytes) => Array.from({ length: bytes }, byte).join('') }
+}

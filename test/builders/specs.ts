@@ -1,0 +1,221 @@
+import type { SeedSpec } from '../../src/emulator/admin/seed.ts'
+
+/** A CR to be applied. */
+export interface Manifest {
+  readonly kind: string
+  readonly name: string
+  readonly spec: Record<string, unknown>
+}
+
+/** One valid spec of a kind. */
+export interface SpecCase {
+  readonly kind: string
+  /** `minimal`: what the kind insists on; `full`: every field that may stand together; else what is special about it. */
+  readonly title: string
+  /** The spec under a name of its own: several may live in one account. */
+  readonly spec: (name: string) => Record<string, unknown>
+  /** CRs that the spec refers to, in an order in which each follows what it refers to itself. */
+  readonly needs: (name: string) => readonly Manifest[]
+}
+
+/** Values of the Secret that specs refer to. */
+export const SECRET = { name: 'spec-inputs', values: { apiKey: 'key-1', accessKeyID: 'id-1', secretAccessKey: 's-1' } }
+
+/** Objects that specs refer to by id, since no kind makes them. */
+export const SEED: SeedSpec = {
+  objects: {
+    certificate_authorities: [{ id: 'ca_specs1' }, { id: 'ca_specs2' }],
+    tls_certificates: [{ id: 'cert_specs' }],
+    endpoint_configurations: [{ id: 'ec_specs1' }, { id: 'ec_specs2' }],
+  },
+}
+
+const secretKeyRef = (key: keyof typeof SECRET.values) => ({ name: SECRET.name, key })
+const described = (name: string) => ({ description: `made for ${name}`, metadata: `{"made":"for ${name}"}` })
+const role = { role: { roleARN: 'arn:aws:iam::123456789012:role/events' } }
+const creds = {
+  creds: {
+    accessKeyIDSecretRef: secretKeyRef('accessKeyID'),
+    secretAccessKeySecretRef: secretKeyRef('secretAccessKey'),
+  },
+}
+
+const RULES = [
+  { cidr: '198.51.100.0/24', action: 'allow', description: 'the office' },
+  { cidr: '198.51.100.77/32', action: 'deny', metadata: '{"ticket":7}' },
+  { cidr: '2001:db8:40::/48', action: 'allow' },
+]
+
+function manifest(kind: string, name: string, spec: Record<string, unknown>): Manifest {
+  return { kind, name, spec }
+}
+
+const tunnels = (name: string): Manifest => manifest('Backend', name, { type: 'TunnelGroup', tunnelGroup: {} })
+const policy = (name: string): Manifest => manifest('IPPolicy', name, { rules: RULES.slice(0, 1) })
+const domain = (name: string, prefix = ''): Manifest =>
+  manifest('ReservedDomain', name, { domain: `${prefix}${name}.tunnel.example` })
+const destination = (name: string): Manifest =>
+  manifest('EventDestination', name, {
+    cloudWatchLogs: { logGroupARN: 'arn:aws:logs:eu-central-1:123456789012:log-group:a', auth: role },
+  })
+
+type Needs = SpecCase['needs']
+
+function specCase(
+  kind: string,
+  title: string,
+  spec: (name: string) => Record<string, unknown>,
+  needs: Needs = () => [],
+): SpecCase {
+  return { kind, title, spec, needs }
+}
+
+const edgeModules = (name: string) => ({
+  backend: { enabled: true, backendRef: { name: `${name}-backend` } },
+  ipRestriction: { ipPolicyRefs: [{ name: `${name}-policy` }] },
+  policy: {
+    inbound: [
+      {
+        name: 'no-old-clients',
+        expressions: ['conn.tls.version == "1.0"'],
+        actions: [{ type: 'deny', config: { reason: 'outdated' } }],
+      },
+    ],
+    outbound: [{ name: 'log', actions: [{ type: 'log' }] }],
+  },
+})
+
+const edgeNeeds: Needs = (name) => [
+  tunnels(`${name}-backend`),
+  policy(`${name}-policy`),
+  domain(`${name}-domain`),
+  domain(`${name}-wildcard`, '*.'),
+  manifest('ReservedAddress', `${name}-address`, {}),
+]
+
+/** Valid specs of every managed kind. The first two of a kind are `minimal` and `full`. */
+const specCases: readonly SpecCase[] = [
+  specCase('IPPolicy', 'minimal', () => ({ rules: RULES.slice(0, 1) })),
+  specCase('IPPolicy', 'full', (name) => ({ ...described(name), rules: RULES, allowEmpty: true })),
+
+  specCase('Backend', 'minimal', () => ({ type: 'TunnelGroup', tunnelGroup: {} })),
+  specCase('Backend', 'full', (name) => ({
+    ...described(name),
+    type: 'HTTPResponse',
+    httpResponse: { body: 'closed', headers: { 'X-Reason': 'night' }, statusCode: 503 },
+  })),
+  specCase('Backend', 'labels', () => ({ type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } })),
+  specCase(
+    'Backend',
+    'weighted',
+    (name) => ({
+      type: 'Weighted',
+      weighted: {
+        backends: [
+          { backendRef: { name: `${name}-blue` }, weight: 9000 },
+          { backendRef: { name: `${name}-green` }, weight: 0 },
+        ],
+      },
+    }),
+    (name) => [tunnels(`${name}-blue`), tunnels(`${name}-green`)],
+  ),
+  specCase(
+    'Backend',
+    'failover',
+    (name) => ({
+      type: 'Failover',
+      failover: { backendRefs: [{ name: `${name}-first` }, { name: `${name}-second` }] },
+    }),
+    (name) => [tunnels(`${name}-first`), tunnels(`${name}-second`)],
+  ),
+
+  specCase('Edge', 'minimal', () => ({ protocol: 'TCP' })),
+  specCase(
+    'Edge',
+    'full',
+    (name) => ({
+      ...described(name),
+      protocol: 'TLS',
+      hostports: [
+        { host: `a.${name}-wildcard.tunnel.example`, port: 443 },
+        { reservedDomainRef: { name: `${name}-domain` }, port: 8443 },
+        { reservedAddressRef: { name: `${name}-address` } },
+      ],
+      ...edgeModules(name),
+      mutualTLS: { enabled: true, certificateAuthorityRefs: [{ id: 'ca_specs1' }, { id: 'ca_specs2' }] },
+      tlsTermination: { enabled: true, terminateAt: 'Edge', minVersion: '1.2' },
+    }),
+    edgeNeeds,
+  ),
+  specCase(
+    'Edge',
+    'TCP with its modules',
+    (name) => ({
+      protocol: 'TCP',
+      hostports: [{ reservedAddressRef: { name: `${name}-address` } }],
+      ...edgeModules(name),
+    }),
+    edgeNeeds,
+  ),
+
+  specCase('ReservedDomain', 'minimal', (name) => ({ domain: `${name}.tunnel.example` })),
+  specCase('ReservedDomain', 'full', (name) => ({
+    ...described(name),
+    domain: `${name}.tunnel.example`,
+    region: 'eu',
+    certificateManagementPolicy: { authority: 'LetsEncrypt', privateKeyType: 'ECDSA' },
+    httpEndpointConfigurationID: 'ec_specs1',
+    httpsEndpointConfigurationID: 'ec_specs2',
+  })),
+  specCase('ReservedDomain', 'with an uploaded certificate', (name) => ({
+    domain: `*.${name}.tunnel.example`,
+    certificateID: 'cert_specs',
+  })),
+
+  specCase('ReservedAddress', 'minimal', () => ({})),
+  specCase('ReservedAddress', 'full', (name) => ({
+    ...described(name),
+    region: 'eu',
+    endpointConfigurationID: 'ec_specs1',
+  })),
+
+  specCase('EventDestination', 'minimal', (name) => destination(name).spec),
+  specCase('EventDestination', 'full', (name) => ({
+    ...described(name),
+    format: 'JSON',
+    firehose: { deliveryStreamARN: 'arn:aws:firehose:eu-central-1:123456789012:deliverystream/a', auth: creds },
+  })),
+  specCase('EventDestination', 'stream', () => ({
+    kinesis: { streamARN: 'arn:aws:kinesis:eu-central-1:123456789012:stream/a', auth: role },
+  })),
+  specCase('EventDestination', 'monitor', () => ({
+    monitor: { apiKeySecretRef: secretKeyRef('apiKey'), tags: 'team:edge', service: 'shop', site: 'eu.example.com' },
+  })),
+
+  specCase(
+    'EventSubscription',
+    'minimal',
+    (name) => ({ sources: [{ type: 'ip_policy_created.v0' }], destinationRefs: [{ name: `${name}-a` }] }),
+    (name) => [destination(`${name}-a`)],
+  ),
+  specCase(
+    'EventSubscription',
+    'full',
+    (name) => ({
+      ...described(name),
+      sources: [{ type: 'ip_policy_created.v0' }, { type: 'tls_edge_updated.v0' }],
+      destinationRefs: [{ name: `${name}-a` }, { name: `${name}-b` }],
+    }),
+    (name) => [destination(`${name}-a`), destination(`${name}-b`)],
+  ),
+]
+
+/** Every spec of a kind, `minimal` and `full` first. @throws Error for a kind that has none: each managed kind needs its specs here. */
+export function specsOf(kind: string): readonly SpecCase[] {
+  const found = specCases.filter((entry) => entry.kind === kind)
+  const [first, second] = found
+  if (first?.title !== 'minimal' || second?.title !== 'full') {
+    throw new Error(`give ${kind} a minimal and a full spec in test/builders/specs.ts`)
+  }
+  return found
+}

@@ -1,0 +1,217 @@
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { type ControlPlane, startControlPlane } from '../controlplane/control-plane.ts'
+import './provided.ts'
+
+const OWNER = join(import.meta.dirname, 'fixtures', 'control-plane-owner.ts')
+const MAIN = join(import.meta.dirname, '..', 'controlplane', 'main.ts')
+const PATIENCE = { timeout: 30_000, interval: 100 }
+
+/** Whether a process runs. One that has ended and was not yet reaped does not. */
+function isRunning(pid: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    execFile('ps', ['-o', 'stat=', '-p', String(pid)], (_error, stdout) => {
+      const state = stdout.trim()
+      resolve(state !== '' && !state.startsWith('Z'))
+    })
+  })
+}
+
+async function runningOf(pids: readonly number[]): Promise<number[]> {
+  const running = await Promise.all(pids.map(isRunning))
+  return pids.filter((_pid, index) => running[index])
+}
+
+async function expectNothingLeft(kubeconfigPath: string, pids: readonly number[]): Promise<void> {
+  await vi.waitFor(async () => {
+    expect(await runningOf(pids)).toEqual([])
+    expect(existsSync(dirname(kubeconfigPath))).toBe(false)
+  }, PATIENCE)
+}
+
+interface Owned {
+  readonly kubeconfigPath: string
+  readonly pids: readonly number[]
+}
+
+type Owner = ChildProcessByStdio<null, Readable, null>
+
+function spawnNode(script: string, ...args: string[]): Owner {
+  return spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
+}
+
+async function startOwner(then: 'wait' | 'end'): Promise<{ owner: Owner; owned: Owned; exit: Promise<unknown[]> }> {
+  const owner = spawnNode(OWNER, then)
+  const exit = once(owner, 'exit')
+  const [line] = await once(createInterface(owner.stdout), 'line')
+  const owned: Owned = JSON.parse(String(line))
+  expect(owned.pids).toHaveLength(4)
+  return { owner, owned, exit }
+}
+
+describe('a control plane', () => {
+  let controlPlane: ControlPlane
+
+  beforeAll(async () => {
+    controlPlane = await startControlPlane({ auditLog: true })
+  })
+  afterAll(() => controlPlane.stop())
+
+  async function kubectl(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await controlPlane.kubectl(args)
+    expect(stderr).toBe('')
+    expect(code).toBe(0)
+    return stdout
+  }
+
+  it('has a version that clients can parse', async () => {
+    const version = JSON.parse(await kubectl('version', '-o', 'json'))
+    expect(version.serverVersion).toMatchObject({ gitVersion: 'v1.36.3', major: '1', minor: '36' })
+  })
+
+  it('takes manifests from standard input', async () => {
+    const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'from-stdin' }, data: { key: 'value' } }
+    const applied = await controlPlane.kubectl(['apply', '--server-side', '-f', '-'], {
+      stdin: JSON.stringify(manifest),
+    })
+    expect(applied).toMatchObject({ code: 0, stdout: 'configmap/from-stdin serverside-applied\n' })
+    expect(await kubectl('get', 'configmap', 'from-stdin', '-o', 'jsonpath={.data.key}')).toBe('value')
+  })
+
+  it('reports what kubectl refuses as a result', async () => {
+    const result = await controlPlane.kubectl(['get', 'configmap', 'absent'])
+    expect(result.code).toBe(1)
+    expect(result.stderr).toContain('NotFound')
+  })
+
+  it('runs side by side with another one and shares nothing with it', async () => {
+    await using other = await startControlPlane()
+    expect(other.server).not.toBe(controlPlane.server)
+    await kubectl('create', 'namespace', 'only-here')
+    expect((await other.kubectl(['get', 'namespace', 'only-here'])).code).toBe(1)
+    expect(await runningOf(other.pids)).toHaveLength(4)
+  })
+
+  it('leaves no process and no folder after it is stopped', async () => {
+    const other = await startControlPlane({ controllers: [] })
+    const { pids, kubeconfigPath } = other
+    expect(await runningOf(pids)).toHaveLength(3)
+    await other.stop()
+    await other.stop()
+    expect(await runningOf(pids)).toEqual([])
+    expect(existsSync(dirname(kubeconfigPath))).toBe(false)
+  })
+
+  it('records a request when it arrives and when it is served', async () => {
+    await kubectl('create', 'configmap', 'audited')
+    const events = (await readFile(controlPlane.auditLogPath ?? '', 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const [served] = events.filter((event) => event.verb === 'create' && event.objectRef?.name === 'audited')
+    const stages = events.filter(({ auditID }) => auditID === served?.auditID)
+    expect(stages).toMatchObject([
+      { level: 'Metadata', stage: 'RequestReceived', user: { username: 'admin' } },
+      { level: 'Metadata', stage: 'ResponseComplete', user: { username: 'admin' }, responseStatus: { code: 201 } },
+    ])
+  })
+
+  it('keeps its data, its address and its working controllers when the apiserver restarts or crashes', async () => {
+    const { server } = controlPlane
+    await kubectl('create', 'namespace', 'survivor')
+    await controlPlane.restartApiserver()
+    await kubectl('create', 'configmap', 'content', '--namespace', 'survivor')
+    await controlPlane.killApiserver()
+    expect((await controlPlane.kubectl(['get', 'namespace', 'survivor'])).code).toBe(1)
+    await controlPlane.startApiserver()
+    expect(controlPlane.server).toBe(server)
+    expect(await kubectl('get', 'configmap', 'content', '--namespace', 'survivor', '-o', 'name')).toBe(
+      'configmap/content\n',
+    )
+    await kubectl('delete', 'namespace', 'survivor', '--timeout=60s')
+  })
+
+  it('tells that its port was taken while the apiserver was down', async () => {
+    await using other = await startControlPlane({ controllers: [] })
+    await other.killApiserver()
+    const intruder = createServer((socket) => socket.destroy()).listen(Number(new URL(other.server).port), '127.0.0.1')
+    await once(intruder, 'listening')
+    await expect(other.startApiserver()).rejects.toMatchObject({ code: 'PORT_TAKEN' })
+    intruder.close()
+    await once(intruder, 'close')
+    await other.startApiserver()
+    expect((await other.kubectl(['get', 'namespaces'])).code).toBe(0)
+  })
+})
+
+describe('the owner of a control plane', () => {
+  it('takes it along when it is killed', async () => {
+    const { owner, owned, exit } = await startOwner('wait')
+    expect(await runningOf(owned.pids)).toHaveLength(4)
+    owner.kill('SIGKILL')
+    await exit
+    await expectNothingLeft(owned.kubeconfigPath, owned.pids)
+  })
+
+  it('takes it along on Ctrl-C', async () => {
+    const { owner, owned, exit } = await startOwner('wait')
+    owner.kill('SIGINT')
+    await exit
+    await expectNothingLeft(owned.kubeconfigPath, owned.pids)
+  })
+
+  it('ends without stopping it when there is nothing more to do, and takes it along', async () => {
+    const { owned, exit } = await startOwner('end')
+    expect(await exit).toEqual([0, null])
+    await expectNothingLeft(owned.kubeconfigPath, owned.pids)
+  })
+})
+
+describe('the controlplane command', () => {
+  async function kubeconfigPrinted(stdout: Readable): Promise<string> {
+    let printed = ''
+    for await (const line of createInterface(stdout)) {
+      printed += `${line}\n`
+      if (line.startsWith('Ctrl-C')) break
+    }
+    return /^ {2}export KUBECONFIG=(.+)$/m.exec(printed)?.[1] ?? ''
+  }
+
+  it('prints how to use it, stays up, and cleans up on SIGTERM', async () => {
+    const command = spawnNode(MAIN)
+    const exit = once(command, 'exit')
+    const kubeconfig = await kubeconfigPrinted(command.stdout)
+    expect(existsSync(kubeconfig)).toBe(true)
+    command.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
+    expect(existsSync(dirname(kubeconfig))).toBe(false)
+  })
+
+  it('cleans up when the shell that started it is killed', async () => {
+    const shell = spawn('sh', ['-c', `"${process.execPath}" "${MAIN}"; :`], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const kubeconfig = await kubeconfigPrinted(shell.stdout)
+    expect(existsSync(kubeconfig)).toBe(true)
+    shell.kill('SIGKILL')
+    await vi.waitFor(() => expect(existsSync(dirname(kubeconfig))).toBe(false), PATIENCE)
+  })
+})
+
+describe('an existing cluster', () => {
+  it('is used by its kubeconfig, and neither restarted nor stopped', async () => {
+    const cluster = await startControlPlane({ kubeconfig: inject('kubeconfigPath') })
+    await expect(cluster.killApiserver()).rejects.toMatchObject({ code: 'NOT_OWNED' })
+    await expect(cluster.restartApiserver()).rejects.toMatchObject({ code: 'NOT_OWNED' })
+    await cluster.stop()
+    expect(await cluster.kubectl(['get', 'namespace', 'default', '-o', 'name'])).toMatchObject({
+      code: 0,
+      stdout: 'namespace/default\n',
+    })
+  })
+})

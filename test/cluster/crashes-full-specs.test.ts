@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest'
+import { casesTitled } from './support/cases.ts'
+import { killsAt } from './support/crash-walk.ts'
+import { ApiGate, KubeGate } from './support/gates.ts'
+
+/*
+ * With metadata of the user's own, the marker has to give way: after the id is stored, it is noted in an annotation, and then the metadata
+ * is sent. A policy has three rules. Each test starts the operator up to a dozen times.
+ */
+describe('of the full spec of every kind, one object is there after a crash', { timeout: 600_000 }, () => {
+  const cases = casesTitled('full')
+
+  test('before and after each Kubernetes write', async () => {
+    const kills = await killsAt(cases, (...way) => new KubeGate('write, then answer', ...way))
+    // The attempt, the unresolved create, the id, the annotation and the result, each twice.
+    expect(kills).toBeGreaterThanOrEqual(10)
+  })
+
+  test('after each Kubernetes write', async () => {
+    const kills = await killsAt(cases, (...way) => new KubeGate('answer', ...way))
+    expect(kills).toBeGreaterThanOrEqual(4)
+  })
+
+  test('before and after each API write', async () => {
+    const kills = await killsAt(cases, (world, subjects) => new ApiGate('write, then answer', world, subjects))
+    // The object, its metadata and a policy's three rules, each twice.
+    expect(kills).toBeGreaterThanOrEqual(10)
+  })
+
+  test('while the connection breaks after each API write', async () => {
+    const kills = await killsAt(cases, (world, subjects) => new ApiGate('answer', world, subjects))
+    expect(kills).toBeGreaterThanOrEqual(3)
+  })
+})

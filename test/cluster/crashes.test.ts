@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { applyAll, applyNeeds, casesTitled, expectExactlyOneEach, otherCases, subjectsOf } from './support/cases.ts'
+import { killsAt } from './support/crash-walk.ts'
+import { ApiGate, KubeGate } from './support/gates.ts'
+import { World } from './support/world.ts'
+
+const cases = casesTitled('minimal')
+/** Each test starts the operator up to ten times. */
+const timeout = 600_000
+
+test('an operator killed before and after each of its Kubernetes writes makes one object of every kind', {
+  timeout,
+}, async () => {
+  const kills = await killsAt(cases, (...way) => new KubeGate('write, then answer', ...way))
+  // The attempt, the unresolved create and the result, each twice.
+  expect(kills).toBeGreaterThanOrEqual(6)
+})
+
+test('an operator killed before and after each of its API writes makes one object of every kind', {
+  timeout,
+}, async () => {
+  const kills = await killsAt(cases, (world, subjects) => new ApiGate('write, then answer', world, subjects))
+  // The object and a policy's rule, each twice.
+  expect(kills).toBeGreaterThanOrEqual(4)
+})
+
+test('an operator killed before and after each of its API writes makes one object of every form of a kind', {
+  timeout,
+}, async () => {
+  const kills = await killsAt(otherCases(), (world, subjects) => new ApiGate('write, then answer', world, subjects))
+  expect(kills).toBeGreaterThanOrEqual(2)
+})
+
+test('a create that takes effect after its process has died is waited for, not sent again', async () => {
+  await using world = await World.open({ flags: ['--request-timeout', '10s'] })
+  await applyNeeds(world, cases, ['a'])
+  const subjects = subjectsOf(cases, 'a')
+  const match = { method: 'POST', times: cases.length }
+  const late = world.emulator.admin.addFault({ match, act: { type: 'hang', outlives: true } })
+  await applyAll(world, subjects)
+  expect(await world.emulator.admin.waitForFault(late.id, cases.length)).toMatchObject({ hits: cases.length })
+  await world.operator.kill()
+  await world.startOperator()
+  await Promise.all(subjects.map(({ kind, name }) => world.reason(kind, name, 'Ready', 'CreateUnresolved')))
+  // An operator that does not wait has scanned twice meanwhile, and asked again.
+  await sleep(1_000)
+  world.emulator.admin.releaseFault(late.id)
+  await expectExactlyOneEach(world)
+})

@@ -1,0 +1,36 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { kinds } from '../../src/kinds/index.ts'
+import { CrdCluster } from '../builders/crd-cluster.ts'
+import './provided.ts'
+
+const folder = join(import.meta.dirname, '..', '..', 'crds')
+let cluster: CrdCluster
+
+beforeAll(async () => {
+  cluster = await CrdCluster.open(inject('kubectlPath'), inject('kubeconfigPath'))
+})
+
+afterAll(() => cluster[Symbol.asyncDispose]())
+
+describe('every generated CRD', async () => {
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.yaml'))
+
+  test('belongs to a kind, and every kind has one', () => {
+    expect(files.sort()).toEqual(kinds.map(({ definition: { group, plural } }) => `${group}_${plural}.yaml`).sort())
+  })
+
+  test.each(files)('%s is accepted by the apiserver', async (name) => {
+    await cluster.establish(await readFile(join(folder, name), 'utf8'))
+  })
+
+  test('of an edge is explained by kubectl', async () => {
+    await cluster.establish(await readFile(join(folder, 'culvert.dev_edges.yaml'), 'utf8'))
+    const edge = kinds.find(({ definition }) => definition.kind === 'Edge')
+    const description = String(Reflect.get(Object(edge?.definition.spec.properties.hostports), 'description'))
+    const explained = await cluster.succeed(['explain', 'edge.spec.hostports', '--api-version=culvert.dev/v1alpha1'])
+    expect(explained).toContain('FIELD: hostports')
+    expect(explained.replaceAll(/\s+/g, ' ')).toContain(description.replaceAll(/\s+/g, ' '))
+  })
+})

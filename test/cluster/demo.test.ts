@@ -1,0 +1,171 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { EmulatorClient } from '../builders/emulator-client.ts'
+import { runProgram } from '../controlplane/run-program.ts'
+import { until } from './support/wait.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+let demo: ChildProcess
+let output = ''
+let api: EmulatorClient
+
+beforeAll(async () => {
+  demo = spawn(process.execPath, [MAIN, 'demo', '--cert-seconds', '2'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  demo.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  await until('the demo is up', () => output.includes('Ctrl-C ends all of it') || demo.exitCode !== null, {
+    timeoutMs: 110_000,
+    describe: () => output,
+  })
+  const [, token = '', url = ''] = /Bearer (\S+)' -H 'Service-Version: 2' (http:\S+)\/edges\/tls/.exec(output) ?? []
+  api = new EmulatorClient(url, token)
+})
+
+afterAll(() => {
+  demo.kill('SIGTERM')
+})
+
+/** The only object of a collection, or the one with this description. */
+async function only(path: string, description?: string): Promise<Record<string, unknown>> {
+  const { body } = await api.get(`/${path}`)
+  const objects = (Object.values(body).find(Array.isArray) ?? []) as Record<string, unknown>[]
+  const found = description === undefined ? objects : objects.filter((object) => object.description === description)
+  expect(found).toHaveLength(1)
+  return found[0] ?? {}
+}
+
+async function all(path: string): Promise<Record<string, unknown>[]> {
+  const { body } = await api.get(`/${path}`)
+  return (Object.values(body).find(Array.isArray) ?? []) as Record<string, unknown>[]
+}
+
+async function kubectl(...args: readonly string[]): Promise<string> {
+  const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output)?.[1] ?? ''
+  const program = /alias kubectl=(\S+)/.exec(output)?.[1] ?? ''
+  const result = await runProgram(program, args, { env: { ...process.env, KUBECONFIG: kubeconfig } })
+  expect(result.stderr).toBe('')
+  return result.stdout
+}
+
+test('the demo ends with every resource Ready and says how to look around', () => {
+  expect(output).toMatch(/All 16 resources are Ready after/)
+  expect(output).toContain('CertificatePending')
+  expect(output).toContain('kubectl get culvert -A')
+})
+
+test('every object of the account equals what its manifest says', async () => {
+  const office = await only('ip_policies', 'The office, but for its guests, and a partner')
+  const shared = await only('ip_policies', '')
+  const rules = (await all('ip_policy_rules')).map(({ cidr, action, description, ip_policy }) => {
+    return { cidr, action, description, policy: (ip_policy as { id: string }).id }
+  })
+  expect(rules).toHaveLength(4)
+  expect(rules).toEqual(
+    expect.arrayContaining([
+      { cidr: '198.51.100.0/24', action: 'allow', description: 'the office', policy: office.id },
+      { cidr: '198.51.100.77/32', action: 'deny', description: 'the guest terminal', policy: office.id },
+      { cidr: '2001:db8:40::/48', action: 'allow', description: 'the partner', policy: office.id },
+      { cidr: '203.0.113.0/24', action: 'allow', description: '', policy: shared.id },
+    ]),
+  )
+  const groups = await all('backends/tunnel_group')
+  const labels = (version: string): unknown => expect.objectContaining({ labels: { app: 'shop', version } })
+  expect(groups).toHaveLength(2)
+  expect(groups).toEqual(expect.arrayContaining([labels('1'), labels('2')]))
+  const groupId = (description: string): unknown => groups.find((group) => group.description === description)?.id
+  const closed = await only('backends/http_response')
+  expect(closed).toMatchObject({
+    body: 'The shop is closed. Please come back in a minute.\n',
+    headers: { 'content-type': 'text/plain', 'retry-after': '60' },
+    status_code: 503,
+  })
+  const canary = await only('backends/weighted')
+  expect(canary.backends).toEqual({
+    [String(groupId('The current version of the shop'))]: 90,
+    [String(groupId(''))]: 10,
+  })
+  const storefront = await only('backends/failover')
+  expect(storefront.backends).toEqual([canary.id, closed.id])
+  const domain = await only('reserved_domains')
+  expect(domain).toMatchObject({
+    domain: 'shop.tunnel.example',
+    certificate: { id: expect.any(String) },
+    certificate_management_policy: { authority: 'letsencrypt', private_key_type: 'ecdsa' },
+    certificate_management_status: { provisioning_job: null },
+  })
+  const address = await only('reserved_addrs')
+  expect(address).toMatchObject({ region: 'eu' })
+  const restriction = { enabled: true, ip_policies: [expect.objectContaining({ id: office.id })] }
+  expect(await only('edges/tls')).toMatchObject({
+    description: 'The shop',
+    metadata: '{"team":"storefront"}',
+    hostports: ['shop.tunnel.example:443'],
+    backend: { enabled: true, backend: { id: storefront.id } },
+    ip_restriction: restriction,
+    mutual_tls: null,
+    tls_termination: { enabled: true, terminate_at: 'edge', min_version: '1.2' },
+    policy: {
+      enabled: true,
+      inbound: [
+        {
+          name: 'no-old-clients',
+          expressions: ['conn.tls.version == "1.0"'],
+          actions: [{ type: 'deny', config: { reason: 'outdated' } }],
+        },
+      ],
+      outbound: [],
+    },
+  })
+  expect(await only('edges/tcp')).toMatchObject({
+    description: '',
+    hostports: [address.addr],
+    backend: { enabled: true, backend: { id: groupId('The current version of the shop') } },
+    ip_restriction: restriction,
+    policy: null,
+  })
+  const destinations = await all('event_destinations')
+  expect(destinations.map(({ target }) => target)).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({
+        cloudwatch_logs: {
+          log_group_arn: 'arn:aws:logs:eu-central-1:123456789012:log-group:culvert',
+          auth: expect.objectContaining({ role: { role_arn: 'arn:aws:iam::123456789012:role/culvert-events' } }),
+        },
+      }),
+      expect.objectContaining({
+        monitor: expect.objectContaining({ service: 'shop', monitortags: 'team:storefront', api_key: null }),
+      }),
+    ]),
+  )
+  const subscription = await only('event_subscriptions')
+  expect(subscription).toMatchObject({
+    description: 'Changes of who may connect, and to what',
+    sources: [
+      expect.objectContaining({ type: 'ip_policy_created.v0' }),
+      expect.objectContaining({ type: 'tls_edge_updated.v0' }),
+    ],
+  })
+  const ids = new Set((subscription.destinations as { id: string }[]).map(({ id }) => id))
+  expect(ids).toEqual(new Set(destinations.map(({ id }) => id)))
+})
+
+test('kubectl shows useful columns and explains the fields', async () => {
+  const table = await kubectl('get', 'culvert', '-A')
+  expect(table).toMatch(/NAMESPACE +NAME +PROTOCOL +ACCESS +.*ID +READY +REASON +AGE/)
+  expect(table).toMatch(/edge\.culvert\.dev\/shop +TLS +Restricted +.*edgtls_\w+ +True +Available/)
+  expect(await kubectl('explain', 'edge.spec.hostports')).toMatch(/DESCRIPTION:\s+\S+/)
+})
+
+test('Ctrl-C ends all of it', async () => {
+  const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output)?.[1] ?? ''
+  expect(existsSync(kubeconfig)).toBe(true)
+  const exit = once(demo, 'exit')
+  demo.kill('SIGINT')
+  expect(await exit).toEqual([0, null])
+  expect(existsSync(kubeconfig)).toBe(false)
+})

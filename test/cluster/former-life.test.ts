@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest'
+import type { Manifest } from '../builders/specs.ts'
+import { applyAll, applyNeeds, casesTitled, expectExactlyOneEach, managed, subjectsOf } from './support/cases.ts'
+import { conditionOf, typeOf, World } from './support/world.ts'
+
+const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
+const NOTE = 'culvert.dev/id'
+
+/** Applies one of each kind and waits; resolves to the manifests and the ids of their objects. */
+async function oneOfEach(world: World, title: 'minimal' | 'full') {
+  const cases = casesTitled(title)
+  await applyNeeds(world, cases, ['life'])
+  const manifests = subjectsOf(cases, 'life')
+  await applyAll(world, manifests)
+  return { manifests, ids: await idsOf(world, manifests) }
+}
+
+/** Ids in the status of the CRs, once they are Ready. */
+function idsOf(world: World, manifests: readonly Manifest[]): Promise<readonly unknown[]> {
+  return Promise.all(manifests.map(async ({ kind, name }) => (await world.ready(kind, name, 60_000)).status?.id))
+}
+
+/** Removes CRs by hand, as people do who are tired of a finalizer; their objects stay. */
+async function forceDelete(world: World, manifests: readonly Manifest[]): Promise<void> {
+  await world.operator.kill()
+  for (const { kind, name } of manifests) {
+    const key = { namespace: world.namespace, name }
+    await world.kube.mergePatch(typeOf(kind), key, { metadata: { finalizers: null } })
+    await world.delete(kind, name)
+    await world.gone(kind, name)
+  }
+  await world.startOperator()
+}
+
+function creates(world: World, since: number) {
+  return world.writes(since).filter(({ method }) => method !== 'PATCH')
+}
+
+/** Of everything in the account that a resource may stand for. */
+async function objectIds(world: World): Promise<readonly unknown[]> {
+  const collections = managed.flatMap((descriptor) => descriptor.collections)
+  const objects = await Promise.all(collections.map(({ path }) => world.remote(path)))
+  return objects.flat().map(({ id }) => id)
+}
+
+for (const title of ['minimal', 'full'] as const) {
+  test(`a resource that lost its status finds its object again, and takes it along when deleted: each kind, ${title}`, {
+    timeout: 240_000,
+  }, async () => {
+    await using world = await World.open()
+    const { manifests, ids } = await oneOfEach(world, title)
+    const mark = world.mark()
+    await world.loseStatus(manifests)
+    expect(await idsOf(world, manifests)).toEqual(ids)
+    expect(creates(world, mark)).toEqual([])
+    await expectExactlyOneEach(world)
+
+    await world.loseStatus(manifests)
+    await Promise.all(manifests.map(({ kind, name }) => world.delete(kind, name)))
+    await Promise.all(manifests.map(({ kind, name }) => world.gone(kind, name, 60_000)))
+    const left = await objectIds(world)
+    expect(left.filter((id) => ids.includes(id))).toEqual([])
+  })
+}
+
+test('a resource that was removed by hand and applied again takes its former object back: each kind', {
+  timeout: 240_000,
+}, async () => {
+  await using world = await World.open()
+  const { manifests, ids } = await oneOfEach(world, 'minimal')
+  const mark = world.mark()
+  await forceDelete(world, manifests)
+  await applyAll(world, manifests)
+  expect(await idsOf(world, manifests)).toEqual(ids)
+  expect(creates(world, mark)).toEqual([])
+  await expectExactlyOneEach(world)
+  await world.pass()
+  expect((await world.get('Account', 'default'))?.status?.orphanCount).toBe(0)
+})
+
+test('a resource with its own metadata, applied again with a namesake’s note, is told of the object and makes none', async () => {
+  await using world = await World.open()
+  await world.apply('Backend', 'web', { ...tunnels, metadata: 'mine' })
+  const { status, metadata } = await world.ready('Backend', 'web')
+  const note = metadata.annotations?.[NOTE]
+  expect(note).toMatch(new RegExp(`^${world.namespace}/web/${metadata.uid}/${status?.id}/[0-9a-f]{16}$`))
+  await forceDelete(world, [{ kind: 'Backend', name: 'web', spec: {} }])
+
+  const mark = world.mark()
+  await world.apply('Backend', 'web', { ...tunnels, metadata: 'mine' }, { annotations: { [NOTE]: note } })
+  const { message } = await world.reason('Backend', 'web', 'Ready', 'AlreadyExists')
+  expect(message).toContain(String(status?.id))
+  expect(conditionOf(await world.get('Backend', 'web'), 'Stalled')?.status).toBe('True')
+  expect(world.writes(mark)).toEqual([])
+  // A resource of another name is a copy of the manifest: the note says nothing about it.
+  await world.apply('Backend', 'copy', { ...tunnels, metadata: 'mine' }, { annotations: { [NOTE]: note } })
+  const copy = await world.ready('Backend', 'copy')
+  expect(copy.status?.id).not.toBe(status?.id)
+
+  await world.annotate('Backend', 'web', { [NOTE]: null })
+  const anew = await world.ready('Backend', 'web')
+  expect(anew.status?.id).not.toBe(status?.id)
+  expect(await world.remote('backends/tunnel_group')).toHaveLength(3)
+})
+
+test('a note that somebody made up takes nothing and deletes nothing', async () => {
+  await using world = await World.open({ operator: false })
+  const { body } = await world.api.post('/backends/http_response', { body: 'of somebody else' })
+  const spec = { type: 'HTTPResponse', httpResponse: { body: 'mine' } }
+  const { metadata } = await world.apply('Backend', 'web', spec)
+  const forged = `${world.namespace}/web/${metadata.uid}/${body.id}/0123456789abcdef`
+  await world.annotate('Backend', 'web', { [NOTE]: forged })
+  await world.startOperator()
+  await world.reason('Backend', 'web', 'Stalled', 'AlreadyExists')
+  await world.delete('Backend', 'web')
+  await world.gone('Backend', 'web')
+  expect(await world.remote('backends/http_response')).toMatchObject([{ id: body.id, body: 'of somebody else' }])
+  expect(world.writes().map(({ method }) => method)).toEqual(['POST'])
+})

@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest'
+import { until } from './support/wait.ts'
+import { conditionOf, type Resource, World } from './support/world.ts'
+
+type Spec = Record<string, unknown>
+
+const CONFIRM = 'culvert.dev/confirm-identity'
+const OTHER_KEY = 'key-of-another-account'
+const path = 'backends/tunnel_group'
+const tunnels: Spec = { type: 'TunnelGroup', tunnelGroup: {} }
+const metadata = '{"team":"shop"}'
+
+/** Kinds with their collection; with the user's own metadata the CR knows its object by an annotation, else by the marker. */
+const cloned: readonly (readonly [title: string, kind: string, path: string, spec: Spec])[] = [
+  ['a Backend', 'Backend', path, tunnels],
+  ['a Backend with metadata of the user', 'Backend', path, { ...tunnels, metadata }],
+  ['an IPPolicy', 'IPPolicy', 'ip_policies', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] }],
+  ['an Edge with metadata of the user', 'Edge', 'edges/tcp', { protocol: 'TCP', metadata }],
+  ['a ReservedAddress', 'ReservedAddress', 'reserved_addrs', {}],
+]
+
+/** What `kubectl get -o yaml` shows of it, under another name and without its status. */
+async function clone(world: World, { kind, metadata: found, spec }: Resource, name: string): Promise<void> {
+  const { annotations, labels, finalizers } = found
+  expect(annotations).toHaveProperty(['culvert.dev/create-attempt'])
+  await world.apply(kind, name, spec, { annotations, labels, finalizers })
+}
+
+test.each(cloned)(
+  'a clone of %s gets an object of its own and leaves the original’s alone',
+  async (_title, kind, at, spec) => {
+    await using world = await World.open()
+    await world.apply(kind, 'original', spec)
+    const { id } = (await world.ready(kind, 'original')).status ?? {}
+    const before = await world.api.get(`/${at}/${id}`)
+    await clone(world, (await world.get(kind, 'original')) as Resource, 'clone')
+    const copy = await world.ready(kind, 'clone')
+    expect(copy.status?.id).not.toBe(id)
+    expect(new Set((await world.remote(at)).map((object) => object.id))).toEqual(new Set([id, copy.status?.id]))
+    const mark = world.mark()
+    await world.pass()
+    expect(world.writes(mark)).toEqual([])
+
+    await world.delete(kind, 'clone')
+    await world.gone(kind, 'clone')
+    await world.pass()
+    expect((await world.ready(kind, 'original')).status?.id).toBe(id)
+    expect((await world.remote(at)).map((object) => object.id)).toEqual([id])
+    expect(await world.api.get(`/${at}/${id}`)).toMatchObject({ status: 200, body: before.body })
+  },
+)
+
+/** Backends whose account is about to be confused with another one. */
+async function openWithTwoAccounts(): Promise<World> {
+  const world = await World.open()
+  world.emulator.admin.seed({ accounts: [{ name: 'another', apiKey: OTHER_KEY }] })
+  for (const name of ['first', 'second']) await world.apply('Backend', name, tunnels)
+  for (const name of ['first', 'second']) await world.ready('Backend', name)
+  return world
+}
+
+/** Nothing is written with either key, whatever is asked for meanwhile. */
+async function expectNothingMoves(world: World, mark: number): Promise<void> {
+  const { message } = await world.reason('Account', 'default', 'Ready', 'IdentityUnproven')
+  expect(message).toContain(CONFIRM)
+  expect(message).not.toContain(OTHER_KEY)
+  await world.apply('Backend', 'newcomer', tunnels)
+  await world.delete('Backend', 'second')
+  for (const name of ['newcomer', 'second']) await world.reason('Backend', name, 'Ready', 'IdentityUnproven')
+  await world.pass()
+  await world.pass()
+  expect(conditionOf(await world.get('Account', 'default'), 'Ready')?.reason).toBe('IdentityUnproven')
+  expect(world.writes(mark)).toEqual([])
+  expect(await world.get('Backend', 'second')).toMatchObject({ metadata: { finalizers: ['culvert.dev/remote'] } })
+}
+
+/** Swaps the key while the operator runs, or while it does not. */
+async function swapKey(world: World, when: string): Promise<void> {
+  if (when === 'running') {
+    await world.setKey(OTHER_KEY)
+    return
+  }
+  await world.operator.stop()
+  await world.setKey(OTHER_KEY)
+  await world.startOperator()
+}
+
+const moments = ['running', 'down']
+
+test.each(moments)(
+  'a key of another account, put in while the operator is %s, stops everything until the right one is back',
+  async (when) => {
+    await using world = await openWithTwoAccounts()
+    const before = await world.remote(path)
+    const { id } = (await world.get('Backend', 'first'))?.status ?? {}
+    const mark = world.mark()
+    await swapKey(world, when)
+    await expectNothingMoves(world, mark)
+
+    await world.setKey(world.emulator.apiKey)
+    await world.ready('Account', 'default')
+    await world.ready('Backend', 'newcomer')
+    await world.gone('Backend', 'second')
+    expect((await world.ready('Backend', 'first')).status?.id).toBe(id)
+    expect(await world.remote(path)).toContainEqual(before.find((object) => object.id === id))
+    expect(new Set(world.writes(mark).map(({ method, account }) => `${method} ${account}`))).toEqual(
+      new Set([`POST ${world.emulator.admin.account}`, `DELETE ${world.emulator.admin.account}`]),
+    )
+  },
+)
+
+test.each(moments)(
+  'a key of another account, put in while the operator is %s, is used once an administrator confirms it',
+  async (when) => {
+    await using world = await openWithTwoAccounts()
+    const left = await world.remote(path)
+    const mark = world.mark()
+    await swapKey(world, when)
+    await expectNothingMoves(world, mark)
+
+    await world.annotate('Account', 'default', { [CONFIRM]: 'we moved' })
+    await world.ready('Account', 'default')
+    for (const name of ['first', 'newcomer']) await world.ready('Backend', name)
+    await world.gone('Backend', 'second')
+    // All of it is in the other account, and what was in the first stays there.
+    expect(await world.remote(path)).toEqual(left)
+    const { admin } = world.emulator
+    const made = world.writes(mark).filter(({ method }) => method === 'POST')
+    expect(made).toHaveLength(2)
+    expect(made.every(({ account }) => account !== null && account !== admin.account)).toBe(true)
+  },
+)
+
+test('an object whose resource is gone is reported, and deleted by nobody', async () => {
+  await using world = await World.open()
+  await world.apply('Backend', 'forgotten', { ...tunnels, deletionPolicy: 'Retain' })
+  const { id } = (await world.ready('Backend', 'forgotten')).status ?? {}
+  await world.delete('Backend', 'forgotten')
+  await world.gone('Backend', 'forgotten')
+  await world.apply('Backend', 'other', tunnels)
+  await world.ready('Backend', 'other')
+  await world.pass()
+  const orphan = { collection: path, id, kind: 'Backend', namespace: world.namespace, name: 'forgotten' }
+  const account = await world.until('Account', 'default', 'reports it', ({ status }) => status?.orphanCount === 1)
+  expect(account.status?.orphans).toEqual([orphan])
+  expect(await world.operator.metric('culvert_orphans', 'account="Account')).toBe(1)
+  const mark = world.mark()
+  await world.pass()
+  expect(world.writes(mark)).toEqual([])
+
+  // Somebody clears up.
+  await world.api.delete(`/${path}/${id}`)
+  await world.pass()
+  await world.until('Account', 'default', 'reports it no more', ({ status }) => status?.orphanCount === 0)
+  expect(await world.operator.metric('culvert_orphans', 'account="Account')).toBe(0)
+})
+
+test.each([
+  ['Backend', path, tunnels],
+  ['IPPolicy', 'ip_policies', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] }],
+] as const)(
+  'a copy of the object of a %s is deleted by the next pass, and the original stays',
+  async (kind, at, spec) => {
+    await using world = await World.open()
+    await world.apply(kind, 'shop', spec)
+    const { id } = (await world.ready(kind, 'shop')).status ?? {}
+    const { body } = await world.api.get(`/${at}/${id}`)
+    const copy = await world.api.create(`/${at}`, { metadata: body.metadata })
+    const mark = world.mark()
+    await world.pass()
+    await until('the copy is gone', async () => (await world.remote(at)).length === 1)
+    expect((await world.remote(at)).map((object) => object.id)).toEqual([id])
+    expect(world.writes(mark).map(({ method, path: where }) => `${method} ${where}`)).toEqual([`DELETE /${at}/${copy}`])
+    const told = async () => (await world.events(kind, 'shop')).find(({ reason }) => reason === 'CopyDeleted')
+    expect((await until('it is told', told)).note).toContain(copy)
+    expect((await world.ready(kind, 'shop')).status?.id).toBe(id)
+  },
+)

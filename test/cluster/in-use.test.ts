@@ -1,0 +1,241 @@
+import { expect, test } from 'vitest'
+import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
+import { caPem } from '../builders/contract/ca-pem.ts'
+import { until } from './support/wait.ts'
+import { conditionOf, World } from './support/world.ts'
+
+type Spec = Record<string, unknown>
+
+const rules = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((cidr) => ({ cidr, action: 'allow' }))
+const office: Spec = { rules }
+const shop: Spec = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
+const sink: Spec = {
+  kinesis: { streamARN: 'arn:aws:kinesis:eu:1:stream/a', auth: { role: { roleARN: 'arn:aws:iam::1:role/a' } } },
+}
+
+interface Use {
+  readonly target: readonly [kind: string, name: string, spec: Spec, path: string]
+  readonly user: readonly [kind: string, name: string, spec: Spec, path: string]
+}
+
+const uses: readonly Use[] = [
+  {
+    target: ['IPPolicy', 'office', office, 'ip_policies'],
+    user: ['Edge', 'front', { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } }, 'edges/tcp'],
+  },
+  {
+    target: ['Backend', 'shop', shop, 'backends/tunnel_group'],
+    user: ['Edge', 'front', { protocol: 'TLS', backend: { backendRef: { name: 'shop' } } }, 'edges/tls'],
+  },
+  {
+    target: ['Backend', 'shop', shop, 'backends/tunnel_group'],
+    user: [
+      'Backend',
+      'split',
+      { type: 'Weighted', weighted: { backends: [{ backendRef: { name: 'shop' }, weight: 1 }] } },
+      'backends/weighted',
+    ],
+  },
+  {
+    target: ['EventDestination', 'log', sink, 'event_destinations'],
+    user: [
+      'EventSubscription',
+      'audit',
+      { sources: [{ type: 'ip_policy_created.v0' }], destinationRefs: [{ name: 'log' }] },
+      'event_subscriptions',
+    ],
+  },
+  {
+    target: ['ReservedDomain', 'shop', { domain: 'shop.tunnel.example' }, 'reserved_domains'],
+    user: [
+      'Edge',
+      'front',
+      { protocol: 'TLS', hostports: [{ reservedDomainRef: { name: 'shop' }, port: 443 }] },
+      'edges/tls',
+    ],
+  },
+  {
+    target: ['ReservedAddress', 'database', {}, 'reserved_addrs'],
+    user: [
+      'Edge',
+      'front',
+      { protocol: 'TCP', hostports: [{ reservedAddressRef: { name: 'database' } }] },
+      'edges/tcp',
+    ],
+  },
+]
+
+/** The one request of this kind since `mark`. */
+function only(world: World, mark: number, method: string, path: RegExp): JournalEntry {
+  const found = world.journal(mark).filter((entry) => entry.method === method && path.test(entry.path))
+  expect(found).toHaveLength(1)
+  return found[0] as JournalEntry
+}
+
+/** Waits until the deletion of the resource says that `user` holds it. */
+async function waitsFor(world: World, kind: string, name: string, user: string): Promise<void> {
+  const met = ['Ready', 'Synced', 'Reconciling'] as const
+  const cr = await world.until(kind, name, `waits for ${user}`, (each) => {
+    return met.every((type) => conditionOf(each, type)?.message === `in use by ${user}`)
+  })
+  expect(conditionOf(cr, 'Ready')).toMatchObject({ status: 'False', reason: 'Deleting' })
+  expect(conditionOf(cr, 'Reconciling')).toMatchObject({ status: 'True' })
+}
+
+for (const { target, user } of uses) {
+  const [kind, name, spec, path] = target
+  const [userKind, userName, userSpec, userPath] = user
+
+  test(`${kind}/${name}, which ${userKind}/${userName} uses in ${userPath}, goes only after it`, async () => {
+    await using world = await World.open()
+    await world.apply(kind, name, spec)
+    await world.apply(userKind, userName, userSpec)
+    const { status } = await world.ready(userKind, userName)
+    const [held] = await world.remote(path)
+    const mark = world.mark()
+
+    await world.delete(kind, name)
+    await waitsFor(world, kind, name, `${userKind}/${userName}`)
+    const events = () => world.events(kind, name)
+    const told = { reason: 'Deleting', note: `in use by ${userKind}/${userName}`, type: 'Normal' }
+    await until('an Event tells of it', async () => (await events()).some(({ note }) => note === told.note), {
+      describe: events,
+    })
+    expect(await events()).toContainEqual(told)
+    // An edit of the user, and a pass over the account, change nothing for the one it uses.
+    await world.apply(userKind, userName, { ...userSpec, description: 'edited meanwhile' })
+    await world.ready(userKind, userName)
+    await world.pass()
+    expect(await world.remote(path)).toEqual([held])
+    expect(world.writes(mark).map(({ method, path: written }) => `${method} ${written}`)).toEqual([
+      `PATCH /${userPath}/${status?.id}`,
+    ])
+
+    await world.delete(userKind, userName)
+    await world.gone(userKind, userName)
+    await world.gone(kind, name)
+    const last = only(world, mark, 'DELETE', new RegExp(`^/${userPath}/`))
+    const first = only(world, mark, 'DELETE', new RegExp(`^/${path}/`))
+    expect(first.seq).toBeGreaterThan(last.answeredSeq ?? Number.POSITIVE_INFINITY)
+    expect(await world.remote(path)).toEqual([])
+  })
+}
+
+test('an edge that is not managed here holds the policy it uses, and lets it go', async () => {
+  await using world = await World.open()
+  await world.apply('IPPolicy', 'office', office)
+  const { status } = await world.ready('IPPolicy', 'office')
+  const edge = await world.api.create('/edges/tcp', { ip_restriction: { ip_policy_ids: [status?.id] } })
+  const mark = world.mark()
+
+  await world.delete('IPPolicy', 'office')
+  await waitsFor(world, 'IPPolicy', 'office', `edges/tcp/${edge}`)
+  expect(world.writes(mark)).toEqual([])
+  expect(await world.remote('ip_policy_rules')).toHaveLength(rules.length)
+
+  await world.api.delete(`/edges/tcp/${edge}`)
+  await world.annotate('IPPolicy', 'office', { 'culvert.dev/reconcile-requested-at': 'now' })
+  await world.gone('IPPolicy', 'office')
+  expect(await world.remote('ip_policies')).toEqual([])
+})
+
+test('an Edge applied with its IPPolicy is created only after every rule is confirmed', async () => {
+  await using world = await World.open()
+  const third = world.emulator.admin.addFault({
+    match: { method: 'POST', path: '/ip_policy_rules', nth: 3 },
+    act: { type: 'status', status: 503 },
+  })
+  const edge = { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } }
+  await Promise.all([world.apply('Edge', 'front', edge), world.apply('IPPolicy', 'office', office)])
+  await world.emulator.admin.waitForFault(third.id)
+  await world.ready('Edge', 'front')
+
+  const created = only(world, 0, 'POST', /^\/edges\/tcp$/)
+  const confirmed = world.journal().filter(({ method, path, status }) => {
+    return method === 'POST' && path === '/ip_policy_rules' && status === 201
+  })
+  expect(confirmed).toHaveLength(rules.length)
+  for (const { answeredSeq } of confirmed) expect(answeredSeq).toBeLessThan(created.seq)
+})
+
+test('an Edge waits with the name of a policy that has a rule too few', async () => {
+  await using world = await World.open()
+  const fault = world.emulator.admin.addFault({
+    match: { method: 'POST', path: '/ip_policy_rules', every: true },
+    act: { type: 'status', status: 400 },
+  })
+  const edge = { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } }
+  await world.apply('Edge', 'front', edge)
+  await world.apply('IPPolicy', 'office', office)
+  await world.emulator.admin.waitForFault(fault.id)
+  await world.reason('IPPolicy', 'office', 'Synced', 'Rejected')
+  const { message } = await world.reason('Edge', 'front', 'Ready', 'ReferenceNotReady')
+  expect(message).toMatch(/^spec\.ipRestriction\.ipPolicyRefs\[0\]: IPPolicy\/office /)
+  expect(world.writes().filter(({ path }) => path.startsWith('/edges'))).toEqual([])
+
+  world.emulator.admin.clearFaults()
+  await world.annotate('IPPolicy', 'office', { 'culvert.dev/reconcile-requested-at': 'now' })
+  await world.ready('Edge', 'front')
+})
+
+test('an Edge never exists without a module that its spec names', async () => {
+  await using world = await World.open()
+  const authority = world.emulator.admin.seed({
+    objects: { certificate_authorities: [{ ca_pem: caPem }] },
+  }).objects.certificate_authorities?.[0]
+  await world.apply('Edge', 'front', {
+    protocol: 'TLS',
+    backend: { backendRef: { name: 'shop' } },
+    ipRestriction: { ipPolicyRefs: [{ name: 'office' }] },
+    mutualTLS: { certificateAuthorityRefs: [{ id: authority }] },
+    tlsTermination: { minVersion: '1.2' },
+    policy: { inbound: [{ actions: [{ type: 'deny' }] }] },
+  })
+  await world.apply('Backend', 'shop', shop)
+  await world.apply('IPPolicy', 'office', office)
+  const { status } = await world.ready('Edge', 'front')
+  const backend = (await world.ready('Backend', 'shop')).status?.id
+  const policy = (await world.ready('IPPolicy', 'office')).status?.id
+
+  const writes = world.writes().filter(({ path }) => path.startsWith('/edges'))
+  expect(writes.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /edges/tls'])
+  expect(writes[0]).toMatchObject({
+    responseId: status?.id,
+    body: {
+      backend: { enabled: true, backend_id: backend },
+      ip_restriction: { enabled: true, ip_policy_ids: [policy] },
+      mutual_tls: { enabled: true, certificate_authority_ids: [authority] },
+      tls_termination: { enabled: true, terminate_at: 'edge', min_version: '1.2' },
+      policy: { enabled: true, inbound: [{ actions: [{ type: 'deny' }] }] },
+    },
+  })
+  expect(status).toMatchObject({
+    access: 'Restricted',
+    appliedModules: ['backend', 'ipRestriction', 'mutualTLS', 'policy', 'tlsTermination'],
+  })
+})
+
+test('with deletionPolicy Retain the object stays, and no call is made', async () => {
+  await using world = await World.open()
+  await world.apply('IPPolicy', 'office', { ...office, deletionPolicy: 'Retain' })
+  const { status } = await world.ready('IPPolicy', 'office')
+  const [before, rulesBefore] = [await world.remote('ip_policies'), await world.remote('ip_policy_rules')]
+  const mark = world.mark()
+  await world.delete('IPPolicy', 'office')
+  await world.gone('IPPolicy', 'office')
+  expect(world.journal(mark)).toEqual([])
+  expect(await world.remote('ip_policies')).toEqual(before)
+  expect(await world.remote('ip_policy_rules')).toEqual(rulesBefore)
+  expect(before).toMatchObject([{ id: status?.id }])
+})
+
+test('with deletionPolicy Retain a resource goes although the key was revoked', async () => {
+  await using world = await World.open()
+  await world.apply('Backend', 'shop', { ...shop, deletionPolicy: 'Retain' })
+  await world.ready('Backend', 'shop')
+  await world.setKey('revoked')
+  await world.reason('Account', 'default', 'Ready', 'Unauthorized')
+  await world.delete('Backend', 'shop')
+  await world.gone('Backend', 'shop')
+  expect(await world.remote('backends/tunnel_group')).toHaveLength(1)
+})

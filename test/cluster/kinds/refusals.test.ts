@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { kinds } from '../../../src/kinds/index.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
+import { systemRandom } from '../../../src/util/random.ts'
+import { acceptedSpecs, type RefusedSpec, refusedSpecs } from '../../builders/kinds/refused-specs.ts'
+import { createKubectl } from '../../controlplane/kubectl.ts'
+import '../provided.ts'
+
+const namespace = `refusals-${systemRandom.hex(4)}`
+let folder = ''
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'culvert-refusals-'))
+  await expectDone(['create', 'namespace', namespace])
+})
+
+afterAll(async () => {
+  await expectDone(['delete', 'namespace', namespace, '--wait=false'])
+  await rm(folder, { recursive: true, force: true })
+})
+
+function kubectl(args: readonly string[], stdin = '') {
+  const settings = { path: inject('kubectlPath'), kubeconfig: inject('kubeconfigPath'), cacheFolder: folder }
+  return createKubectl(settings).run(args, { stdin })
+}
+
+async function expectDone(args: readonly string[], stdin?: string): Promise<void> {
+  const { code, stderr } = await kubectl(args, stdin)
+  expect(code, stderr).toBe(0)
+}
+
+function manifest(kind: string, name: string, spec: unknown): string {
+  const definition = definitionOf(kind)
+  const { group, version, scope } = definition
+  const metadata = scope === 'Namespaced' ? { name, namespace } : { name }
+  return JSON.stringify({ apiVersion: `${group}/${version}`, kind, metadata, spec })
+}
+
+function definitionOf(kind: string) {
+  const descriptor = kinds.find(({ definition }) => definition.kind === kind)
+  if (descriptor === undefined) throw new Error(`no kind ${kind}`)
+  return descriptor.definition
+}
+
+/** What a person who applies the spec reads. */
+async function refusal({ kind, before, spec }: RefusedSpec): Promise<string> {
+  const name = `refused-${systemRandom.hex(6)}`
+  if (before === undefined) {
+    const { code, stderr } = await kubectl(['apply', '--dry-run=server', '-f', '-'], manifest(kind, name, spec))
+    return `${code} ${stderr}`
+  }
+  const existing = manifest(kind, name, before)
+  await expectDone(['create', '-f', '-'], existing)
+  const { code, stderr } = await kubectl(['replace', '-f', '-'], manifest(kind, name, spec))
+  await expectDone(['delete', '-f', '-'], existing)
+  return `${code} ${stderr}`
+}
+
+test.concurrent.each(Object.entries(acceptedSpecs))('a %s that keeps every rule is taken', async (kind, spec) => {
+  await expectDone(['apply', '--dry-run=server', '-f', '-'], manifest(kind, 'accepted', spec))
+})
+
+describe('refused, naming field and remedy, is', () => {
+  test.concurrent.each(refusedSpecs)('$kind $because', async (refused) => {
+    const read = await refusal(refused)
+    expect(read).toMatch(/^1 /)
+    expect(read).toContain(refused.message)
+  })
+})
+
+test('every rule of every kind has a spec that breaks it', () => {
+  const untried = kinds.flatMap(({ definition }) => {
+    const tried = refusedSpecs.filter(({ kind }) => kind === definition.kind).map(({ message }) => message)
+    const messages = rulesIn(toStructural(definition.spec, 'spec'))
+    return [...new Set(messages)]
+      .filter((message) => !tried.some((part) => message.startsWith(part)))
+      .map((message) => `${definition.kind}: ${message}`)
+  })
+  expect(untried).toEqual([])
+})
+
+function rulesIn(node: SchemaNode): readonly string[] {
+  const own = (node['x-kubernetes-validations'] ?? []).map(({ message }) => message)
+  const below = [...Object.values(node.properties ?? {}), node.items, node.additionalProperties]
+  return [...own, ...below.flatMap((child) => (child === undefined ? [] : rulesIn(child)))]
+}

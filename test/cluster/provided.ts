@@ -1,0 +1,13 @@
+import 'vitest'
+
+declare module 'vitest' {
+  /** What `global-setup.ts` gives to the cluster suite; read with `inject`. */
+  interface ProvidedContext {
+    /** Of an administrator of the suite's cluster. */
+    kubeconfigPath: string
+    /** The suite's audit log; undefined when the cluster was given by CULVERT_TEST_KUBECONFIG. */
+    auditLogPath: string | undefined
+    /** A kubectl program. */
+    kubectlPath: string
+  }
+}

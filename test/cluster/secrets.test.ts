@@ -1,0 +1,223 @@
+import { readFile } from 'node:fs/promises'
+import { expect, inject, test } from 'vitest'
+import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
+import { kinds } from '../../src/kinds/index.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { AuditLog } from './support/audit-log.ts'
+import { until } from './support/wait.ts'
+import { conditionOf, core, typeOf, World } from './support/world.ts'
+
+const monitor = { monitor: { apiKeySecretRef: { name: 'monitoring', key: 'apiKey' }, service: 'shop' } }
+const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
+
+function texts(entries: readonly JournalEntry[]): readonly string[] {
+  return entries.map(({ method, path }) => `${method} ${path}`)
+}
+
+/** Everything that the emulator holds, as text. */
+function held(world: World): string {
+  return JSON.stringify(world.emulator.admin.snapshot())
+}
+
+test('a changed Secret is sent again once, and nothing is sent for what a destination does not read', async () => {
+  await using world = await World.open()
+  await world.secret('monitoring', { apiKey: 'first-key', other: 'a' })
+  await world.apply('EventDestination', 'events', monitor)
+  const { status } = await world.ready('EventDestination', 'events')
+  expect(held(world)).toContain('first-key')
+
+  const mark = world.mark()
+  await world.secret('monitoring', { apiKey: 'second-key', other: 'a' })
+  await until('the new value is at the API', () => held(world).includes('second-key'))
+  const sent = [`PATCH /event_destinations/${status?.id}`]
+  await world.pass()
+  await world.secret('monitoring', { apiKey: 'second-key', other: 'b' })
+  await world.annotate('EventDestination', 'events', { 'culvert.dev/reconcile-requested-at': 'now' })
+  await world.until('EventDestination', 'events', 'was looked at', (cr) => cr.status?.lastHandledReconcileAt === 'now')
+  await world.pass()
+  expect(texts(world.writes(mark))).toEqual(sent)
+
+  // Nor does a restart forget what was sent.
+  await world.operator.kill()
+  await world.startOperator()
+  await world.pass()
+  expect(texts(world.writes(mark))).toEqual(sent)
+
+  await world.operator.kill()
+  await world.secret('monitoring', { apiKey: 'third-key', other: 'b' })
+  await world.startOperator()
+  await until('a change made meanwhile is at the API', () => held(world).includes('third-key'))
+  await world.pass()
+  expect(texts(world.writes(mark))).toEqual([...sent, ...sent])
+})
+
+test('a destination waits for its Secret, then for the key in it, and is made when both are there', async () => {
+  await using world = await World.open()
+  await world.apply('EventDestination', 'events', monitor)
+  const missing = await world.reason('EventDestination', 'events', 'Ready', 'SecretMissing')
+  expect(missing.message).toContain('spec.monitor.apiKeySecretRef')
+  expect(missing.message).toContain('monitoring')
+  await world.secret('monitoring', { misspelt: 'key' })
+  await world.pass()
+  await world.reason('EventDestination', 'events', 'Ready', 'SecretMissing')
+  expect(world.writes()).toEqual([])
+  await world.secret('monitoring', { apiKey: 'key' })
+  await world.ready('EventDestination', 'events')
+
+  // What was made stays at work without it.
+  await world.kube.delete(core('secrets', 'Secret'), { namespace: world.namespace, name: 'monitoring' })
+  await world.reason('EventDestination', 'events', 'Synced', 'SecretMissing')
+  expect(conditionOf(await world.get('EventDestination', 'events'), 'Ready')?.status).toBe('True')
+  await world.secret('monitoring', { apiKey: 'key' })
+  await world.ready('EventDestination', 'events')
+  expect(world.writes()).toHaveLength(1)
+})
+
+test('another key of the same account takes over without a pause and without a write but those that remember it', async () => {
+  await using world = await World.open()
+  const names = ['one', 'two', 'three']
+  for (const name of names) await world.apply('Backend', name, tunnels)
+  const before = await Promise.all(names.map((name) => world.ready('Backend', name)))
+  const account = await world.ready('Account', 'default')
+  const { body } = await world.api.post('/api_keys', {})
+  const audit = AuditLog.ofSuite()
+  const [mark, auditMark] = [world.mark(), await audit.mark()]
+  await world.setKey(String(body.token))
+  const changed = await world.until('Account', 'default', 'has another fingerprint', ({ status }) => {
+    return status?.keyFingerprint !== account.status?.keyFingerprint
+  })
+  await world.pass()
+  expect(world.writes(mark)).toEqual([])
+  expect(world.journal(mark).at(-1)?.keyId).toBe(body.id)
+  expect(changed.status?.conditions).toEqual(account.status?.conditions)
+  const namespaces = [world.namespace, world.operatorNamespace]
+  const writes = (await audit.operatorWrites(namespaces, auditMark)).map(({ resource, subresource, namespace }) => {
+    return `${resource}${subresource === undefined ? '' : `/${subresource}`} in ${namespace}`
+  })
+  // The second status is the answer to the request for a pass.
+  expect(writes).toEqual([
+    `secrets in ${world.operatorNamespace}`,
+    `accounts/status in ${world.namespace}`,
+    `accounts/status in ${world.namespace}`,
+  ])
+  const after = await Promise.all(names.map((name) => world.get('Backend', name)))
+  expect(after.map((cr) => cr?.metadata.resourceVersion)).toEqual(before.map((cr) => cr.metadata.resourceVersion))
+  await world.apply('Backend', 'one', { ...tunnels, description: 'with the new key' })
+  await world.ready('Backend', 'one')
+  expect(world.writes(mark)).toMatchObject([{ keyId: body.id }])
+})
+
+test('a create that is under way when the key is replaced ends with the old one, and is not made again', async () => {
+  await using world = await World.open({ flags: ['--request-timeout', '30s'] })
+  const { body } = await world.api.post('/api_keys', {})
+  const { id } = world.emulator.admin.addFault({
+    match: { method: 'POST', path: '/backends/tunnel_group' },
+    act: { type: 'hang' },
+  })
+  await world.apply('Backend', 'web', tunnels)
+  await until('the create hangs', () => world.journal().some(({ fault }) => fault === id))
+  await world.setKey(String(body.token))
+  await until('the new key is in use', () => world.journal().some(({ keyId }) => keyId === body.id))
+  world.emulator.admin.deleteFault(id)
+  const { status } = await world.ready('Backend', 'web')
+  expect(texts(world.writes().filter(({ path }) => path.startsWith('/backends')))).toEqual([
+    'POST /backends/tunnel_group',
+  ])
+  await world.pass()
+  expect(await world.remote('backends/tunnel_group')).toMatchObject([{ id: status?.id }])
+  expect(status?.create).toMatchObject({ attempt: 1 })
+})
+
+/** Reads all that an operator leaves where others may look. */
+async function traces(world: World, operatorNamespaces: readonly string[]): Promise<Readonly<Record<string, string>>> {
+  const found: Record<string, string> = { log: world.operator.log, metrics: await world.operator.metrics() }
+  const event = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event', namespaced: true }
+  const lease = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true }
+  const types = [
+    ...kinds.map(({ definition }) => typeOf(definition.kind)),
+    event,
+    lease,
+    core('configmaps', 'ConfigMap'),
+  ]
+  for (const type of types) {
+    for (const namespace of type.namespaced ? operatorNamespaces : [undefined]) {
+      found[`${type.kind} in ${namespace}`] = JSON.stringify(
+        (await world.kube.list<KubeObject>(type, { namespace })).items,
+      )
+    }
+  }
+  const path = inject('auditLogPath')
+  if (path !== undefined) found['audit log'] = await readFile(path, 'utf8')
+  return found
+}
+
+test('secret values appear nowhere but in Secrets and at the API, whatever goes wrong', async () => {
+  await using world = await World.open()
+  const { body } = await world.api.post('/api_keys', {})
+  const values = {
+    monitorKey: 'canary-monitor-5f1d7c',
+    accessKeyID: 'canary-access-8a02be',
+    secretAccessKey: 'canary-cloud-31c9d4',
+    wrongKey: 'canary-wrong-77aa01',
+    brokenKey: 'canary-broken-90cc13',
+    accountKey: String(body.token),
+  }
+  const creds = {
+    accessKeyIDSecretRef: { name: 'inputs', key: 'accessKeyID' },
+    secretAccessKeySecretRef: { name: 'inputs', key: 'secretAccessKey' },
+  }
+  await world.setKey(values.accountKey)
+  const { monitorKey, accessKeyID, secretAccessKey } = values
+  await world.secret('inputs', { apiKey: monitorKey, accessKeyID, secretAccessKey })
+  await world.apply('EventDestination', 'monitor', { monitor: { apiKeySecretRef: { name: 'inputs', key: 'apiKey' } } })
+  const firehose = { deliveryStreamARN: 'arn:aws:firehose:eu-central-1:123456789012:deliverystream/a', auth: { creds } }
+  await world.apply('EventDestination', 'cloud', { firehose })
+  await world.ready('EventDestination', 'monitor')
+  await world.ready('EventDestination', 'cloud')
+
+  // An API that repeats what it was sent.
+  const monitorAgain = { monitor: { apiKeySecretRef: { name: 'inputs', key: 'apiKey' } } }
+  for (const [name, spec, said] of [
+    ['refused', monitorAgain, [monitorKey, values.accountKey]],
+    ['refused-too', { firehose }, [accessKeyID, secretAccessKey, values.accountKey]],
+  ] as const) {
+    const msg = `refused: ${said.join(' ')}`
+    const fault = world.emulator.admin.addFault({
+      match: { method: 'POST', path: '/event_destinations', every: true },
+      act: { type: 'status', status: 400, body: { error_code: 'ERR_1', status_code: 400, msg, details: { msg } } },
+    })
+    await world.apply('EventDestination', name, spec)
+    await world.reason('EventDestination', name, 'Ready', 'Rejected')
+    await world.delete('EventDestination', name)
+    await world.gone('EventDestination', name)
+    world.emulator.admin.deleteFault(fault.id)
+  }
+
+  // Keys that the API does not know, and that no header can carry.
+  await world.setKey(values.wrongKey)
+  await world.reason('Account', 'default', 'Ready', 'Unauthorized')
+  await world.setKey(`${values.brokenKey}\nx: y`)
+  await world.annotate('Account', 'default', { 'culvert.dev/reconcile-requested-at': 'broken' })
+  await world.until('Account', 'default', 'was looked at', (cr) => cr.status?.lastHandledReconcileAt === 'broken')
+  await world.emulator.admin.addFault({ match: { every: true }, act: { type: 'drop' } })
+  await world.setKey(values.accountKey)
+  await world.reason('Account', 'default', 'Ready', 'Unreachable')
+
+  const places = await traces(world, [world.namespace, world.operatorNamespace])
+  for (const [name, value] of Object.entries(values)) {
+    const forms = [value, Buffer.from(value).toString('base64'), encodeURIComponent(value)]
+    for (const [place, text] of Object.entries(places)) {
+      expect(
+        forms.filter((form) => text.includes(form)),
+        `${name} in ${place}`,
+      ).toEqual([])
+    }
+  }
+  // They are where they belong.
+  const secrets = async (namespace: string) =>
+    JSON.stringify((await world.kube.list<KubeObject>(core('secrets', 'Secret'), { namespace })).items)
+  const encoded = (value: string): string => Buffer.from(value).toString('base64')
+  expect(await secrets(world.namespace)).toContain(encoded(monitorKey))
+  expect(await secrets(world.operatorNamespace)).toContain(encoded(values.accountKey))
+  expect(held(world)).toContain(monitorKey)
+})

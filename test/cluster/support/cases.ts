@@ -1,0 +1,105 @@
+import { expect } from 'vitest'
+import { kinds } from '../../../src/kinds/index.ts'
+import { type Manifest, SECRET, SEED, type SpecCase, specsOf } from '../../builders/specs.ts'
+import { typeOf, type World } from './world.ts'
+
+/** Every kind whose CRs stand for remote objects. */
+export const managed = kinds.filter((descriptor) => descriptor.role === 'managed')
+
+/** The specs with this title, one of each managed kind. */
+export function casesTitled(title: 'minimal' | 'full'): readonly SpecCase[] {
+  return managed.flatMap(({ definition }) => specsOf(definition.kind).filter((entry) => entry.title === title))
+}
+
+/** The specs that are neither minimal nor full. */
+export function otherCases(): readonly SpecCase[] {
+  return managed.flatMap(({ definition }) => specsOf(definition.kind).slice(2))
+}
+
+/** The CRs that the cases stand for, each under a name that starts with its kind. */
+export function subjectsOf(cases: readonly SpecCase[], suffix: string): readonly Manifest[] {
+  return cases.map(({ kind, title, spec }) => {
+    const name = subjectName(kind, title, suffix)
+    return { kind, name, spec: spec(name) }
+  })
+}
+
+/** Paths of the collections that the cases make objects in, their children's included. */
+export function collectionPaths(cases: readonly SpecCase[]): readonly string[] {
+  const paths = cases.flatMap(({ kind, spec }) => {
+    const descriptor = managed.find(({ definition }) => definition.kind === kind)
+    if (descriptor === undefined) return []
+    const { path } = descriptor.collectionOf(spec('any'))
+    return [path, ...(descriptor.children === undefined ? [] : [descriptor.children.collection.path])]
+  })
+  return [...new Set(paths)].map((path) => `/${path}`)
+}
+
+/** Applies what subjects of these suffixes refer to, Secrets and seeded objects included, and waits until it is Ready. */
+export async function applyNeeds(world: World, cases: readonly SpecCase[], suffixes: readonly string[]): Promise<void> {
+  world.emulator.admin.seed(SEED)
+  await world.secret(SECRET.name, SECRET.values)
+  const needs = suffixes.flatMap((suffix) => {
+    return cases.flatMap(({ kind, title, needs }) => needs(subjectName(kind, title, suffix)))
+  })
+  await applyAll(world, needs)
+  await Promise.all(needs.map(({ kind, name }) => world.ready(kind, name, 60_000)))
+}
+
+export async function applyAll(world: World, manifests: readonly Manifest[]): Promise<void> {
+  await Promise.all(manifests.map(({ kind, name, spec }) => world.apply(kind, name, spec)))
+}
+
+function subjectName(kind: string, title: string, suffix: string): string {
+  return `${kind.toLowerCase()}-${title.replaceAll(/[^a-z]+/gi, '-').toLowerCase()}-${suffix}`
+}
+
+/** Path of a CR at the apiserver. */
+export function pathOf({ namespace }: World, { kind, name }: Manifest): string {
+  const { group, version, plural } = typeOf(kind)
+  return `/apis/${group}/${version}/namespaces/${namespace}/${plural}/${name}`
+}
+
+/**
+ * Checks that everything is as it should be at rest: every CR Ready, its id the one object that the account holds for it, with the
+ * user's own metadata and, for a policy, each rule once; that no object was ever made but these and `deleted` more of each kind; and that another look changes nothing.
+ */
+export async function expectExactlyOneEach(world: World, deleted = 0): Promise<void> {
+  for (const descriptor of managed) {
+    const { kind } = descriptor.definition
+    for (const { metadata } of await world.list(kind)) await world.ready(kind, metadata.name, 60_000)
+  }
+  await expectObjects(world, deleted)
+  const mark = world.mark()
+  await world.pass()
+  expect(world.writes(mark)).toEqual([])
+  await expectObjects(world, deleted)
+}
+
+async function expectObjects(world: World, deleted: number): Promise<void> {
+  for (const descriptor of managed) {
+    const crs = await world.list(descriptor.definition.kind)
+    const objects = (await Promise.all(descriptor.collections.map(({ path }) => world.remote(path)))).flat()
+    expect(objects.map(({ id }) => id).toSorted()).toEqual(crs.map(({ status }) => status?.id).toSorted())
+    for (const { spec, status } of crs) {
+      const object = objects.find(({ id }) => id === status?.id)
+      if (spec.metadata !== undefined) expect(object?.metadata).toBe(spec.metadata)
+    }
+    const paths: readonly string[] = descriptor.collections.map(({ path }) => `/${path}`)
+    const made = world.journal().filter(({ method, path, status }) => {
+      return method === 'POST' && status === 201 && paths.includes(path)
+    })
+    expect(made.length, `objects ever made for ${descriptor.definition.kind}`).toBe(crs.length + deleted)
+  }
+  await expectRules(world)
+}
+
+async function expectRules(world: World): Promise<void> {
+  const rules = await world.remote('ip_policy_rules')
+  const held = rules.map((rule) => `${(rule.ip_policy as { id: string }).id} ${rule.cidr} ${rule.action}`)
+  const declared = (await world.list('IPPolicy')).flatMap(({ spec, status }) => {
+    const wanted = (spec.rules ?? []) as readonly { cidr: string; action: string }[]
+    return wanted.map(({ cidr, action }) => `${status?.id} ${cidr} ${action}`)
+  })
+  expect(held.toSorted()).toEqual(declared.toSorted())
+}

@@ -1,0 +1,62 @@
+import { inject } from 'vitest'
+import { KubeProxy } from '../../builders/kube-proxy.ts'
+import type { Manifest, SpecCase } from '../../builders/specs.ts'
+import { applyAll, applyNeeds, expectExactlyOneEach, subjectsOf } from './cases.ts'
+import type { Gate } from './gates.ts'
+import { until } from './wait.ts'
+import { conditionOf, World } from './world.ts'
+
+export type GateMaker = (world: World, subjects: readonly Manifest[], proxy: KubeProxy) => Gate
+
+/**
+ * Kills the operator at every stop of the gate on the way of the cases to Ready, and checks that exactly one object of each came of it.
+ * @returns how often it was killed
+ */
+export async function killsAt(cases: readonly SpecCase[], gateOf: GateMaker): Promise<number> {
+  await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
+  await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath] })
+  await applyNeeds(world, cases, ['a'])
+  await world.operator.stop()
+  const subjects = subjectsOf(cases, 'a')
+  await applyAll(world, subjects)
+  const kills = await walk(world, subjects, gateOf(world, subjects, proxy))
+  await expectExactlyOneEach(world)
+  return kills
+}
+
+/**
+ * Starts the operator and kills it when each of the CRs is either stopped at the gate or Ready; again and again, until all are Ready
+ * and the gate has nothing to stop. Leaves the operator running.
+ * @returns how often it was killed
+ */
+async function walk(world: World, subjects: readonly Manifest[], gate: Gate): Promise<number> {
+  for (let kills = 0; kills < MOST_KILLS; kills++) {
+    gate.close()
+    const operator = await world.startOperator()
+    const reached = await standstill(world, subjects, gate)
+    if (reached.size > 0) await operator.kill()
+    gate.open()
+    if (reached.size === 0) return kills
+  }
+  throw new Error(`no end after ${MOST_KILLS} kills`)
+}
+
+/** Well above what any CR needs: a gate that lets nothing through must not go on for ever. */
+const MOST_KILLS = 40
+
+async function standstill(world: World, subjects: readonly Manifest[], gate: Gate): Promise<ReadonlySet<string>> {
+  const moving = async (reached: ReadonlySet<string>): Promise<readonly string[]> => {
+    const left = subjects.filter(({ name }) => !reached.has(name))
+    const crs = await Promise.all(left.map(({ kind, name }) => world.get(kind, name)))
+    return left.filter((_, index) => conditionOf(crs[index], 'Ready')?.status !== 'True').map(({ name }) => name)
+  }
+  const look = async () => {
+    const reached = await gate.reached()
+    return (await moving(reached)).length === 0 ? reached : undefined
+  }
+  const describe = async () => ({
+    moving: await moving(await gate.reached()),
+    log: world.operator.log.split('\n').slice(-40),
+  })
+  return until('every resource is Ready or has come to the gate', look, { timeoutMs: 120_000, describe })
+}

@@ -1,0 +1,166 @@
+import type { FaultAct, FaultMatch } from '../../../src/emulator/admin/fault-spec.ts'
+import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
+import type { Interception, KubeProxy, PassingRequest } from '../../builders/kube-proxy.ts'
+import type { Manifest } from '../../builders/specs.ts'
+import { managed, pathOf } from './cases.ts'
+import type { World } from './world.ts'
+
+/** Stops writes of an operator, so that it can be killed at them. */
+export interface Gate {
+  /** Stops writes from now on that it has not let the operator be killed at before. */
+  close(): void
+  /** Names of the CRs, a write of which has been stopped since. */
+  reached(): Promise<ReadonlySet<string>>
+  /** The operator is dead: remembers where, and lets everything pass. */
+  open(): void
+}
+
+/** What of a write is lost with the process: the write itself and then its answer, in two lives of it, or the answer alone. */
+export type Loss = 'write, then answer' | 'answer'
+
+type Point = 'before' | 'after'
+
+/** Where a write is stopped, in this order. */
+function pointsOf(loss: Loss): readonly Point[] {
+  return loss === 'answer' ? ['after'] : ['before', 'after']
+}
+
+/**
+ * Kubernetes writes to the CRs, metadata and status alike. An attempt that follows another, or a condition that is said again, is no new
+ * sort of write: the operator is killed once for each.
+ */
+export class KubeGate implements Gate {
+  readonly #proxy: KubeProxy
+  readonly #names: ReadonlyMap<string, string>
+  readonly #loss: Loss
+  readonly #killedAt = new Set<string>()
+  #rule: Interception | undefined
+
+  constructor(loss: Loss, world: World, subjects: readonly Manifest[], proxy: KubeProxy) {
+    this.#proxy = proxy
+    this.#names = new Map(subjects.map((subject) => [pathOf(world, subject), subject.name]))
+    this.#loss = loss
+  }
+
+  close(): void {
+    this.#rule = this.#proxy.intercept((request) => {
+      const next = this.#nameOf(request) === undefined ? undefined : this.#nextPoint(request)
+      if (next === undefined) return undefined
+      return { type: 'hold', when: next }
+    })
+  }
+
+  async reached(): Promise<ReadonlySet<string>> {
+    return new Set(this.#rule?.requests.map((request) => this.#nameOf(request) ?? ''))
+  }
+
+  open(): void {
+    const points = this.#rule?.requests.map((request) => `${this.#nextPoint(request)} ${sortOf(request)}`) ?? []
+    for (const point of points) this.#killedAt.add(point)
+    this.#rule?.remove()
+  }
+
+  #nameOf({ method, path }: PassingRequest): string | undefined {
+    return method === 'PATCH' ? this.#names.get(path.replace(/\/status$/, '')) : undefined
+  }
+
+  #nextPoint(request: PassingRequest): Point | undefined {
+    return pointsOf(this.#loss).find((point) => !this.#killedAt.has(`${point} ${sortOf(request)}`))
+  }
+}
+
+/** Tells the writes to a CR apart: by the annotations it sets, whether it stores an id, and what it says of Ready. */
+function sortOf({ path, body }: PassingRequest): string {
+  const { metadata, status } = JSON.parse(body) as {
+    readonly metadata?: { readonly annotations?: Record<string, unknown> }
+    readonly status?: { readonly id?: string; readonly conditions?: readonly { type: string; reason: string }[] }
+  }
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.reason
+  return [path, Object.keys(metadata?.annotations ?? {}), status?.id === undefined ? '' : 'id', ready].join(' ')
+}
+
+/**
+ * Writes to the API. An object or a rule that is not yet there is asked for again in each life; a change may be sent again although it
+ * took effect: the operator is killed once for each that loses the request, and once for each that loses the answer.
+ */
+export class ApiGate implements Gate {
+  readonly #world: World
+  readonly #subjects: readonly Manifest[]
+  readonly #loss: Loss
+  /** In how many lives the operator was killed at a POST to this path. */
+  readonly #posts = new Map<string, number>()
+  readonly #patches: Readonly<Record<Point, Set<string>>> = { before: new Set(), after: new Set() }
+  readonly #faults = new Map<string, Point>()
+  #since = 0
+
+  constructor(loss: Loss, world: World, subjects: readonly Manifest[]) {
+    this.#world = world
+    this.#subjects = subjects
+    this.#loss = loss
+  }
+
+  close(): void {
+    this.#since = this.#world.mark()
+    for (const path of COLLECTIONS) {
+      const losesWrite = this.#loss !== 'answer' && (this.#posts.get(path) ?? 0) % 2 === 0
+      this.#stop({ method: 'POST', path }, losesWrite ? 'before' : 'after')
+    }
+    for (const point of pointsOf(this.#loss)) {
+      this.#stop({ method: 'PATCH', pathPattern: `^(?!(${[...this.#patches[point], '-'].join('|')})$)` }, point)
+    }
+  }
+
+  async reached(): Promise<ReadonlySet<string>> {
+    return namesIn(this.#world, this.#subjects, this.#stopped())
+  }
+
+  open(): void {
+    const stopped = this.#stopped()
+    for (const path of new Set(stopped.filter(({ method }) => method === 'POST').map((entry) => entry.path))) {
+      this.#posts.set(path, (this.#posts.get(path) ?? 0) + 1)
+    }
+    for (const { method, path, fault } of stopped) {
+      const point = this.#faults.get(fault ?? '')
+      if (method === 'PATCH' && point !== undefined) this.#patches[point].add(path)
+    }
+    for (const id of this.#faults.keys()) this.#world.emulator.admin.deleteFault(id)
+    this.#faults.clear()
+  }
+
+  #stop(match: FaultMatch, point: Point): void {
+    const act: FaultAct = this.#loss === 'answer' ? { type: 'commit-then-drop' } : { type: 'hang', when: point }
+    this.#faults.set(this.#world.emulator.admin.addFault({ match: { ...match, every: true }, act }).id, point)
+  }
+
+  /** Requests that have come to their point. */
+  #stopped(): readonly JournalEntry[] {
+    return this.#world.journal(this.#since).filter(({ fault, body, status }) => {
+      const point = this.#faults.get(fault ?? '')
+      return point === 'before' ? body !== null : point === 'after' && status !== null
+    })
+  }
+}
+
+const COLLECTIONS: readonly string[] = managed.flatMap(({ collections, children }) => {
+  return [...collections, ...(children === undefined ? [] : [children.collection])].map(({ path }) => `/${path}`)
+})
+
+/** The CRs that requests are about: by the object in the path, the policy in the body, or the marker in the body. */
+async function namesIn(
+  world: World,
+  subjects: readonly Manifest[],
+  entries: readonly JournalEntry[],
+): Promise<ReadonlySet<string>> {
+  if (entries.length === 0) return new Set()
+  const byId = new Map<string, string>()
+  for (const { kind, name } of subjects) {
+    const id = (await world.get(kind, name))?.status?.id
+    if (id !== undefined) byId.set(id, name)
+  }
+  const names = entries.map(({ path, body }) => {
+    const { metadata = '', ip_policy_id = '' } = body as { metadata?: string; ip_policy_id?: string }
+    const marked = /"name":"([^"]+)"/.exec(metadata)?.[1]
+    return byId.get(path.split('/').at(-1) ?? '') ?? byId.get(ip_policy_id) ?? marked
+  })
+  return new Set(names.filter((name) => name !== undefined))
+}

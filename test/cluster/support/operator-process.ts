@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+
+/** Ends the operator when the channel to the test closes, however the test ended: one left behind would work on for ever. */
+const END_WITH_PARENT = 'process.on("disconnect", () => process.kill(process.pid, "SIGKILL")); process.channel?.unref()'
+
+export interface OperatorProcessOptions {
+  readonly kubeconfig: string
+  /** The operator's own namespace; it must exist. */
+  readonly namespace: string
+  /** Further flags; a later one replaces an earlier one of the same name. */
+  readonly flags?: readonly string[]
+  /** Whether it takes a Lease, as it does by default for users. Default here: false. */
+  readonly leaderElect?: boolean
+  /** What `start` waits for: that it reconciles (default), or only that it serves /healthz, as a standby does. */
+  readonly until?: 'reconciling' | 'serving'
+}
+
+/** A real `culvert operator` process, as a user starts it, with short times so that tests need not wait. */
+export class OperatorProcess {
+  readonly #child: ChildProcess
+  readonly #exit: Promise<unknown>
+  readonly #serving = Promise.withResolvers<number>()
+  readonly #reconciling = Promise.withResolvers<void>()
+  readonly #lines: string[] = []
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+    this.#exit = once(child, 'exit')
+    for (const stage of [this.#serving, this.#reconciling]) {
+      void this.#exit.then(() => stage.reject(new Error(`the operator ended before it was ready:\n${this.log}`)))
+      stage.promise.catch(() => undefined)
+    }
+    if (child.stderr === null) throw new Error('the operator has no standard error')
+    createInterface({ input: child.stderr }).on('line', (line) => this.#read(line))
+  }
+
+  /** Starts the process; resolves at the stage that `until` names. */
+  static async start(options: OperatorProcessOptions): Promise<OperatorProcess> {
+    const { kubeconfig, namespace, flags = [], leaderElect = false, until = 'reconciling' } = options
+    const own = ['--kubeconfig', kubeconfig, '--namespace', namespace, '--allow-http']
+    const times = [
+      '--request-timeout',
+      '1s',
+      '--scan-pause',
+      '200ms',
+      '--listen',
+      '127.0.0.1:0',
+      '--log-level',
+      'debug',
+    ]
+    const preload = ['--import', `data:text/javascript,${encodeURIComponent(END_WITH_PARENT)}`]
+    const args = [
+      ...preload,
+      MAIN,
+      'operator',
+      ...own,
+      ...times,
+      ...(leaderElect ? [] : ['--no-leader-elect']),
+      ...flags,
+    ]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    const operator = new OperatorProcess(child)
+    await (until === 'serving' ? operator.#serving.promise : operator.reconciling())
+    return operator
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  /** Everything it logged, one JSON object a line. */
+  get log(): string {
+    return this.#lines.join('\n')
+  }
+
+  /** Resolves once it reconciles; rejects when it ends before that. */
+  async reconciling(): Promise<void> {
+    await this.#reconciling.promise
+  }
+
+  /** Asks its health server: `/healthz`, `/readyz` or `/metrics`. */
+  async ask(path: string): Promise<{ readonly status: number; readonly text: string }> {
+    const response = await fetch(`http://127.0.0.1:${await this.#serving.promise}${path}`)
+    return { status: response.status, text: await response.text() }
+  }
+
+  /** Its metrics in the text format. */
+  async metrics(): Promise<string> {
+    return (await this.ask('/metrics')).text
+  }
+
+  /** Sum of a metric over all label sets that contain `labels` (`kind="Edge"`). */
+  async metric(name: string, ...labels: readonly string[]): Promise<number> {
+    const lines = (await this.metrics()).split('\n')
+    const matching = lines.filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    return matching
+      .filter((line) => labels.every((label) => line.includes(label)))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+  }
+
+  /** Ends it in order; resolves to its exit code. */
+  async stop(): Promise<number | null> {
+    await this.#end('SIGTERM')
+    return this.#child.exitCode
+  }
+
+  /** Ends it as a crash would, at once. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL')
+  }
+
+  /** Stops (SIGSTOP) or thaws (SIGCONT) it. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(signal)
+  }
+
+  /** Resolves to the exit code when it ends by itself. */
+  async exited(): Promise<number | null> {
+    await this.#exit
+    return this.#child.exitCode
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill(signal)
+    await this.#exit
+  }
+
+  #read(line: string): void {
+    this.#lines.push(line)
+    if (!line.startsWith('{')) return
+    const entry = JSON.parse(line) as { readonly msg?: string; readonly port?: number }
+    if (entry.msg === 'serving health and metrics' && entry.port !== undefined) this.#serving.resolve(entry.port)
+    if (entry.msg === 'reconciling') this.#reconciling.resolve()
+  }
+}

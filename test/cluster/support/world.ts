@@ -1,0 +1,347 @@
+import { randomBytes } from 'node:crypto'
+import { inject } from 'vitest'
+import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts'
+import type { EmulatorOptions } from '../../../src/emulator/options.ts'
+import { kinds } from '../../../src/kinds/index.ts'
+import { type ClosableKubeClient, createKubeClient } from '../../../src/kube/client.ts'
+import { loadKubeConnection } from '../../../src/kube/load-config.ts'
+import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
+import { resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
+import { systemClock } from '../../../src/util/clock.ts'
+import { systemRandom } from '../../../src/util/random.ts'
+import { EmulatorClient } from '../../builders/emulator-client.ts'
+import { OperatorProcess, type OperatorProcessOptions } from './operator-process.ts'
+import { until } from './wait.ts'
+
+const API_VERSION = 'culvert.dev/v1alpha1'
+
+/** A CR as tests look at it. */
+export interface Resource extends KubeObject {
+  readonly spec: Record<string, unknown>
+  readonly status?: {
+    readonly id?: string
+    readonly conditions?: readonly ResourceCondition[]
+    readonly observedGeneration?: number
+    readonly [field: string]: unknown
+  }
+}
+
+export interface ResourceCondition {
+  readonly type: string
+  readonly status: string
+  readonly reason: string
+  readonly message: string
+  readonly observedGeneration?: number
+}
+
+export interface WorldOptions {
+  readonly emulator?: EmulatorOptions
+  /** Further operator flags. */
+  readonly flags?: readonly string[]
+  /** Whether the operator takes a Lease. Default false. */
+  readonly leaderElect?: boolean
+  /** Default: the suite's cluster. */
+  readonly kubeconfig?: string
+  /** `spec.resyncInterval` of the Account. Default 10m: tests ask for passes or set it shorter. */
+  readonly resyncInterval?: string
+  /** Further fields of the Account's spec. */
+  readonly account?: Record<string, unknown>
+  /** Whether the operator is started at once. Default true. */
+  readonly operator?: boolean
+  /** What the operator watches: the world's namespace (default), or all, as ClusterAccounts need: then in a cluster of its own. */
+  readonly watch?: 'namespace' | 'cluster'
+}
+
+/**
+ * A namespace of its own with an Account named `default`, an emulator that it points at, and a real operator process that
+ * watches this namespace alone: tests of any number of files run side by side in one cluster.
+ *
+ * @example
+ * await using world = await World.open()
+ * await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
+ * const policy = await world.ready('IPPolicy', 'office')
+ */
+export class World implements AsyncDisposable {
+  readonly namespace = `t-${randomBytes(5).toString('hex')}`
+  /** The operator's own namespace. */
+  readonly operatorNamespace = `${this.namespace}-op`
+  readonly kubeconfig: string
+  readonly kube: ClosableKubeClient
+  readonly emulator: Emulator
+  /** Speaks to the emulator as somebody else with the account's own key. */
+  readonly api: EmulatorClient
+  readonly #options: WorldOptions
+  readonly #operators: OperatorProcess[] = []
+
+  private constructor(options: WorldOptions, emulator: Emulator) {
+    this.#options = options
+    this.kubeconfig = options.kubeconfig ?? inject('kubeconfigPath')
+    this.emulator = emulator
+    this.api = EmulatorClient.of(emulator)
+    this.kube = createKubeClient({
+      connection: loadKubeConnection({ kubeconfig: this.kubeconfig }),
+      clock: systemClock,
+      random: systemRandom,
+      userAgent: 'culvert-test',
+    })
+  }
+
+  static async open(options: WorldOptions = {}): Promise<World> {
+    const world = new World(
+      options,
+      await startEmulator({ listen: '127.0.0.1:0', certSeconds: 1, ...options.emulator }),
+    )
+    await world.createNamespace(world.namespace)
+    await world.createNamespace(world.operatorNamespace)
+    await world.setKey(world.emulator.apiKey)
+    await world.apply('Account', 'default', {
+      baseURL: world.emulator.url,
+      apiKeySecretRef: { name: 'credentials' },
+      resyncInterval: options.resyncInterval ?? '10m',
+      ...options.account,
+    })
+    if (options.operator ?? true) await world.startOperator()
+    return world
+  }
+
+  /** The one that was started last. */
+  get operator(): OperatorProcess {
+    const operator = this.#operators.at(-1)
+    if (operator === undefined) throw new Error('the operator was not started')
+    return operator
+  }
+
+  /** Starts an operator (again, or another); `flags` come after those of the world. */
+  async startOperator(
+    flags: readonly string[] = [],
+    until: OperatorProcessOptions['until'] = 'reconciling',
+  ): Promise<OperatorProcess> {
+    const operator = await OperatorProcess.start({
+      kubeconfig: this.kubeconfig,
+      namespace: this.operatorNamespace,
+      leaderElect: this.#options.leaderElect ?? false,
+      until,
+      flags: [
+        '--allow-api-host',
+        new URL(this.emulator.url).host,
+        ...(this.#options.watch === 'cluster' ? [] : ['--watch-namespace', this.namespace]),
+        ...(this.#options.flags ?? []),
+        ...flags,
+      ],
+    })
+    this.#operators.push(operator)
+    return operator
+  }
+
+  async createNamespace(name: string): Promise<void> {
+    await this.kube.apply(
+      core('namespaces', 'Namespace', false),
+      { name },
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+    )
+  }
+
+  /** Puts an API key into the Secret that the Account reads. */
+  async setKey(key: string): Promise<void> {
+    await this.secret('credentials', { apiKey: key })
+  }
+
+  async secret(name: string, values: Readonly<Record<string, string>>): Promise<void> {
+    const data = Object.fromEntries(
+      Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+    )
+    const metadata = { name, namespace: this.namespace }
+    const key = { namespace: this.namespace, name }
+    await this.kube.apply(core('secrets', 'Secret'), key, { apiVersion: 'v1', kind: 'Secret', metadata, data })
+  }
+
+  /** Applies a CR as `kubectl apply --server-side` does. `metadata` may hold labels and annotations. */
+  async apply(
+    kind: string,
+    name: string,
+    spec: Record<string, unknown>,
+    metadata: Record<string, unknown> = {},
+  ): Promise<Resource> {
+    return this.kube.apply<Resource>(
+      typeOf(kind),
+      { namespace: this.namespace, name },
+      { apiVersion: API_VERSION, kind, metadata: { name, namespace: this.namespace, ...metadata }, spec },
+      { force: true },
+    )
+  }
+
+  async get(kind: string, name: string): Promise<Resource | undefined> {
+    return this.kube.get<Resource>(typeOf(kind), { namespace: this.namespace, name })
+  }
+
+  async list(kind: string): Promise<readonly Resource[]> {
+    return (await this.kube.list<Resource>(typeOf(kind), { namespace: this.namespace })).items
+  }
+
+  async delete(kind: string, name: string): Promise<void> {
+    await this.kube.delete(typeOf(kind), { namespace: this.namespace, name })
+  }
+
+  async annotate(kind: string, name: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {
+    await this.kube.mergePatch(typeOf(kind), { namespace: this.namespace, name }, { metadata: { annotations } })
+  }
+
+  /** Takes the status of CRs away, as a restore from a backup does, while the operator is down; starts it again. */
+  async loseStatus(names: readonly { readonly kind: string; readonly name: string }[]): Promise<void> {
+    await this.operator.kill()
+    for (const { kind, name } of names) {
+      const key = { namespace: this.namespace, name }
+      await this.kube.mergePatch(typeOf(kind), key, { status: null }, { subresource: 'status' })
+    }
+    await this.startOperator()
+  }
+
+  /** Waits until the CR is Ready and Synced at its current generation. */
+  async ready(kind: string, name: string, timeoutMs?: number): Promise<Resource> {
+    const met = (cr: Resource): boolean => {
+      return ['Ready', 'Synced'].every((type) => {
+        const condition = conditionOf(cr, type)
+        return condition?.status === 'True' && condition.observedGeneration === cr.metadata.generation
+      })
+    }
+    return this.until(kind, name, 'is Ready', met, timeoutMs)
+  }
+
+  /** Waits until a condition of the CR has this reason. */
+  async reason(
+    kind: string,
+    name: string,
+    type: string,
+    reason: string,
+    timeoutMs?: number,
+  ): Promise<ResourceCondition> {
+    const met = (cr: Resource): boolean => conditionOf(cr, type)?.reason === reason
+    const cr = await this.until(kind, name, `has ${type} with reason ${reason}`, met, timeoutMs)
+    return conditionOf(cr, type) as ResourceCondition
+  }
+
+  async until(
+    kind: string,
+    name: string,
+    what: string,
+    met: (cr: Resource) => boolean,
+    timeoutMs?: number,
+  ): Promise<Resource> {
+    const look = async (): Promise<Resource | undefined> => {
+      const cr = await this.get(kind, name)
+      return cr !== undefined && met(cr) ? cr : undefined
+    }
+    const describe = async () => ({ cr: await this.get(kind, name), log: this.#log() })
+    return until(`${kind}/${name} ${what}`, look, { describe, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+  }
+
+  /** Waits until the CR does not exist any more. */
+  async gone(kind: string, name: string, timeoutMs?: number): Promise<void> {
+    const look = async (): Promise<true | undefined> => ((await this.get(kind, name)) === undefined ? true : undefined)
+    const describe = async () => ({ cr: await this.get(kind, name), log: this.#log() })
+    await until(`${kind}/${name} is gone`, look, { describe, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+  }
+
+  #log(): readonly string[] | undefined {
+    return this.#operators.at(-1)?.log.split('\n').slice(-30)
+  }
+
+  /** Requests the emulator has seen with a number above `since`. */
+  journal(since = 0): readonly JournalEntry[] {
+    return this.emulator.admin.journal(since)
+  }
+
+  /** Number of the newest request; give it to `journal` to see only later ones. */
+  mark(): number {
+    return this.journal().at(-1)?.seq ?? 0
+  }
+
+  /** Writes among the requests since `mark`. */
+  writes(since = 0): readonly JournalEntry[] {
+    return this.journal(since).filter(({ method }) => method !== 'GET')
+  }
+
+  /** The account's objects of a collection (`edges/tcp`), newest first, following pages. */
+  async remote(path: string): Promise<readonly Record<string, unknown>[]> {
+    const objects: Record<string, unknown>[] = []
+    let next: string | null = `/${path}`
+    while (next !== null) {
+      const { body }: { body: Record<string, unknown> } = await this.api.get(next)
+      objects.push(...(Object.values(body).find(Array.isArray) ?? []))
+      next = (body.next_page_uri as string | null | undefined) ?? null
+    }
+    return objects
+  }
+
+  /** Makes the account look at everything now: a drift pass, without waiting for its time. */
+  async pass(): Promise<void> {
+    const value = randomBytes(6).toString('hex')
+    await this.annotate('Account', 'default', { 'culvert.dev/reconcile-requested-at': value })
+    const handled = (cr: Resource): boolean => cr.status?.lastHandledReconcileAt === value
+    await this.until('Account', 'default', 'was looked at', handled)
+  }
+
+  /** Events about a CR, oldest first. */
+  async events(kind: string, name: string): Promise<readonly { reason: string; note: string; type: string }[]> {
+    const type: ResourceType = {
+      group: 'events.k8s.io',
+      version: 'v1',
+      plural: 'events',
+      kind: 'Event',
+      namespaced: true,
+    }
+    const { items } = await this.kube.list<KubeObject>(type, { namespace: this.namespace })
+    return items
+      .map(
+        (item) =>
+          item as KubeObject & {
+            regarding: { kind: string; name: string }
+            reason: string
+            note: string
+            type: string
+          },
+      )
+      .filter(({ regarding }) => regarding.kind === kind && regarding.name === name)
+      .map(({ reason, note, type: severity }) => ({ reason, note, type: severity }))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#operators.map((operator) => operator.kill()))
+    await this.#release()
+    await this.kube.close()
+    await this.emulator.close()
+  }
+
+  /** Without the operator nothing takes finalizers off: the test's namespace would stay for ever. */
+  async #release(): Promise<void> {
+    for (const { definition } of kinds) {
+      if (definition.scope !== 'Namespaced') continue
+      for (const { metadata } of await this.list(definition.kind)) {
+        const key = { namespace: this.namespace, name: metadata.name }
+        await this.kube
+          .mergePatch(typeOf(definition.kind), key, { metadata: { finalizers: null } })
+          .catch(() => undefined)
+      }
+    }
+    for (const name of [this.namespace, this.operatorNamespace]) {
+      await this.kube.delete(core('namespaces', 'Namespace', false), { name })
+    }
+  }
+}
+
+export function conditionOf(cr: Resource | undefined, type: string): ResourceCondition | undefined {
+  return cr?.status?.conditions?.find((condition) => condition.type === type)
+}
+
+/** How a kind of Culvert is addressed. */
+export function typeOf(kind: string): ResourceType {
+  const descriptor = kinds.find(({ definition }) => definition.kind === kind)
+  if (descriptor === undefined) throw new Error(`there is no kind ${kind}`)
+  return resourceTypeOf(descriptor)
+}
+
+/** How a kind of Kubernetes' core group is addressed. */
+export function core(plural: string, kind: string, namespaced = true): ResourceType {
+  return { group: '', version: 'v1', plural, kind, namespaced }
+}

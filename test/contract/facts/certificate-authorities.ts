@@ -1,0 +1,24 @@
+import type { CollectionFact } from './facts.ts'
+import { collection, identity, list, shown, string, texts, timestamp, value } from './rows.ts'
+
+/** Uploaded certificate authorities; everything but the texts is read from the first certificate of the PEM. */
+export const certificateAuthorityCollections: readonly CollectionFact[] = [
+  collection({
+    path: 'certificate_authorities',
+    source: 'management-api.md § SSH certificates',
+    due: 'later',
+    listKey: 'certificate_authorities',
+    idPrefix: 'ca_',
+    eventName: 'certificate_authority',
+    fields: [
+      ...identity(),
+      ...texts(),
+      value('ca_pem', { kind: 'string', form: 'pem-ca' }, { create: 'mandatory', update: 'fixed' }),
+      shown('subject_common_name', string),
+      shown('not_before', timestamp),
+      shown('not_after', timestamp),
+      shown('key_usages', list(string)),
+      shown('extended_key_usages', list(string)),
+    ],
+  }),
+]

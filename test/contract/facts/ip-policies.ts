@@ -1,0 +1,49 @@
+import type { CollectionFact } from './facts.ts'
+import { boolean, collection, id, identity, list, oneOf, ref, sentAs, shown, texts, value } from './rows.ts'
+
+const source = 'management-api.md § IP policies, rules, restrictions'
+
+/** IP policies, the rules inside them, and the restrictions that attach them to traffic. */
+export const ipPolicyCollections: readonly CollectionFact[] = [
+  collection({
+    path: 'ip_policies',
+    source,
+    due: 'now',
+    listKey: 'ip_policies',
+    idPrefix: 'ipp_',
+    eventName: 'ip_policy',
+    fields: [...identity(), ...texts()],
+  }),
+  collection({
+    path: 'ip_policy_rules',
+    source,
+    due: 'now',
+    listKey: 'ip_policy_rules',
+    idPrefix: 'ipr_',
+    eventName: 'ip_policy_rule',
+    fields: [
+      ...identity(),
+      ...texts(),
+      value('cidr', { kind: 'string', form: 'cidr' }, { create: 'mandatory' }),
+      sentAs('ip_policy_id', id('ip_policies'), 'ip_policy', { create: 'mandatory', update: 'fixed' }),
+      shown('ip_policy', ref('ip_policies')),
+      value('action', oneOf('allow', 'deny'), { create: 'mandatory', update: 'fixed' }),
+    ],
+  }),
+  collection({
+    path: 'ip_restrictions',
+    source,
+    due: 'later',
+    listKey: 'ip_restrictions',
+    idPrefix: 'ipx_',
+    eventName: 'ip_restriction',
+    fields: [
+      ...identity(),
+      ...texts(),
+      value('enforced', boolean, { absent: false }),
+      value('type', oneOf('dashboard', 'api', 'agent', 'endpoints'), { create: 'mandatory', update: 'fixed' }),
+      sentAs('ip_policy_ids', list(id('ip_policies')), 'ip_policies'),
+      shown('ip_policies', list(ref('ip_policies')), []),
+    ],
+  }),
+]

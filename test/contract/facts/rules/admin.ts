@@ -1,0 +1,39 @@
+import type { RuleFact } from '../facts.ts'
+
+const source = 'api-decisions.md § Admin surface of the emulator'
+
+/** What the emulator's own surface must keep to, whatever its addresses look like. */
+export const adminRules: readonly RuleFact[] = [
+  {
+    id: 'admin.own-token',
+    statement: 'the admin surface takes its own token and no API key, and the API takes no admin token',
+    source,
+    due: 'now',
+    refusal: { status: 401 },
+  },
+  {
+    id: 'admin.absent',
+    statement: 'an emulator started without the admin surface answers 404 under /_emulator/',
+    source,
+    due: 'now',
+    refusal: { status: 404 },
+  },
+  {
+    id: 'admin.journal-without-secrets',
+    statement: 'the journal holds each request with its status, and no secret that a body or header carried',
+    source,
+    due: 'now',
+  },
+  {
+    id: 'admin.token-hashed',
+    statement: 'a snapshot of everything stored holds no API key token',
+    source: 'api-decisions.md § Requests',
+    due: 'now',
+  },
+  {
+    id: 'admin.snapshot-restored',
+    statement: 'restoring a snapshot brings back the objects, the keys and the clock of its time',
+    source,
+    due: 'now',
+  },
+]

@@ -1,0 +1,31 @@
+import type { RuleFact } from '../facts.ts'
+import { adminRules } from './admin.ts'
+import { domainRules } from './domains.ts'
+import { edgeRules } from './edges.ts'
+import { eventRules } from './events.ts'
+import { laterRules } from './later.ts'
+import { objectRules } from './objects-in-use.ts'
+import { requestRules } from './requests.ts'
+
+/** Every rule that no single field carries. */
+export const allRules: readonly RuleFact[] = [
+  ...requestRules,
+  ...domainRules,
+  ...edgeRules,
+  ...objectRules,
+  ...eventRules,
+  ...adminRules,
+  ...laterRules,
+]
+
+/** The row of a rule. Throws when there is none, so that a test cannot claim a rule the contract does not have. */
+function ruleNamed(id: string): RuleFact {
+  const rule = allRules.find((candidate) => candidate.id === id)
+  if (rule === undefined) throw new Error(`no rule ${id}`)
+  return rule
+}
+
+/** The sentence of a rule: the title of the test that holds the emulator to it. */
+export function stated(id: string): string {
+  return ruleNamed(id).statement
+}

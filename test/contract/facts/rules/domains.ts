@@ -1,0 +1,101 @@
+import type { RuleFact } from '../facts.ts'
+
+const special = 'management-api.md § Endpoints, special rule 2'
+const values = 'api-decisions.md § Values'
+const behaviour = 'api-decisions.md § Behaviour'
+const provisioning = 'api-decisions.md § Certificate provisioning in the emulator'
+
+/** Reserved domains and addresses, and the certificates that the service keeps for them. */
+export const domainRules: readonly RuleFact[] = [
+  {
+    id: 'domains.certificate-xor-policy',
+    statement: 'certificate_id and certificate_management_policy in one body are refused, at create and at update',
+    source: special,
+    due: 'now',
+    refusal: { status: 400 },
+  },
+  {
+    id: 'domains.one-replaces-the-other',
+    statement: 'setting a certificate by PATCH clears the policy and its status, and setting a policy stops the upload',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'domains.policy-cleared-keeps-certificate',
+    statement: 'clearing the policy leaves the certificate in use',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'domains.clearing-endpoints',
+    statement: 'DELETE on a clearing endpoint answers 204 and puts the field back to null, also when it was null',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'domains.service-subdomain-has-no-targets',
+    statement: 'a subdomain of the service has neither a CNAME target nor an ACME challenge target',
+    source: 'management-api.md § Domains, addresses, ingress',
+    due: 'now',
+  },
+  {
+    id: 'domains.custom-has-cname',
+    statement: 'a custom domain has a CNAME target, and an ACME challenge target only when it is a wildcard',
+    source: 'management-api.md § Domains, addresses, ingress',
+    due: 'now',
+  },
+  {
+    id: 'addresses.host-and-port',
+    statement: 'each reserved address has a hostname:port of its own',
+    source: 'management-api.md § Domains, addresses, ingress',
+    due: 'now',
+  },
+  {
+    id: 'certificates.issued',
+    statement: 'a policy on a service subdomain starts a job that ends with a certificate and renews_at 60 days on',
+    source: provisioning,
+    due: 'now',
+  },
+  {
+    id: 'certificates.dns-error',
+    statement: 'a custom domain without its CNAME gets DNS_ERROR, a msg naming the missing record, and retries_at',
+    source: provisioning,
+    due: 'now',
+  },
+  {
+    id: 'certificates.retry-doubles',
+    statement: 'the wait between retries starts at 30 s and doubles up to 10 minutes',
+    source: provisioning,
+    due: 'now',
+  },
+  {
+    id: 'certificates.dns-corrected',
+    statement: 'a custom domain whose record was added gets its certificate at the next retry',
+    source: provisioning,
+    due: 'now',
+  },
+  {
+    id: 'certificates.wildcard-needs-challenge',
+    statement: 'a custom wildcard domain needs the _acme-challenge record too',
+    source: provisioning,
+    due: 'now',
+  },
+  {
+    id: 'certificates.renewal',
+    statement: 'a certificate is renewed at renews_at, by a job that leaves the old one in use until it ends',
+    source: provisioning,
+    due: 'now',
+  },
+  {
+    id: 'certificates.internal-error',
+    statement: 'an injected INTERNAL_ERROR is shown on the job and goes away alone',
+    source: provisioning,
+    due: 'now',
+  },
+  {
+    id: 'certificates.policy-defaults',
+    statement: 'the private key type of a policy is rsa when unspecified, and other authorities are refused',
+    source: values,
+    due: 'now',
+  },
+]

@@ -1,0 +1,153 @@
+import type { RuleFact } from '../facts.ts'
+
+const special = 'management-api.md § Endpoints, special rule 1'
+const values = 'api-decisions.md § Values'
+const behaviour = 'api-decisions.md § Behaviour'
+const termination = 'management-api.md § Edges and backends'
+
+/** Edges: their modules and the hostports they listen on. */
+export const edgeRules: readonly RuleFact[] = [
+  {
+    id: 'edges.absent-module-unchanged',
+    statement: 'a module that is not in an update body is left unchanged',
+    source: special,
+    due: 'now',
+  },
+  {
+    id: 'edges.present-module-replaced',
+    statement: 'a module in an update body replaces the whole of what was there',
+    source: special,
+    due: 'now',
+  },
+  {
+    id: 'edges.module-null-refused',
+    statement: 'an update that gives a module as null is refused, since an update cannot remove one',
+    source: 'api-decisions.md § Requests',
+    due: 'now',
+    refusal: { status: 400 },
+  },
+  {
+    id: 'edges.enabled-by-default',
+    statement: 'a module without enabled is enabled',
+    source: termination,
+    due: 'now',
+  },
+  {
+    id: 'edges.disabled-alone',
+    statement: 'a module of enabled false alone is accepted and holds no references',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'edges.enabled-needs-reference',
+    statement: 'an enabled backend, ip_restriction or mutual_tls that refers to nothing is refused',
+    source: behaviour,
+    due: 'now',
+    refusal: { status: 400 },
+  },
+  {
+    id: 'edges.module-put',
+    statement: 'PUT on a module replaces it from a bare body or from {id, module}, and returns the module',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'edges.module-get',
+    statement: 'GET on a module returns what the edge shows for it',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'edges.module-delete',
+    statement: 'DELETE on a module answers 204 and leaves null, also when it was not set',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'edges.tcp-has-no-tls-modules',
+    statement: 'a TCP edge refuses mutual_tls and tls_termination by name and has no addresses for them',
+    source: termination,
+    due: 'now',
+    refusal: { status: 400 },
+  },
+  {
+    id: 'edges.unknown-reference',
+    statement: 'a module that refers to an id that names nothing is refused, naming field and id',
+    source: 'api-decisions.md § Requests',
+    due: 'now',
+    refusal: { status: 400 },
+  },
+  {
+    id: 'edges.termination-defaults',
+    statement: 'tls_termination terminates at the edge with a null min_version when unspecified',
+    source: values,
+    due: 'now',
+  },
+  {
+    id: 'edges.min-version-values',
+    statement: 'min_version is one of 1.0, 1.1, 1.2 and 1.3',
+    source: values,
+    due: 'now',
+    refusal: { status: 400, names: ['min_version'] },
+  },
+  {
+    id: 'edges.upstream-without-min-version',
+    statement: 'min_version together with terminate_at upstream is refused',
+    source: 'management-api.md § Errors',
+    due: 'now',
+    refusal: { status: 400, names: ['min_version'] },
+  },
+  {
+    id: 'edges.upstream-alone',
+    statement: 'terminate_at upstream beside an enabled mutual_tls or policy is refused, whichever came first',
+    source: behaviour,
+    due: 'now',
+    refusal: { status: 400 },
+  },
+  {
+    id: 'edges.policy-lists',
+    statement: 'a single inbound rule, outbound rule or action is read as a list of one',
+    source: values,
+    due: 'now',
+  },
+  {
+    id: 'edges.policy-expressions',
+    statement: 'an expression that does not parse as CEL is refused, and one that does is kept to the letter',
+    source: values,
+    due: 'now',
+    refusal: { status: 400, names: ['expressions'] },
+  },
+  {
+    id: 'edges.action-free',
+    statement: 'an action takes any type and any object as its config',
+    source: values,
+    due: 'now',
+  },
+  {
+    id: 'edges.hostports-owned',
+    statement: 'a hostport must name a reserved domain of the account, or a reserved address with its own port',
+    source: behaviour,
+    due: 'now',
+    refusal: { status: 400, names: ['hostports'] },
+  },
+  {
+    id: 'edges.hostports-wildcard',
+    statement: 'a wildcard reserved domain serves hostports one label below it and no deeper',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'edges.hostports-once',
+    statement: 'a hostport that is on another edge is a conflict',
+    source: behaviour,
+    due: 'now',
+    refusal: { status: 409 },
+  },
+  {
+    id: 'edges.hostports-form',
+    statement: 'a hostport without a port from 1 to 65535 is refused',
+    source: behaviour,
+    due: 'now',
+    refusal: { status: 400, names: ['hostports'] },
+  },
+]

@@ -1,0 +1,99 @@
+import type { RuleFact } from '../facts.ts'
+
+const special = 'management-api.md § Endpoints, special rule 3'
+const values = 'api-decisions.md § Values'
+const behaviour = 'api-decisions.md § Behaviour'
+
+/** Event destinations and subscriptions. */
+export const eventRules: readonly RuleFact[] = [
+  {
+    id: 'destinations.exactly-one-member',
+    statement: 'a target with no member or with two is refused',
+    source: special,
+    due: 'now',
+    refusal: { status: 400, names: ['target'] },
+  },
+  {
+    id: 'destinations.every-member',
+    statement: 'each kind of target is returned with its values, the other members null',
+    source: 'management-api.md § Events',
+    due: 'now',
+  },
+  {
+    id: 'destinations.auth-exactly-one',
+    statement: 'a cloud auth with neither role nor creds, or with both, is refused',
+    source: special,
+    due: 'now',
+    refusal: { status: 400 },
+  },
+  {
+    id: 'destinations.secrets-hidden',
+    statement: 'no response shows monitor.api_key or cloud_secret_access_key',
+    source: values,
+    due: 'now',
+  },
+  {
+    id: 'destinations.secret-kept',
+    statement: 'an update may leave the secret of the same member out, and a change of member may not',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'destinations.target-replaced',
+    statement: 'an update replaces the whole target',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'destinations.s3',
+    statement: 'an s3 target is refused as not supported',
+    source: values,
+    due: 'now',
+    refusal: { status: 400, names: ['s3'] },
+  },
+  {
+    id: 'destinations.format-case',
+    statement: 'the format is accepted in any case, returned in lower case, and nothing but JSON',
+    source: values,
+    due: 'now',
+    refusal: { status: 400, names: ['format'] },
+  },
+  {
+    id: 'subscriptions.source-uri',
+    statement: 'each source has the address <subscription uri>/sources/<type>',
+    source: 'management-api.md § Events',
+    due: 'now',
+  },
+  {
+    id: 'subscriptions.source-types',
+    statement: 'a source type of the form <name>.v<number> is accepted and any other form refused',
+    source: behaviour,
+    due: 'now',
+    refusal: { status: 400 },
+  },
+  {
+    id: 'subscriptions.sources-added',
+    statement: 'POST on sources adds a type once; the same type again is a conflict',
+    source: behaviour,
+    due: 'now',
+    refusal: { status: 409 },
+  },
+  {
+    id: 'subscriptions.sources-read-and-removed',
+    statement: 'a source is listed, read by its type, removed with 204, and then not found',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'subscriptions.lists-replaced',
+    statement: 'an update replaces sources and destinations whole, an empty list clears them',
+    source: 'management-api.md § Endpoints',
+    due: 'now',
+  },
+  {
+    id: 'events.recorded',
+    statement: 'a change of an object is recorded as a delivery to each destination subscribed to its event type',
+    source: behaviour,
+    due: 'later',
+  },
+]

@@ -1,0 +1,102 @@
+import type { RuleFact } from '../facts.ts'
+
+const sessions = 'management-api.md § Tunnel sessions'
+const behaviour = 'api-decisions.md § Behaviour'
+const values = 'api-decisions.md § Values'
+
+/** Rules of collections whose turn has not come. */
+export const laterRules: readonly RuleFact[] = [
+  {
+    id: 'acl.rules',
+    statement: 'an ACL rule that does not parse is refused, naming it',
+    source: values,
+    due: 'later',
+    refusal: { status: 400, names: ['acl'] },
+  },
+  {
+    id: 'in-use.bot',
+    statement: 'a bot user that owns credentials cannot be deleted',
+    source: behaviour,
+    due: 'later',
+    refusal: { status: 409 },
+  },
+  {
+    id: 'in-use.certificate-authority',
+    statement: 'a certificate authority that an edge uses cannot be deleted',
+    source: behaviour,
+    due: 'later',
+    refusal: { status: 409 },
+  },
+  {
+    id: 'ssh-ca.delete',
+    statement: 'an SSH certificate authority may be deleted and its certificates stay',
+    source: behaviour,
+    due: 'later',
+  },
+  {
+    id: 'ssh-ca.defaults',
+    statement: 'an SSH certificate authority is ed25519, ECDSA P-256 and RSA 4096 unless told otherwise',
+    source: values,
+    due: 'later',
+  },
+  {
+    id: 'ssh-certificates.validity',
+    statement: 'valid_until must come after valid_after, and is 24 hours or a year on when unspecified',
+    source: values,
+    due: 'later',
+    refusal: { status: 400, names: ['valid_until'] },
+  },
+  {
+    id: 'ssh-certificates.critical-options',
+    statement: 'critical options other than force-command and source-address are refused',
+    source: values,
+    due: 'later',
+    refusal: { status: 400, names: ['critical_options'] },
+  },
+  {
+    id: 'certificate-authorities.pem',
+    statement: 'a PEM must hold certificates that are all CAs, and the first gives the subject',
+    source: values,
+    due: 'later',
+    refusal: { status: 400, names: ['ca_pem'] },
+  },
+  {
+    id: 'ingresses.ns-records',
+    statement: 'an agent ingress gets its certificate when the NS records stand',
+    source: 'api-decisions.md § Certificate provisioning in the emulator',
+    due: 'later',
+  },
+  {
+    id: 'restrictions.api',
+    statement: 'an enforced api restriction refuses other source addresses, an unenforced one warns',
+    source: behaviour,
+    due: 'later',
+    refusal: { status: 403 },
+  },
+  {
+    id: 'sessions.update-refused',
+    statement: 'an agent update fails with a code of its own in each of the four cases',
+    source: behaviour,
+    due: 'later',
+    refusal: { status: 409 },
+  },
+  {
+    id: 'sessions.restart-new-id',
+    statement: 'a restarted agent has a new session id',
+    source: sessions,
+    due: 'later',
+  },
+  {
+    id: 'sessions.restart-windows',
+    statement: 'restart is refused on windows',
+    source: behaviour,
+    due: 'later',
+    refusal: { status: 409 },
+  },
+  {
+    id: 'sessions.restart-too-early',
+    statement: 'a restart less than 10 s after an update brings the old version back',
+    source: behaviour,
+    due: 'later',
+  },
+]

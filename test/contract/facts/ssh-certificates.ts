@@ -1,0 +1,99 @@
+import type { CollectionFact, Shape } from './facts.ts'
+import {
+  collection,
+  type FieldRow,
+  id,
+  identity,
+  list,
+  map,
+  oneOf,
+  sentAs,
+  shown,
+  string,
+  texts,
+  timestamp,
+  value,
+} from './rows.ts'
+
+const source = 'management-api.md § SSH certificates'
+
+const keyTypes = oneOf('rsa', 'ecdsa', 'ed25519')
+const publicKey: Shape = { kind: 'string', form: 'public-key' }
+const fixed = { update: 'fixed' } as const
+const mandatory = { create: 'mandatory', update: 'fixed' } as const
+
+/** What user and host certificates have in common; all of it is settled when the certificate is signed. */
+const signed: readonly FieldRow[] = [
+  value('public_key', publicKey, mandatory),
+  shown('key_type', keyTypes),
+  value('ssh_certificate_authority_id', id('ssh_certificate_authorities'), mandatory),
+  value('principals', list(string), { ...fixed, absent: [] }),
+  // Now, when unspecified.
+  value('valid_after', timestamp, fixed),
+  // 24 hours (user) or one year (host) after creation, when unspecified.
+  value('valid_until', timestamp, fixed),
+  shown('certificate', string),
+]
+
+/** SSH certificate authorities and what they sign. */
+export const sshCertificateCollections: readonly CollectionFact[] = [
+  collection({
+    path: 'ssh_certificate_authorities',
+    source,
+    due: 'later',
+    listKey: 'ssh_certificate_authorities',
+    idPrefix: 'sshca_',
+    eventName: 'ssh_certificate_authority',
+    fields: [
+      ...identity(),
+      ...texts(),
+      shown('public_key', string),
+      shown('key_type', keyTypes),
+      // ed25519 when unspecified.
+      sentAs('private_key_type', keyTypes, 'key_type', fixed),
+      // P-256 when unspecified.
+      {
+        name: 'elliptic_curve',
+        sent: { shape: oneOf('P-256', 'P-384', 'P-521'), create: 'optional', update: 'fixed', whenNull: 'refused' },
+      },
+      // 4096 when unspecified.
+      {
+        name: 'key_size',
+        sent: {
+          shape: { kind: 'integer', bits: 64, values: [2048, 4096] },
+          create: 'optional',
+          update: 'fixed',
+          whenNull: 'refused',
+        },
+      },
+    ],
+  }),
+  collection({
+    path: 'ssh_user_certificates',
+    source,
+    due: 'later',
+    listKey: 'ssh_user_certificates',
+    idPrefix: 'sucrt_',
+    eventName: 'ssh_user_certificate',
+    fields: [
+      ...identity(),
+      ...texts(),
+      ...signed,
+      value(
+        'critical_options',
+        { kind: 'map', of: string, keys: ['force-command', 'source-address'] },
+        { ...fixed, absent: {} },
+      ),
+      value('extensions', map(string), { ...fixed, absent: { 'permit-pty': '', 'permit-user-rc': '' } }),
+    ],
+  }),
+  collection({
+    path: 'ssh_host_certificates',
+    source,
+    due: 'later',
+    listKey: 'ssh_host_certificates',
+    idPrefix: 'shcrt_',
+    eventName: 'ssh_host_certificate',
+    fields: [...identity(), ...texts(), ...signed],
+  }),
+]

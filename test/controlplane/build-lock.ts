@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { link, readFile, rm, writeFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { systemErrorCode } from './errors.ts'
+
+/** A held lock. */
+export interface BuildLock extends AsyncDisposable {
+  release(): Promise<void>
+}
+
+/** How a lock is waited for. */
+export interface BuildLockOptions {
+  /** Called once, when another process holds the lock. */
+  readonly onWait?: (holder: number) => void
+  /** How often the lock is looked at while another process holds it, in milliseconds. Default 500. */
+  readonly pollMilliseconds?: number
+}
+
+/**
+ * Takes a lock that is a file with the holder's process id, waiting while another living process holds it. A lock
+ * whose holder has died is taken over.
+ *
+ * The lock saves work, it does not protect data: builds go to a folder of their own and are renamed into place, so
+ * two builders that take over the same dead lock at the same moment waste time and nothing else.
+ */
+export async function acquireBuildLock(path: string, options: BuildLockOptions = {}): Promise<BuildLock> {
+  let told = false
+  while (!(await tryCreate(path))) {
+    const holder = await readHolder(path)
+    if (holder === undefined) continue
+    if (!isAlive(holder)) {
+      await rm(path, { force: true })
+      continue
+    }
+    if (!told) options.onWait?.(holder)
+    told = true
+    await delay(options.pollMilliseconds ?? 500)
+  }
+  const release = (): Promise<void> => rm(path, { force: true })
+  return { release, [Symbol.asyncDispose]: release }
+}
+
+/** Makes the lock with its content in one step, so that nobody reads one without a holder. */
+async function tryCreate(path: string): Promise<boolean> {
+  const draft = `${path}.${process.pid}-${randomUUID()}`
+  await writeFile(draft, String(process.pid))
+  try {
+    await link(draft, path)
+    return true
+  } catch (error) {
+    if (systemErrorCode(error) === 'EEXIST') return false
+    throw error
+  } finally {
+    await rm(draft)
+  }
+}
+
+/** The holder's process id; undefined when the lock has just been released. */
+async function readHolder(path: string): Promise<number | undefined> {
+  try {
+    return Number(await readFile(path, 'utf8'))
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Whether a process exists. One that belongs to somebody else exists. */
+export function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return systemErrorCode(error) === 'EPERM'
+  }
+}

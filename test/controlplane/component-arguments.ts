@@ -1,0 +1,88 @@
+import type { ControlPlaneFolder } from './folder.ts'
+
+/**
+ * The controllers that a cluster needs for objects to behave: namespaces empty themselves, owners take their
+ * dependants along, and each namespace has its default ServiceAccount and CA bundle.
+ */
+export const DEFAULT_CONTROLLERS: readonly string[] = [
+  'namespace-controller',
+  'garbage-collector-controller',
+  'serviceaccount-controller',
+  'root-ca-certificate-publisher-controller',
+]
+
+/** etcd insists on advertising ports to other members. There are none: nobody listens there, and nobody calls. */
+const UNUSED_CLIENT_URL = 'http://127.0.0.1:2379'
+const UNUSED_PEER_URL = 'http://127.0.0.1:2380'
+
+/** Flags of etcd: one member, nothing kept through a power cut. */
+export function etcdArguments(folder: ControlPlaneFolder): string[] {
+  return [
+    '--name=culvert',
+    `--data-dir=${folder.etcdFolder}`,
+    `--listen-client-urls=${folder.etcdUrl}`,
+    `--advertise-client-urls=${UNUSED_CLIENT_URL}`,
+    `--listen-peer-urls=${folder.etcdPeerUrl}`,
+    `--initial-advertise-peer-urls=${UNUSED_PEER_URL}`,
+    `--initial-cluster=culvert=${UNUSED_PEER_URL}`,
+    '--unsafe-no-fsync',
+    '--log-level=warn',
+  ]
+}
+
+/** What of the apiserver's flags varies. */
+export interface ApiserverSettings {
+  readonly port: number
+  readonly auditLog: boolean
+}
+
+/**
+ * Flags of kube-apiserver. Limits on requests in flight, priority and fairness, admission and the watch cache are the
+ * defaults, so that clients meet what they meet elsewhere.
+ */
+export function apiserverArguments(folder: ControlPlaneFolder, settings: ApiserverSettings): string[] {
+  return [
+    `--etcd-servers=${folder.etcdUrl}`,
+    '--bind-address=127.0.0.1',
+    // Stated, because otherwise a machine without a default route has none to state.
+    '--advertise-address=127.0.0.1',
+    `--secure-port=${settings.port}`,
+    `--cert-dir=${folder.certificateFolder}`,
+    '--authorization-mode=RBAC',
+    `--token-auth-file=${folder.tokenFile}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-key-file=${folder.serviceAccountPublicKeyFile}`,
+    `--service-account-signing-key-file=${folder.serviceAccountKeyFile}`,
+    '--service-cluster-ip-range=10.96.0.0/16',
+    // There are no Pods that would reach the server through its Service; saves a write every ten seconds.
+    '--endpoint-reconciler-type=none',
+    '--profiling=false',
+    '--allow-privileged=true',
+    ...(settings.auditLog ? auditArguments(folder) : []),
+  ]
+}
+
+/** Blocking, so that a request's event is in the file before its response is sent; never rotated. */
+function auditArguments(folder: ControlPlaneFolder): string[] {
+  return [
+    `--audit-policy-file=${folder.auditPolicyFile}`,
+    `--audit-log-path=${folder.auditLogFile}`,
+    '--audit-log-mode=blocking',
+    '--audit-log-maxsize=100000',
+  ]
+}
+
+/** Flags of kube-controller-manager. Client limits are raised, so that emptying a namespace does not wait for them. */
+export function controllerManagerArguments(folder: ControlPlaneFolder, controllers: readonly string[]): string[] {
+  return [
+    `--kubeconfig=${folder.controllerKubeconfig}`,
+    `--controllers=${controllers.join(',')}`,
+    `--root-ca-file=${folder.apiserverCertificateFile}`,
+    `--service-account-private-key-file=${folder.serviceAccountKeyFile}`,
+    '--leader-elect=false',
+    '--secure-port=0',
+    '--kube-api-qps=200',
+    '--kube-api-burst=400',
+    '--profiling=false',
+  ]
+}

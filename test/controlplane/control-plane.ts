@@ -1,0 +1,76 @@
+import { resolve } from 'node:path'
+import type { OnProgress } from './build-progress.ts'
+import { DEFAULT_CONTROLLERS } from './component-arguments.ts'
+import { openExistingCluster } from './existing-cluster.ts'
+import type { AuditLevel } from './folder.ts'
+import type { KubectlOptions } from './kubectl.ts'
+import { LocalControlPlane } from './local-control-plane.ts'
+import type { ProgramResult } from './run-program.ts'
+
+/** How a control plane is had. */
+export interface ControlPlaneOptions {
+  /** Use the cluster of this kubeconfig's current context; nothing is built or started. */
+  readonly kubeconfig?: string
+  /** Record requests in `auditLogPath`: `true` means at level Metadata. Default false. */
+  readonly auditLog?: boolean | AuditLevel
+  /** Controllers to run. Default `DEFAULT_CONTROLLERS`; an empty list runs none, and namespaces are then not emptied. */
+  readonly controllers?: readonly string[]
+  /** Told of each step, in words for a person. */
+  readonly onProgress?: OnProgress
+}
+
+/** A Kubernetes API to test or demonstrate against. */
+export interface ControlPlane extends AsyncDisposable {
+  /** Of an administrator. */
+  readonly kubeconfigPath: string
+  /** `https://127.0.0.1:PORT`. */
+  readonly server: string
+  /** Bearer token of the administrator; undefined for an existing cluster. */
+  readonly adminToken: string | undefined
+  /** JSON lines, one for each request, written before the response is sent; undefined when not recorded. */
+  readonly auditLogPath: string | undefined
+  /** A kubectl program. It needs `KUBECONFIG`; `kubectl()` gives it. */
+  readonly kubectlPath: string
+  /** Process ids of all that runs, the watchdog's included; empty for an existing cluster. */
+  readonly pids: readonly number[]
+
+  /** Runs kubectl as the administrator. A non-zero exit code is a result, not an error. */
+  kubectl(args: readonly string[], options?: KubectlOptions): Promise<ProgramResult>
+
+  /** Ends the apiserver in order and starts it again on the same port with the same data. Throws `NOT_OWNED`. */
+  restartApiserver(): Promise<void>
+  /** Ends the apiserver as a crash would. Throws `NOT_OWNED`. */
+  killApiserver(): Promise<void>
+  /** Starts a killed apiserver on its port and waits until it is ready. Throws `NOT_OWNED`, `PORT_TAKEN`, `START_FAILED`. */
+  startApiserver(): Promise<void>
+
+  /** Ends everything and removes the folder; leaves an existing cluster alone. May be called again. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a control plane on a free port of 127.0.0.1, building its programs first when this machine has not yet
+ * (`buildControlPlane`), or opens the cluster that a kubeconfig names.
+ *
+ * Any number may run side by side. Nothing remains of one after `stop()`, nor after this process has ended in any
+ * other way, SIGKILL included.
+ *
+ * @example
+ * await using controlPlane = await startControlPlane({ onProgress: console.error })
+ * await controlPlane.kubectl(['get', 'namespaces'])
+ *
+ * @throws ControlPlaneError
+ */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  if (options.kubeconfig !== undefined) return openExistingCluster(resolve(options.kubeconfig))
+  return LocalControlPlane.start({
+    auditLevel: auditLevel(options.auditLog),
+    controllers: options.controllers ?? DEFAULT_CONTROLLERS,
+    onProgress: options.onProgress ?? (() => {}),
+  })
+}
+
+function auditLevel(option: boolean | AuditLevel | undefined): AuditLevel | undefined {
+  if (option === undefined || option === false) return undefined
+  return option === true ? 'Metadata' : option
+}

@@ -1,0 +1,63 @@
+import { access, constants } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { findBuiltKubectl } from './build.ts'
+import { ControlPlaneError } from './errors.ts'
+import { type ProgramResult, runProgram } from './run-program.ts'
+
+/** How kubectl is run. */
+export interface KubectlOptions {
+  /** Text for `-f -`. */
+  readonly stdin?: string
+  /** Kills kubectl when aborted. */
+  readonly signal?: AbortSignal
+}
+
+/** kubectl against one cluster. */
+export interface Kubectl {
+  /** The program, for those who start it themselves. */
+  readonly path: string
+  run(args: readonly string[], options?: KubectlOptions): Promise<ProgramResult>
+}
+
+/** Where a kubectl is and what it is to use. */
+export interface KubectlSettings {
+  readonly path: string
+  readonly kubeconfig: string
+  /** Discovery cache. The user's own is keyed by host and port, which clusters of ours share one after the other. */
+  readonly cacheFolder?: string
+}
+
+/** kubectl that reads this kubeconfig and nothing of the user's own settings. */
+export function createKubectl(settings: KubectlSettings): Kubectl {
+  const env: NodeJS.ProcessEnv = { ...process.env, KUBECONFIG: settings.kubeconfig, KUBERC: 'off' }
+  if (settings.cacheFolder !== undefined) env.KUBECACHEDIR = settings.cacheFolder
+  return {
+    path: settings.path,
+    run: (args, options = {}) => runProgram(settings.path, args, { env, ...options }),
+  }
+}
+
+/**
+ * A kubectl for a cluster that somebody else runs: the one on PATH, else the one of an earlier build.
+ *
+ * @throws ControlPlaneError `KUBECTL_MISSING`
+ */
+export async function findKubectl(searchPath: string): Promise<string> {
+  for (const folder of searchPath.split(delimiter).filter((entry) => entry !== '')) {
+    const path = join(folder, 'kubectl')
+    if (await isExecutable(path)) return path
+  }
+  const built = await findBuiltKubectl()
+  if (built !== undefined) return built
+  throw new ControlPlaneError(
+    'KUBECTL_MISSING',
+    'There is no kubectl on PATH. Install it (https://kubernetes.io/docs/tasks/tools/), or run "npm run controlplane" once without --kubeconfig, which builds one.',
+  )
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,197 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buildControlPlane, type ControlPlanePrograms, KUBERNETES_VERSION } from './build.ts'
+import { formatDuration, type OnProgress } from './build-progress.ts'
+import { Component } from './component.ts'
+import { apiserverArguments, controllerManagerArguments, etcdArguments } from './component-arguments.ts'
+import type { ControlPlane } from './control-plane.ts'
+import { type AuditLevel, type ControlPlaneFolder, createFolder, removeFolder, writeKubeconfigs } from './folder.ts'
+import { createKubectl, type Kubectl, type KubectlOptions } from './kubectl.ts'
+import { startOnFreePort } from './ports.ts'
+import { ApiserverProbe, type Awaited, readWhenThere, waitFor } from './readiness.ts'
+import type { ProgramResult } from './run-program.ts'
+import { Watchdog } from './watchdog.ts'
+
+/** What of a local control plane varies. */
+export interface LocalSettings {
+  /** Undefined: no audit log. */
+  readonly auditLevel: AuditLevel | undefined
+  readonly controllers: readonly string[]
+  readonly onProgress: OnProgress
+}
+
+/** Generous, because two cores may be shared with whole test suites; a component that ends is noticed at once. */
+const START_TIMEOUT_MILLISECONDS = 120_000
+
+/** etcd, kube-apiserver and kube-controller-manager as processes of this machine, in a temporary folder. */
+export class LocalControlPlane implements ControlPlane {
+  readonly kubectlPath: string
+  readonly #settings: LocalSettings
+  readonly #programs: ControlPlanePrograms
+  readonly #folder: ControlPlaneFolder
+  readonly #watchdog: Watchdog
+  readonly #kubectl: Kubectl
+  #etcd: Component | undefined
+  #apiserver: Component | undefined
+  #controllerManager: Component | undefined
+  #port = 0
+  #stopped: Promise<void> | undefined
+
+  private constructor(
+    settings: LocalSettings,
+    programs: ControlPlanePrograms,
+    folder: ControlPlaneFolder,
+    watchdog: Watchdog,
+  ) {
+    this.#settings = settings
+    this.#programs = programs
+    this.#folder = folder
+    this.#watchdog = watchdog
+    this.kubectlPath = programs.kubectl
+    this.#kubectl = createKubectl({
+      path: programs.kubectl,
+      kubeconfig: folder.adminKubeconfig,
+      cacheFolder: folder.kubectlCacheFolder,
+    })
+  }
+
+  /** Builds what is missing, starts everything and resolves when the API serves and its controllers work. */
+  static async start(settings: LocalSettings): Promise<LocalControlPlane> {
+    const programs = await buildControlPlane({ onProgress: settings.onProgress })
+    const started = performance.now()
+    const folder = await createFolder(settings.auditLevel ?? 'Metadata')
+    const watchdog = await Watchdog.start(programs.watchdog, folder.path)
+    const controlPlane = new LocalControlPlane(settings, programs, folder, watchdog)
+    try {
+      await controlPlane.#startAll()
+    } catch (error) {
+      await controlPlane.stop()
+      throw error
+    }
+    settings.onProgress(
+      `Kubernetes ${KUBERNETES_VERSION} is ready at ${controlPlane.server} after ${formatDuration(performance.now() - started)}`,
+    )
+    return controlPlane
+  }
+
+  get kubeconfigPath(): string {
+    return this.#folder.adminKubeconfig
+  }
+
+  get server(): string {
+    return `https://127.0.0.1:${this.#port}`
+  }
+
+  get adminToken(): string {
+    return this.#folder.adminToken
+  }
+
+  get auditLogPath(): string | undefined {
+    return this.#settings.auditLevel === undefined ? undefined : this.#folder.auditLogFile
+  }
+
+  get pids(): readonly number[] {
+    const running = [this.#etcd, this.#apiserver, this.#controllerManager].filter((component) => component?.running)
+    return [this.#watchdog.pid, ...running.map((component) => component?.pid ?? 0)]
+  }
+
+  kubectl(args: readonly string[], options?: KubectlOptions): Promise<ProgramResult> {
+    return this.#kubectl.run(args, options)
+  }
+
+  async restartApiserver(): Promise<void> {
+    await this.#apiserver?.stop()
+    await this.startApiserver()
+  }
+
+  async killApiserver(): Promise<void> {
+    await this.#apiserver?.kill()
+  }
+
+  async startApiserver(): Promise<void> {
+    if (this.#apiserver?.running) return
+    await this.#startApiserverAt(this.#port)
+    if (this.#controllerManager === undefined) return
+    // Its watches come back only after their own backoff: after 20 s without a server, namespaces took 45 s to empty.
+    await this.#controllerManager.stop()
+    await this.#startControllerManager()
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stopAll()
+    return this.#stopped
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  async #startAll(): Promise<void> {
+    this.#etcd = await this.#start('etcd', etcdArguments(this.#folder))
+    await startOnFreePort((port) => this.#startApiserverAt(port))
+    if (this.#settings.controllers.length > 0) await this.#startControllerManager()
+  }
+
+  async #startApiserverAt(port: number): Promise<void> {
+    this.#port = port
+    const auditLog = this.#settings.auditLevel !== undefined
+    const apiserver = await this.#start('kube-apiserver', apiserverArguments(this.#folder, { port, auditLog }))
+    this.#apiserver = apiserver
+    const ca = await waitFor({ what: "the apiserver's certificate", ...this.#from(apiserver) }, () =>
+      readWhenThere(this.#folder.apiserverCertificateFile),
+    )
+    await writeKubeconfigs(this.#folder, this.server, ca)
+    await this.#awaitPaths(apiserver, ['/readyz', '/api/v1/namespaces/kube-system', '/api/v1/namespaces/default'])
+  }
+
+  async #startControllerManager(): Promise<void> {
+    const { controllers } = this.#settings
+    const controllerManager = await this.#start(
+      'kube-controller-manager',
+      controllerManagerArguments(this.#folder, controllers),
+    )
+    this.#controllerManager = controllerManager
+    if (controllers.includes('serviceaccount-controller')) {
+      // What it makes first shows that controllers run; without them namespaces would stay for ever.
+      await this.#awaitPaths(controllerManager, ['/api/v1/namespaces/default/serviceaccounts/default'])
+    }
+  }
+
+  async #awaitPaths(by: Component, paths: readonly string[]): Promise<void> {
+    const ca = await readFile(this.#folder.apiserverCertificateFile)
+    const probe = new ApiserverProbe(this.server, ca, this.#folder.adminToken)
+    try {
+      for (const path of paths) await waitFor({ what: `${path} to answer`, ...this.#from(by) }, () => probe.ok(path))
+    } finally {
+      probe.close()
+    }
+  }
+
+  #from(by: Component): Omit<Awaited, 'what'> {
+    return { by, needs: [this.#etcd, this.#apiserver], timeoutMilliseconds: START_TIMEOUT_MILLISECONDS }
+  }
+
+  async #start(name: string, args: readonly string[]): Promise<Component> {
+    const component = await Component.start({
+      name,
+      program: this.#programs.controlplane,
+      args,
+      logFile: join(this.#folder.path, `${name}.log`),
+    })
+    this.#watchdog.add(component.pid)
+    void component.ended.then((reason) => {
+      this.#watchdog.remove(component.pid)
+      if (!component.askedToEnd) this.#settings.onProgress(`${name} ended unexpectedly with ${reason}`)
+    })
+    return component
+  }
+
+  /** The apiserver before etcd: one that finds etcd gone lingers for minutes and keeps its port. */
+  async #stopAll(): Promise<void> {
+    await this.#controllerManager?.stop()
+    await this.#apiserver?.stop()
+    await this.#etcd?.stop()
+    await removeFolder(this.#folder)
+    await this.#watchdog.dismiss()
+  }
+}

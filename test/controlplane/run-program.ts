@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process'
+
+/** How a program is run. */
+export interface RunProgramOptions {
+  /** Working directory. Default: the caller's. */
+  readonly cwd?: string
+  /** The whole environment. Default: the caller's. */
+  readonly env?: NodeJS.ProcessEnv
+  /** Text for standard input, which is empty without it. */
+  readonly stdin?: string
+  /** Kills the program when aborted; the returned promise then rejects with an `AbortError`. */
+  readonly signal?: AbortSignal
+  /** Called with each piece of standard error as it arrives. */
+  readonly onStderr?: (chunk: string) => void
+}
+
+/** How a program ended. */
+export interface ProgramResult {
+  /** Exit code; 128 when a signal ended the program. */
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const ENDED_BY_SIGNAL = 128
+
+/**
+ * Runs a program to its end and collects what it printed. A non-zero exit code is a result, not an error.
+ *
+ * @throws the system's error (`ENOENT`, `EACCES`) when the program cannot be started
+ */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  options: RunProgramOptions = {},
+): Promise<ProgramResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: options.env ?? process.env,
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk
+    })
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      stderr += chunk
+      options.onStderr?.(chunk)
+    })
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code: code ?? ENDED_BY_SIGNAL, stdout, stderr }))
+    // A program that ends without reading its input closes the pipe; its exit code tells what matters.
+    child.stdin.on('error', () => {})
+    child.stdin.end(options.stdin ?? '')
+  })
+}

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import { glob, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** A source file of the Go module. */
+export interface SourceFile {
+  /** Path inside the module, with `/`. */
+  readonly path: string
+  readonly content: string
+}
+
+/** Everything that decides what the built program is. */
+export interface BuildInput {
+  readonly files: readonly SourceFile[]
+  /** `GOOS/GOARCH`. */
+  readonly target: string
+  /** Arguments of `go build`. */
+  readonly flags: readonly string[]
+}
+
+/** Names a build by its content: equal input gives an equal name, in whatever order the files come. */
+export function sourceHash(input: BuildInput): string {
+  const files = input.files.map((file) => [file.path, file.content]).sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
+  const canonical = JSON.stringify({ files, target: input.target, flags: input.flags })
+  return createHash('sha256').update(canonical).digest('hex').slice(0, 20)
+}
+
+/** Reads the files of a Go module that go into its programs: `go.mod`, `go.sum` and sources, without tests. */
+export async function readModule(folder: string): Promise<SourceFile[]> {
+  const files: SourceFile[] = []
+  for await (const path of glob(['go.mod', 'go.sum', '**/*.go'], { cwd: folder })) {
+    if (path.endsWith('_test.go')) continue
+    files.push({ path: path.replaceAll('\\', '/'), content: await readFile(join(folder, path), 'utf8') })
+  }
+  return files
+}

@@ -1,0 +1,348 @@
+import { describe, expect, it } from 'vitest'
+import { AccountCache } from '../../../src/api/account-cache.ts'
+import { collections } from '../../../src/api/collections.ts'
+import { ApiError } from '../../../src/api/errors.ts'
+import { FakeClock } from '../../builders/fake-clock.ts'
+import { ModelApi } from '../../builders/model-api.ts'
+
+const { ipPolicies, ipPolicyRules, credentials } = collections
+
+interface World {
+  readonly clock: FakeClock
+  readonly api: ModelApi
+  readonly cache: AccountCache
+  /** What the listener heard, as `type id`. */
+  readonly heard: string[]
+  /** Lets time pass until the call is answered. */
+  settle<T>(call: Promise<T>): Promise<T>
+}
+
+function world(): World {
+  const clock = new FakeClock()
+  const api = new ModelApi(clock)
+  const cache = new AccountCache(api, clock)
+  const heard: string[] = []
+  cache.subscribe(({ type, id }) => heard.push(`${type} ${id}`))
+  const settle = async <T>(call: Promise<T>): Promise<T> => {
+    let open = true
+    const ended = call.then(
+      () => {
+        open = false
+      },
+      () => {
+        open = false
+      },
+    )
+    while (open) await clock.advance(clock.nextTimerIn ?? 0)
+    await ended
+    return await call
+  }
+  return { clock, api, cache, heard, settle }
+}
+
+/** A world with the objects `a` and `b` listed and nothing heard yet. */
+async function listedWorld(): Promise<World> {
+  const created = world()
+  created.api.put('a', { description: 'one' })
+  created.api.put('b', { description: 'two' })
+  await created.settle(created.cache.ensureListed(ipPolicies))
+  created.heard.length = 0
+  await created.clock.advance(10)
+  return created
+}
+
+describe('listing', () => {
+  it('makes every object of the first list appear', async () => {
+    const { api, cache, heard, settle } = world()
+    api.put('a')
+    expect(cache.isListed(ipPolicies)).toBe(false)
+    await settle(cache.ensureListed(ipPolicies))
+    expect(cache.isListed(ipPolicies)).toBe(true)
+    expect(cache.isListed(ipPolicyRules)).toBe(false)
+    expect(heard).toEqual(['appeared a'])
+    expect(cache.get(ipPolicies, 'a')).toEqual({ object: { id: 'a', version: 1 } })
+    expect(cache.stats).toEqual({ lists: 1, pages: 2 })
+  })
+
+  it('is shared by callers at the same time and not repeated afterwards', async () => {
+    const { api, cache, settle } = world()
+    await settle(Promise.all([cache.ensureListed(ipPolicies), cache.ensureListed(ipPolicies)]))
+    await cache.ensureListed(ipPolicies)
+    expect(api.calls).toEqual(['list ip_policies'])
+  })
+
+  it('is begun again for a caller who needs a later one, and shared by those who need it too', async () => {
+    const { clock, api, cache, settle } = world()
+    const first = cache.ensureListed(ipPolicies)
+    await clock.advance(1)
+    const since = clock.monotonic()
+    await settle(
+      Promise.all([first, cache.ensureListed(ipPolicies, { since }), cache.ensureListed(ipPolicies, { since })]),
+    )
+    expect(api.calls).toHaveLength(2)
+    await cache.ensureListed(ipPolicies, { since })
+    expect(api.calls).toHaveLength(2)
+  })
+
+  it('is not shared by a caller who is more urgent', async () => {
+    const { clock, api, cache, settle } = world()
+    const drift = cache.refresh(ipPolicies)
+    await clock.advance(0)
+    await settle(Promise.all([drift, cache.ensureListed(ipPolicies), cache.ensureListed(ipPolicies, { lane: 'poll' })]))
+    expect(api.calls).toHaveLength(2)
+  })
+
+  it('waits for a time that has not come', async () => {
+    const { clock, cache, settle } = world()
+    const since = clock.monotonic() + 5_000
+    await settle(cache.ensureListed(ipPolicies, { since }))
+    expect(clock.monotonic()).toBeGreaterThanOrEqual(since)
+  })
+
+  it('that fails leaves what was known, tells everyone who waited, and is tried again by the next', async () => {
+    const { api, cache, settle } = await listedWorld()
+    api.refuse = 'list'
+    await expect(settle(cache.refresh(ipPolicies))).rejects.toBeInstanceOf(ApiError)
+    expect(cache.all(ipPolicies)).toHaveLength(2)
+    await settle(cache.refresh(ipPolicies))
+  })
+
+  it('that began before another that is in already is ignored', async () => {
+    const { clock, api, cache, heard, settle } = await listedWorld()
+    api.delays = { there: 1, back: 100 }
+    const slow = cache.refresh(ipPolicies)
+    await clock.advance(5)
+    api.put('a', { description: 'new' })
+    api.delays = { there: 1, back: 1 }
+    await settle(cache.refresh(ipPolicies))
+    await settle(slow)
+    expect(heard).toEqual(['changed a'])
+    expect(cache.get(ipPolicies, 'a')?.object?.description).toBe('new')
+  })
+})
+
+describe('a difference found by a list', () => {
+  it('is none when only the order of members or null against absent differs', async () => {
+    const { api, cache, heard, settle } = await listedWorld()
+    const before = cache.get(ipPolicies, 'a')?.object
+    api.store.set('a', { metadata: null, version: 1, description: 'one', id: 'a' })
+    await settle(cache.refresh(ipPolicies))
+    expect(heard).toEqual([])
+    expect(cache.get(ipPolicies, 'a')?.object).toBe(before)
+  })
+
+  it('makes a changed object suspect until a GET confirms it', async () => {
+    const { api, cache, heard, settle } = await listedWorld()
+    api.put('a', { description: 'changed' })
+    await settle(cache.refresh(ipPolicies))
+    await settle(cache.refresh(ipPolicies))
+    expect(heard).toEqual(['changed a'])
+    expect(cache.get(ipPolicies, 'a')).toMatchObject({ object: { description: 'changed' }, suspect: 'changed' })
+    await settle(cache.fetch(ipPolicies, 'a'))
+    expect(cache.get(ipPolicies, 'a')).toEqual({ object: { id: 'a', description: 'changed', version: 3 } })
+  })
+
+  it('makes a missing object suspect, and a GET that does not find it removes it', async () => {
+    const { api, cache, heard, settle } = await listedWorld()
+    api.store.delete('a')
+    await settle(cache.refresh(ipPolicies))
+    expect(heard).toEqual(['vanished a'])
+    expect(cache.get(ipPolicies, 'a')).toEqual({ suspect: 'vanished' })
+    expect(cache.all(ipPolicies).map((object) => object.id)).toEqual(['b'])
+    expect(await settle(cache.fetch(ipPolicies, 'a'))).toBeUndefined()
+    expect(cache.get(ipPolicies, 'a')).toBeUndefined()
+    await settle(cache.refresh(ipPolicies))
+    expect(heard).toEqual(['vanished a'])
+  })
+
+  it('clears when a GET finds the missing object after all', async () => {
+    const { api, cache, settle } = await listedWorld()
+    const kept = api.store.get('a')
+    api.store.delete('a')
+    await settle(cache.refresh(ipPolicies))
+    if (kept !== undefined) api.store.set('a', kept)
+    expect(await settle(cache.fetch(ipPolicies, 'a'))).toEqual(kept)
+    expect(cache.get(ipPolicies, 'a')).toEqual({ object: kept })
+  })
+
+  it('is forgotten when nobody asks for the missing object', async () => {
+    const { api, cache, settle } = await listedWorld()
+    api.store.delete('a')
+    for (let i = 0; i < 3; i++) await settle(cache.refresh(ipPolicies))
+    expect(cache.get(ipPolicies, 'a')).toEqual({ suspect: 'vanished' })
+    await settle(cache.refresh(ipPolicies))
+    expect(cache.get(ipPolicies, 'a')).toBeUndefined()
+  })
+
+  it('is told to subscribers only', async () => {
+    const { api, cache, settle } = await listedWorld()
+    const other: string[] = []
+    const unsubscribe = cache.subscribe(({ collection, id }) => other.push(`${collection.path}/${id}`))
+    api.put('c')
+    await settle(cache.refresh(ipPolicies))
+    unsubscribe()
+    api.put('d')
+    await settle(cache.refresh(ipPolicies))
+    expect(other).toEqual(['ip_policies/c'])
+  })
+})
+
+describe('our own writes', () => {
+  it('enter the cache, are no difference, and clear a suspicion', async () => {
+    const { api, cache, heard, settle } = await listedWorld()
+    await settle(cache.create(ipPolicies, { id: 'c' }))
+    api.put('a', { description: 'foreign' })
+    await settle(cache.refresh(ipPolicies))
+    await settle(cache.update(ipPolicies, 'a', { description: 'ours' }))
+    await settle(cache.delete(ipPolicies, 'b'))
+    expect(cache.get(ipPolicies, 'a')).toMatchObject({ object: { description: 'ours' } })
+    expect(cache.get(ipPolicies, 'a')?.suspect).toBeUndefined()
+    expect(
+      cache
+        .all(ipPolicies)
+        .map((object) => object.id)
+        .sort(),
+    ).toEqual(['a', 'c'])
+    await settle(cache.refresh(ipPolicies))
+    expect(heard).toEqual(['changed a'])
+  })
+
+  it.each(['create', 'update', 'delete'] as const)(
+    'such as a %s are not undone by a list that began before the answer',
+    async (write) => {
+      const { clock, api, cache, heard, settle } = await listedWorld()
+      api.delays = { there: 1, back: 100 }
+      const list = cache.refresh(ipPolicies)
+      await clock.advance(5)
+      api.delays = { there: 1, back: 1 }
+      if (write === 'create') await settle(cache.create(ipPolicies, { id: 'c' }))
+      if (write === 'update') await settle(cache.update(ipPolicies, 'a', { description: 'ours' }))
+      if (write === 'delete') await settle(cache.delete(ipPolicies, 'a'))
+      const before = [...cache.all(ipPolicies)]
+      await settle(list)
+      expect(cache.all(ipPolicies)).toEqual(before)
+      expect(heard).toEqual([])
+      await settle(cache.refresh(ipPolicies))
+      expect(cache.all(ipPolicies)).toEqual(before)
+      expect(heard).toEqual([])
+    },
+  )
+
+  it('are no difference either when a list shows them before their answer is in', async () => {
+    const { clock, api, cache, heard, settle } = await listedWorld()
+    api.delays = { there: 1, back: 100 }
+    const writes = [
+      cache.create(ipPolicies, { id: 'c' }),
+      cache.update(ipPolicies, 'a', { description: 'ours' }),
+      cache.delete(ipPolicies, 'b'),
+    ]
+    await clock.advance(5)
+    api.delays = { there: 1, back: 1 }
+    await settle(cache.refresh(ipPolicies))
+    await settle(Promise.all(writes))
+    await clock.advance(1)
+    expect(heard).toEqual([])
+    expect(
+      cache
+        .all(ipPolicies)
+        .map((object) => object.id)
+        .sort(),
+    ).toEqual(['a', 'c'])
+  })
+
+  it('that create do not hide what somebody else created meanwhile', async () => {
+    const { clock, api, cache, heard, settle } = await listedWorld()
+    api.delays = { there: 1, back: 100 }
+    const create = cache.create(ipPolicies, { id: 'c' })
+    await clock.advance(5)
+    api.put('d')
+    api.delays = { there: 1, back: 1 }
+    await settle(cache.refresh(ipPolicies))
+    expect(heard).toEqual([])
+    await settle(create)
+    await clock.advance(1)
+    expect(heard).toEqual(['appeared d'])
+  })
+
+  it('that create and lose their answer appear by the list', async () => {
+    const { api, cache, heard, settle } = await listedWorld()
+    api.loseAnswerOf = 'create'
+    await expect(settle(cache.create(ipPolicies, { id: 'c' }))).rejects.toMatchObject({ code: 'Timeout' })
+    await settle(cache.refresh(ipPolicies))
+    expect(heard).toEqual(['appeared c'])
+  })
+
+  it('that lose their answer leave a suspicion for a GET to settle', async () => {
+    const { api, cache, settle } = await listedWorld()
+    api.loseAnswerOf = 'update'
+    await expect(settle(cache.update(ipPolicies, 'a', { description: 'ours' }))).rejects.toMatchObject({
+      code: 'Timeout',
+    })
+    expect(cache.get(ipPolicies, 'a')).toMatchObject({ suspect: 'changed' })
+    expect(await settle(cache.fetch(ipPolicies, 'a'))).toMatchObject({ description: 'ours' })
+    expect(cache.get(ipPolicies, 'a')?.suspect).toBeUndefined()
+  })
+
+  it('that are refused change nothing, unless because the object is gone', async () => {
+    const { api, cache, settle } = await listedWorld()
+    const before = cache.get(ipPolicies, 'a')
+    api.refuse = 'update'
+    await expect(settle(cache.update(ipPolicies, 'a', {}))).rejects.toMatchObject({ code: 'Invalid' })
+    expect(cache.get(ipPolicies, 'a')).toEqual(before)
+    api.store.delete('a')
+    await expect(settle(cache.update(ipPolicies, 'a', {}))).rejects.toMatchObject({ code: 'NotFound' })
+    expect(cache.get(ipPolicies, 'a')).toEqual({ suspect: 'vanished' })
+  })
+
+  it('are returned with the token, which is not kept', async () => {
+    const { api, cache, heard, settle } = world()
+    const created = await settle(cache.create(credentials, { id: 'cr_1', token: 'told-once' }))
+    expect(created.token).toBe('told-once')
+    expect(JSON.stringify(cache.all(credentials))).not.toContain('told-once')
+    api.store.set('cr_1', { ...created, token: null })
+    await settle(cache.refresh(credentials))
+    expect(heard).toEqual([])
+  })
+})
+
+describe('a list that is slower than a later one', () => {
+  it('does not bring back what we deleted before the later one', async () => {
+    const { clock, api, cache, heard, settle } = await listedWorld()
+    api.delays = { there: 1, back: 100 }
+    const slow = cache.refresh(ipPolicies)
+    await clock.advance(5)
+    api.delays = { there: 1, back: 1 }
+    await settle(cache.delete(ipPolicies, 'a'))
+    await clock.advance(1)
+    await settle(cache.refresh(ipPolicies))
+    await settle(slow)
+    expect(cache.get(ipPolicies, 'a')).toBeUndefined()
+    expect(heard).toEqual([])
+  })
+})
+
+describe('a GET', () => {
+  it('that was overtaken by our own write is asked again', async () => {
+    const { clock, api, cache, settle } = await listedWorld()
+    api.delays = { there: 1, back: 100 }
+    const slow = cache.fetch(ipPolicies, 'a')
+    await clock.advance(5)
+    api.delays = { there: 1, back: 1 }
+    await settle(cache.update(ipPolicies, 'a', { description: 'ours' }))
+    expect(await settle(slow)).toMatchObject({ description: 'ours' })
+    expect(cache.get(ipPolicies, 'a')).toMatchObject({ object: { description: 'ours' } })
+  })
+
+  it('does not bring back what we deleted meanwhile, also after a list', async () => {
+    const { clock, api, cache, settle } = await listedWorld()
+    api.delays = { there: 1, back: 100 }
+    const slow = cache.fetch(ipPolicies, 'a')
+    await clock.advance(5)
+    api.delays = { there: 1, back: 1 }
+    await settle(cache.delete(ipPolicies, 'a'))
+    await clock.advance(1)
+    await settle(cache.refresh(ipPolicies))
+    expect(await settle(slow)).toBeUndefined()
+    expect(cache.get(ipPolicies, 'a')).toBeUndefined()
+  })
+})

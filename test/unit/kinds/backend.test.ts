@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { backend } from '../../../src/kinds/backend.ts'
+import type { BackendSpec } from '../../../src/kinds/backend-schema.ts'
+import { desiredOf } from '../../builders/kinds/desired.ts'
+
+test('a backend lives in the collection of its type', () => {
+  const types: readonly BackendSpec['type'][] = ['TunnelGroup', 'HTTPResponse', 'Weighted', 'Failover']
+  expect(types.map((type) => backend.collectionOf({ type }).path)).toEqual([
+    'backends/tunnel_group',
+    'backends/http_response',
+    'backends/weighted',
+    'backends/failover',
+  ])
+})
+
+test('children are sent by id, with weights or in order', () => {
+  const weighted = {
+    backends: [
+      { backendRef: { name: 'a' }, weight: 3 },
+      { backendRef: { id: 'bkdtg_1' }, weight: 0 },
+    ],
+  }
+  const failover = { backendRefs: [{ name: 'b' }, { name: 'a' }] }
+  expect(backend.desire(desiredOf<BackendSpec>({ spec: { type: 'Weighted', weighted } }), undefined)).toEqual({
+    backends: { 'id-of-a': 3, bkdtg_1: 0 },
+  })
+  expect(backend.desire(desiredOf<BackendSpec>({ spec: { type: 'Failover', failover } }), undefined)).toEqual({
+    backends: ['id-of-b', 'id-of-a'],
+  })
+})
+
+test('the order of a failover backend counts', () => {
+  const spec: BackendSpec = { type: 'Failover', failover: { backendRefs: [{ id: 'b' }, { id: 'a' }] } }
+  expect(backend.comparable(backend.desire(desiredOf({ spec }), undefined)).backends).toEqual(['b', 'a'])
+  expect(backend.observe({ id: 'x', backends: ['a', 'b'] }).backends).toEqual(['a', 'b'])
+})
+
+test('children are found in a remote object of either form', () => {
+  const idsIn = backend.refersTo[0]?.idsIn
+  expect(idsIn?.({ id: 'x', backends: { a: 1, b: 2 } })).toEqual(['a', 'b'])
+  expect(idsIn?.({ id: 'x', backends: ['b', 'a'] })).toEqual(['b', 'a'])
+  expect(idsIn?.({ id: 'x', labels: {} })).toEqual([])
+})
+
+test('names of headers are sent as they are written and compared without their case', () => {
+  const spec: BackendSpec = { type: 'HTTPResponse', httpResponse: { headers: { 'Content-Type': 'text/plain' } } }
+  const sent = backend.desire(desiredOf({ spec }), undefined)
+  expect(sent.headers).toEqual({ 'Content-Type': 'text/plain' })
+  expect(backend.comparable(sent).headers).toEqual({ 'content-type': 'text/plain' })
+  expect(backend.observe({ id: 'x', headers: null }).headers).toEqual({})
+})
+
+test('headers that differ only in case, and names that are none, are problems that say which', () => {
+  const problems = backend.problems({
+    type: 'HTTPResponse',
+    httpResponse: { headers: { 'X-A': '1', 'x-a': '2', 'not a name': '3' } },
+  })
+  expect(problems).toHaveLength(2)
+  expect(problems[0]).toContain('"not a name"')
+  expect(problems[1]).toContain('x-a')
+})
+
+test('the online tunnels of a group are in the status, in a fixed order', () => {
+  const tunnels = [
+    { id: 'tn_2', uri: '' },
+    { id: 'tn_1', uri: '' },
+  ]
+  expect(backend.status({ id: 'x', tunnels }, {})).toEqual({ tunnels: ['tn_1', 'tn_2'] })
+})

@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import type { RemoteObject } from '../../../src/api/types.ts'
+import { edge } from '../../../src/kinds/edge.ts'
+import type { EdgeSpec } from '../../../src/kinds/edge-schema.ts'
+import { planCreate } from '../../../src/managed/plan.ts'
+import { desiredOf } from '../../builders/kinds/desired.ts'
+
+const spec: EdgeSpec = {
+  protocol: 'TCP',
+  hostports: [{ host: 'a.example.com', port: 443 }],
+  backend: { backendRef: { name: 'web' } },
+  ipRestriction: { ipPolicyRefs: [{ name: 'office' }, { id: 'ipp_2' }] },
+}
+
+const remote: RemoteObject = {
+  id: 'edgtcp_1',
+  hostports: ['a.example.com:443'],
+  backend: { enabled: true, backend: { id: 'id-of-web', uri: '' } },
+  ip_restriction: {
+    enabled: true,
+    ip_policies: [
+      { id: 'ipp_2', uri: '' },
+      { id: 'id-of-office', uri: '' },
+    ],
+  },
+  policy: null,
+}
+
+describe('a create', () => {
+  test('carries every module that the spec names', () => {
+    expect(planCreate(edge, desiredOf({ spec }), 'marker')).toEqual({
+      hostports: ['a.example.com:443'],
+      backend: { enabled: true, backend_id: 'id-of-web' },
+      ip_restriction: { enabled: true, ip_policy_ids: ['id-of-office', 'ipp_2'] },
+      metadata: 'marker',
+    })
+  })
+
+  test('listens on what reserved domains and addresses are at the API', () => {
+    const desired = desiredOf<EdgeSpec>({
+      spec: {
+        protocol: 'TLS',
+        hostports: [{ reservedDomainRef: { name: 'shop' }, port: 443 }, { reservedAddressRef: { id: 'ra_1' } }],
+      },
+      objects: {
+        'ReservedDomain/shop': { id: 'rd_1', domain: 'shop.example.com' },
+        'ReservedAddress/ra_1': { id: 'ra_1', addr: '1.tcp.example.net:10001' },
+      },
+    })
+    expect(edge.desire(desired, undefined).hostports).toEqual(['shop.example.com:443', '1.tcp.example.net:10001'])
+  })
+})
+
+describe('a module that is not in the spec', () => {
+  const without: EdgeSpec = { protocol: 'TCP', hostports: [] }
+
+  test('is disabled when Culvert put it there', () => {
+    const desired = desiredOf({ spec: without, status: { appliedModules: ['backend', 'ipRestriction'] } })
+    expect(edge.desire(desired, remote)).toEqual({
+      hostports: [],
+      backend: { enabled: false },
+      ip_restriction: { enabled: false },
+      policy: undefined,
+    })
+  })
+
+  test('is left alone and reported when somebody else put it there', () => {
+    const desired = desiredOf({ spec: without, status: { appliedModules: ['backend'] } })
+    expect(edge.desire(desired, remote).ip_restriction).toBeUndefined()
+    expect(edge.status(remote, { appliedModules: ['backend'] })).toMatchObject({
+      appliedModules: ['backend'],
+      foreignModules: ['ipRestriction'],
+    })
+  })
+
+  test('is somebody else’s when neither the spec nor the status says that we put it there', () => {
+    const named: EdgeSpec = { ...without, backend: { backendRef: { id: 'bkdtg_1' } } }
+    expect(edge.status(remote, edge.intent(named, {}))).toEqual({
+      hostports: ['a.example.com:443'],
+      access: 'Restricted',
+      appliedModules: ['backend'],
+      foreignModules: ['ipRestriction'],
+    })
+  })
+
+  test('is nobody’s once it is disabled', () => {
+    const disabled = { ...remote, ip_restriction: { enabled: false, ip_policies: [] } }
+    expect(edge.status(disabled, { appliedModules: ['backend', 'ipRestriction'] })).toMatchObject({
+      appliedModules: ['backend'],
+      access: 'Public',
+    })
+  })
+})
+
+test('what an update is about to add is taken charge of before it is sent', () => {
+  expect(edge.intent(spec, { appliedModules: ['policy'] })).toEqual({
+    appliedModules: ['backend', 'ipRestriction', 'policy'],
+  })
+})
+
+test('a disabled module refers to nothing, is sent without references, and equals one that is not there', () => {
+  const disabled: EdgeSpec = { ...spec, ipRestriction: { enabled: false, ipPolicyRefs: [{ name: 'office' }] } }
+  expect(edge.references(disabled).map(({ path }) => path)).toEqual(['spec.backend.backendRef'])
+  expect(edge.desire(desiredOf({ spec: disabled }), undefined).ip_restriction).toEqual({ enabled: false })
+  for (const held of [null, { enabled: false, ip_policies: [{ id: 'ipp_1', uri: '' }] }]) {
+    expect(edge.observe({ ...remote, ip_restriction: held }).ip_restriction).toEqual({ enabled: false })
+  }
+})
+
+test('a module that the API returns without enabled is enabled', () => {
+  const { ip_restriction } = edge.observe({ ...remote, ip_restriction: { ip_policies: [{ id: 'ipp_1', uri: '' }] } })
+  expect(ip_restriction).toEqual({ enabled: true, ip_policy_ids: ['ipp_1'] })
+})
+
+test('a single rule or action of the traffic policy is read as a list of one', () => {
+  const single = { inbound: { name: 'a', actions: { type: 'deny' } }, outbound: null }
+  expect(edge.observe({ ...remote, policy: single }).policy).toEqual({
+    enabled: true,
+    inbound: [{ name: 'a', expressions: [], actions: [{ type: 'deny', config: {} }] }],
+    outbound: [],
+  })
+})
+
+test.each([
+  [
+    'Restricted',
+    { ip_restriction: { ip_policies: [{ id: 'ipp_1' }] }, mutual_tls: { certificate_authorities: [{ id: 'ca_1' }] } },
+  ],
+  [
+    'MutualTLS',
+    {
+      ip_restriction: { enabled: false, ip_policies: [{ id: 'ipp_1' }] },
+      mutual_tls: { certificate_authorities: [{ id: 'ca_1' }] },
+    },
+  ],
+  ['Public', { ip_restriction: { enabled: true, ip_policies: [] }, mutual_tls: null }],
+])('access is %s when the modules say so', (access, modules) => {
+  expect(edge.status({ id: 'x', ...modules }, {}).access).toBe(access)
+})
+
+describe('without a minVersion in the spec', () => {
+  const tls: EdgeSpec = { protocol: 'TLS', tlsTermination: {} }
+  const holding = (min_version: string | null) => ({
+    id: 'x',
+    tls_termination: { enabled: true, terminate_at: 'edge', min_version },
+  })
+  const differs = (min_version: string | null): boolean => {
+    const found = holding(min_version)
+    const wanted = edge.comparable(edge.desire(desiredOf({ spec: tls }), found)).tls_termination
+    return JSON.stringify(wanted) !== JSON.stringify(edge.observe(found).tls_termination)
+  }
+
+  test('none is sent', () => {
+    expect(edge.desire(desiredOf({ spec: tls }), undefined).tls_termination).toEqual({
+      enabled: true,
+      terminate_at: 'edge',
+    })
+  })
+
+  test.each([null, '1.2', '1.3'])('the service’s choice of %s is no drift', (version) => {
+    expect(differs(version)).toBe(false)
+  })
+
+  test.each(['1.0', '1.1'])('an old version %s is drift', (version) => {
+    expect(differs(version)).toBe(true)
+  })
+})
+
+test('a domain or address is in use while an edge listens on it', () => {
+  const uses = (kind: string, target: RemoteObject) =>
+    edge.refersTo
+      .find((entry) => entry.kind === kind)
+      ?.uses?.({ id: 'x', hostports: ['a.example.com:443', 't.example.net:1000'] }, target)
+  expect(uses('ReservedDomain', { id: 'rd', domain: 'a.example.com' })).toBe(true)
+  expect(uses('ReservedDomain', { id: 'rd', domain: '*.example.com' })).toBe(true)
+  expect(uses('ReservedDomain', { id: 'rd', domain: 'b.example.com' })).toBe(false)
+  expect(uses('ReservedAddress', { id: 'ra', addr: 't.example.net:1000' })).toBe(true)
+  expect(uses('ReservedAddress', { id: 'ra', addr: 't.example.net:1001' })).toBe(false)
+})
+
+test('an enabled module without what it needs is a problem, not an edge without the module', () => {
+  expect(edge.problems({ protocol: 'TCP', ipRestriction: {} })).toEqual([
+    'spec.ipRestriction.ipPolicyRefs is needed while the module is enabled: name one, or set enabled: false',
+  ])
+})

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { eventDestination } from '../../../src/kinds/event-destination.ts'
+import type { EventDestinationSpec } from '../../../src/kinds/event-destination-schema.ts'
+import { plan } from '../../../src/managed/plan.ts'
+import { stored } from '../../builders/kinds/api-model.ts'
+import { desiredOf } from '../../builders/kinds/desired.ts'
+
+const creds = {
+  accessKeyIDSecretRef: { name: 'cloud', key: 'id' },
+  secretAccessKeySecretRef: { name: 'cloud', key: 'secret' },
+}
+const spec: EventDestinationSpec = { kinesis: { streamARN: 'arn:stream', auth: { creds } } }
+const desired = desiredOf({ spec })
+const sent = {
+  kinesis: {
+    stream_arn: 'arn:stream',
+    auth: { creds: { cloud_access_key_id: 'cloud/id', cloud_secret_access_key: 'cloud/secret' } },
+  },
+}
+
+test('the target is the one member that the spec has, with the values of its Secrets', () => {
+  expect(eventDestination.desire(desired, undefined)).toEqual({ format: 'json', target: sent })
+  expect(eventDestination.secretInputs(spec).map(({ path }) => path)).toEqual([
+    'spec.kinesis.auth.creds.accessKeyIDSecretRef',
+    'spec.kinesis.auth.creds.secretAccessKeySecretRef',
+  ])
+})
+
+test('the target is sent again when a Secret changes, and only then', () => {
+  const remote = stored({ format: 'JSON', target: sent, description: '', metadata: 'marker' })
+  const planned = (secretsChanged: boolean) =>
+    plan(eventDestination, desired, { remote, children: [] }, { defaultMetadata: 'marker', secretsChanged })
+  expect(planned(false)).toEqual([])
+  expect(planned(true)).toEqual([{ type: 'update', body: { target: sent }, fields: ['target'] }])
+})
+
+test('no secret is ever among what is compared', () => {
+  expect(JSON.stringify(eventDestination.comparable({ target: sent }))).not.toContain('cloud/secret')
+  const monitor = desiredOf<EventDestinationSpec>({ spec: { monitor: { apiKeySecretRef: { name: 'm', key: 'k' } } } })
+  expect(JSON.stringify(eventDestination.comparable(eventDestination.desire(monitor, undefined)))).not.toContain('m/k')
+})
+
+test('the id of the access key is compared unless the API hides it', () => {
+  const hiding = { id: 'ed_1', target: { kinesis: { auth: { creds: { cloud_access_key_id: null } } } } }
+  const showing = { id: 'ed_1', target: { kinesis: { auth: { creds: { cloud_access_key_id: 'other' } } } } }
+  expect(JSON.stringify(eventDestination.comparable({ target: sent }, showing))).toContain('cloud/id')
+  expect(JSON.stringify(eventDestination.comparable({ target: sent }, hiding))).not.toContain('cloud/id')
+})
+
+test('a target that Culvert does not know is shown by the API’s name for it', () => {
+  expect(eventDestination.status({ id: 'ed_1', target: { firehose: null, s3: { bucket: 'b' } } }, {})).toEqual({
+    targetType: 's3',
+  })
+})

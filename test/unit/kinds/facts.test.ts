@@ -1,0 +1,171 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { RemoteObject } from '../../../src/api/types.ts'
+import { kinds } from '../../../src/kinds/index.ts'
+import type { IPPolicySpec } from '../../../src/kinds/ip-policy.ts'
+import { plan, planCreate } from '../../../src/managed/plan.ts'
+import type { CommonSpec } from '../../../src/managed/types/common.ts'
+import type { Fields, ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
+import { desiredOf } from '../../builders/kinds/desired.ts'
+import {
+  addressSpec,
+  backendSpecs,
+  destinationSpec,
+  domainSpec,
+  edgeSpecs,
+  subscriptionSpec,
+} from '../../builders/kinds/specs.ts'
+import { collectionAt, createFields, dueCollections, updateFields } from '../../contract/facts/all.ts'
+
+const managed = kinds.filter((kind) => kind.role === 'managed')
+
+const policySpec: fc.Arbitrary<IPPolicySpec> = fc.constant({
+  rules: [{ cidr: '10.0.0.0/8', action: 'allow', description: 'office', metadata: 'mine' }],
+})
+
+const specs: Readonly<Record<string, fc.Arbitrary<CommonSpec>>> = {
+  IPPolicy: policySpec,
+  Backend: fc.oneof(...Object.values(backendSpecs)),
+  Edge: fc.oneof(...Object.values(edgeSpecs)),
+  ReservedDomain: domainSpec,
+  ReservedAddress: addressSpec,
+  EventDestination: destinationSpec,
+  EventSubscription: subscriptionSpec,
+}
+
+const objects = Object.fromEntries(
+  ['a', 'b', 'c', 'd'].flatMap((name): readonly [string, RemoteObject][] => [
+    [`ReservedDomain/${name}`, { id: `rd_${name}`, domain: `${name}.example.org` }],
+    [`ReservedAddress/${name}`, { id: `ra_${name}`, addr: '1.tcp.example.net:10000' }],
+  ]),
+)
+
+/** Names of the fields that the kinds were seen to send, by collection. */
+function fieldsSent(): Readonly<Record<'create' | 'update', ReadonlyMap<string, ReadonlySet<string>>>> {
+  const sent = { create: new Map<string, Set<string>>(), update: new Map<string, Set<string>>() }
+  const note = (way: 'create' | 'update', path: string, body: Fields): void => {
+    const names = sent[way].get(path) ?? new Set()
+    sent[way].set(path, names)
+    for (const name of Object.keys(body)) names.add(name)
+  }
+  for (const descriptor of managed) {
+    const spec = specs[descriptor.definition.kind]
+    if (spec === undefined) throw new Error(`no specs to try ${descriptor.definition.kind} with`)
+    for (const sample of fc.sample(spec, { numRuns: 300, seed: 1 })) send(descriptor, sample, note)
+  }
+  return sent
+}
+
+type Note = (way: 'create' | 'update', path: string, body: Fields) => void
+
+/** Sends a sample, once as a create and once against an object that differs in every field. */
+function send(descriptor: ManagedDescriptor, sample: CommonSpec, note: Note): void {
+  const desired = desiredOf({ spec: { ...sample, description: 'text', metadata: 'data' }, objects })
+  const { path } = descriptor.collectionOf(sample)
+  note('create', path, planCreate(descriptor, desired, 'marker'))
+  const observed = { remote: differing, children: [{ ...differing, cidr: '10.0.0.0/8', action: 'allow' }] }
+  const context = { defaultMetadata: 'marker', secretsChanged: true }
+  for (const operation of plan(descriptor, desired, observed, context)) {
+    if (operation.type === 'delete') continue
+    const childPath = descriptor.children?.collection.path ?? ''
+    note(operation.type, 'target' in operation ? childPath : path, operation.body)
+  }
+  for (const operation of descriptor.children?.plan(desired, 'ipp_1', []) ?? []) {
+    if (operation.type === 'create') note('create', descriptor.children?.collection.path ?? '', operation.body)
+  }
+}
+
+const other = { id: 'other', uri: 'other' }
+const differing: RemoteObject = {
+  id: 'x_1',
+  description: 'other',
+  metadata: 'other',
+  body: 'other',
+  labels: { other: 'other' },
+  headers: { other: 'other' },
+  status_code: 299.5,
+  backends: 'other',
+  hostports: ['other:1'],
+  http_endpoint_configuration: other,
+  https_endpoint_configuration: other,
+  endpoint_configuration: other,
+  certificate: other,
+  certificate_management_policy: { authority: 'other' },
+  backend: { enabled: true, backend: other },
+  ip_restriction: { enabled: true, ip_policies: [other] },
+  mutual_tls: { enabled: true, certificate_authorities: [other] },
+  tls_termination: { enabled: true, terminate_at: 'other' },
+  policy: { enabled: true, inbound: { name: 'other' } },
+  format: 'other',
+  target: { s3: { other: 'other' } },
+  sources: [{ type: 'other' }],
+  destinations: [other],
+}
+
+const sent = fieldsSent()
+const paths = [...sent.create.keys()].sort((a, b) => a.localeCompare(b))
+
+test('every collection of the contract that is due has a kind, but for API keys, which nobody declares yet', () => {
+  const due = dueCollections.map(({ path }) => path).filter((path) => path !== 'api_keys')
+  expect(new Set(paths)).toEqual(new Set(due))
+})
+
+describe.each(paths)('%s', (path) => {
+  const row = collectionAt(path)
+  const names = (fields: readonly { readonly name: string }[]) => fields.map(({ name }) => name)
+
+  test('a spec can set every field of the create body, and no other', () => {
+    const found = [...(sent.create.get(path) ?? [])]
+    expect(new Set(found)).toEqual(new Set(names(createFields(row))))
+  })
+
+  test('a spec can change every field of the update body, and no other', () => {
+    const found = [...(sent.update.get(path) ?? [])]
+    // A rule's cidr is what tells it from the others of its policy: another cidr is another rule.
+    const changed = names(updateFields(row)).filter((name) => !(path === 'ip_policy_rules' && name === 'cidr'))
+    expect(new Set(found)).toEqual(new Set(changed))
+  })
+})
+
+test('every response field that no request sets is in the status', () => {
+  const remote: RemoteObject = {
+    id: 'x_1',
+    tunnels: [{ id: 'tunnels-seen', uri: '' }],
+    addr: 'addr-seen:1',
+    domain: '*.example.com',
+    cname_target: 'cname_target-seen',
+    acme_challenge_cname_target: 'acme_challenge_cname_target-seen',
+    certificate: { id: 'certificate-seen', uri: 'certificate-uri-seen' },
+    certificate_management_status: {
+      renews_at: '2031-01-01T00:00:00Z',
+      provisioning_job: {
+        error_code: 'error_code-seen',
+        msg: 'msg-seen',
+        started_at: '2031-01-02T00:00:00Z',
+        retries_at: '2031-01-03T00:00:00Z',
+      },
+    },
+    sources: [{ type: 'type-seen.v0', uri: 'source-uri-seen' }],
+  }
+  const shown = JSON.stringify(managed.map((descriptor) => descriptor.status(remote, {})))
+  const expected = [...JSON.stringify(remote).matchAll(/"([a-z_.-]*-seen[^"]*|2031[^"]*)"/g)].map(([, value]) => value)
+  expect(expected).toHaveLength(13)
+  for (const value of expected) expect(shown).toContain(value)
+  const withoutStatus = dueCollections.flatMap(({ path, fields }) =>
+    fields
+      .filter(({ name, sent: request, returned }) => returned && !request && !settable(path, name))
+      .map(({ name }) => name),
+  )
+  expect(new Set(withoutStatus)).toEqual(
+    new Set([
+      ...['id', 'uri', 'created_at'], // of every resource: the reconciler's
+      ...['token'], // of API keys
+      ...['tunnels', 'addr', 'cname_target', 'acme_challenge_cname_target', 'certificate_management_status'],
+    ]),
+  )
+})
+
+/** Whether a request field of another name sets what the response shows as `name`. */
+function settable(path: string, name: string): boolean {
+  return collectionAt(path).fields.some(({ sent: request }) => request?.shownAs === name)
+}

@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { RemoteObject } from '../../../src/api/types.ts'
+import { backend } from '../../../src/kinds/backend.ts'
+import { edge } from '../../../src/kinds/edge.ts'
+import { eventDestination } from '../../../src/kinds/event-destination.ts'
+import { eventSubscription } from '../../../src/kinds/event-subscription.ts'
+import { reservedAddress } from '../../../src/kinds/reserved-address.ts'
+import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
+import { plan, planCreate } from '../../../src/managed/plan.ts'
+import type { CommonSpec } from '../../../src/managed/types/common.ts'
+import type { Fields, ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
+import { stored } from '../../builders/kinds/api-model.ts'
+import { desiredOf } from '../../builders/kinds/desired.ts'
+import {
+  addressSpec,
+  backendSpecs,
+  destinationSpec,
+  domainSpec,
+  edgeSpecs,
+  subscriptionSpec,
+} from '../../builders/kinds/specs.ts'
+
+const objects = Object.fromEntries(
+  ['a', 'b', 'c', 'd'].flatMap((name): readonly [string, RemoteObject][] => [
+    [`ReservedDomain/${name}`, { id: `rd_${name}`, domain: `${name}.example.org` }],
+    [`ReservedAddress/${name}`, { id: `ra_${name}`, addr: `1.tcp.example.net:1000${name.charCodeAt(0)}` }],
+  ]),
+)
+
+/** One CR at the API, brought up to date as the reconciler does it. */
+class Life<Spec extends CommonSpec> {
+  readonly #descriptor: ManagedDescriptor<Spec>
+  #remote: RemoteObject | undefined
+  #status: Fields = {}
+
+  constructor(descriptor: ManagedDescriptor<Spec>) {
+    this.#descriptor = descriptor
+  }
+
+  /** The body of the last PATCH; undefined when none was needed. */
+  update(spec: Spec): Fields | undefined {
+    if (this.#remote === undefined) {
+      this.#remote = stored(planCreate(this.#descriptor, this.#desired(spec), 'marker'))
+      this.#status = this.#descriptor.status(this.#remote, this.#descriptor.intent(spec, {}))
+    }
+    const [operation] = this.#plan(spec, this.#remote)
+    if (operation?.type !== 'update') return undefined
+    const intent = this.#descriptor.intent(spec, this.#status)
+    this.#remote = stored(operation.body, this.#remote)
+    this.#status = this.#descriptor.status(this.#remote, { ...this.#status, ...intent })
+    return operation.body
+  }
+
+  left(spec: Spec): readonly unknown[] {
+    return this.#remote === undefined ? ['create'] : this.#plan(spec, this.#remote)
+  }
+
+  #desired(spec: Spec) {
+    return desiredOf({ spec, status: this.#status, objects })
+  }
+
+  #plan(spec: Spec, remote: RemoteObject) {
+    const context = { defaultMetadata: 'marker', secretsChanged: false }
+    return plan(this.#descriptor, this.#desired(spec), { remote, children: [] }, context)
+  }
+}
+
+function settlesAtOnce<Spec extends CommonSpec>(descriptor: ManagedDescriptor<Spec>, spec: fc.Arbitrary<Spec>): void {
+  fc.assert(
+    fc.property(fc.array(spec, { minLength: 1, maxLength: 4 }), (specs) => {
+      const life = new Life(descriptor)
+      for (const next of specs) {
+        const sent = Object.keys(life.update(next) ?? {})
+        expect(sent.filter((field) => descriptor.createOnly.includes(field))).toEqual([])
+        expect(life.left(next)).toEqual([])
+      }
+    }),
+    { numRuns: 300 },
+  )
+}
+
+describe('after one write nothing is left to do, whatever the spec was before, for', () => {
+  test.each(Object.entries(backendSpecs))('a Backend of type %s', (_type, spec) => settlesAtOnce(backend, spec))
+  test.each(Object.entries(edgeSpecs))('a %s Edge', (_protocol, spec) => settlesAtOnce(edge, spec))
+  test('a ReservedDomain', () => settlesAtOnce(reservedDomain, domainSpec))
+  test('a ReservedAddress', () => settlesAtOnce(reservedAddress, addressSpec))
+  test('an EventDestination', () => settlesAtOnce(eventDestination, destinationSpec))
+  test('an EventSubscription', () => settlesAtOnce(eventSubscription, subscriptionSpec))
+})

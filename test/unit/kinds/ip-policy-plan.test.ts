@@ -1,0 +1,170 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type IPPolicySpec, ipPolicy } from '../../../src/kinds/ip-policy.ts'
+import type { ChildOperation } from '../../../src/managed/types/descriptor.ts'
+import { desiredOf } from '../../builders/kinds/desired.ts'
+import { admits, areas, PolicyModel, type RuleSet, ruleSet } from '../../builders/kinds/ip-policy-model.ts'
+
+const POLICY = 'ipp_1'
+
+function specOf(rules: RuleSet): IPPolicySpec {
+  return { rules: Object.entries(rules).map(([cidr, action]) => ({ cidr, action })), allowEmpty: true }
+}
+
+function planFor(spec: IPPolicySpec, model: PolicyModel): readonly ChildOperation[] {
+  return ipPolicy.children?.plan(desiredOf({ spec }), POLICY, model.objects(POLICY)) ?? []
+}
+
+/**
+ * Applies the plan as the reconciler does, what is temporary deleted after the last write; `steps` ends it early. Calls `look` after
+ * each write. A plan that was not cut off leaves nothing to do.
+ */
+function settle(spec: IPPolicySpec, model: PolicyModel, look: () => void, steps = Number.POSITIVE_INFINITY): void {
+  const plan = planFor(spec, model)
+  const temporary: string[] = []
+  let left = steps
+  const write = (operation: ChildOperation): void => {
+    if (left <= 0) return
+    left -= 1
+    model.apply(operation)
+    look()
+    const created = model.rules.at(-1)
+    if (operation.type === 'create' && operation.temporary && created) temporary.push(created.id)
+  }
+  for (const operation of plan) write(operation)
+  for (const id of temporary) write({ type: 'delete', id, about: 'temporary' })
+  if (left > 0) expect(planFor(spec, model)).toEqual([])
+}
+
+function modelWith(rules: RuleSet): PolicyModel {
+  const model = new PolicyModel()
+  settle(specOf(rules), model, () => undefined)
+  return model
+}
+
+const names = (rules: readonly { readonly cidr: string; readonly action: string }[]): ReadonlySet<string> =>
+  new Set(rules.map(({ cidr, action }) => `${action} ${cidr}`))
+
+test('on the way between any two sets of rules no address is admitted that both refuse, and none is refused that both admit', () => {
+  fc.assert(
+    fc.property(ruleSet, ruleSet, (before, after) => {
+      const model = modelWith(before)
+      const old = [...model.rules]
+      const wanted = specOf(after).rules ?? []
+      settle(specOf(after), model, () => {
+        for (const area of areas) {
+          if (!admits(old, area) && !admits(wanted, area)) expect(admits(model.rules, area)).toBe(false)
+          if (admits(old, area) && admits(wanted, area)) expect(admits(model.rules, area)).toBe(true)
+        }
+      })
+      expect(names(model.rules)).toEqual(names(wanted))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a policy is never empty on the way, unless it ends or began so', () => {
+  fc.assert(
+    fc.property(ruleSet, ruleSet, (before, after) => {
+      const model = modelWith(before)
+      const counts: number[] = []
+      settle(specOf(after), model, () => counts.push(model.rules.length))
+      expect(counts.slice(0, -1)).not.toContain(0)
+      expect(model.rules).toHaveLength(Object.keys(after).length)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a plan that is cut off anywhere, with the spec changed meanwhile, goes on as safely', () => {
+  fc.assert(
+    fc.property(ruleSet, ruleSet, ruleSet, fc.nat(8), (first, second, third, steps) => {
+      const model = modelWith(first)
+      const ends = [first, second, third].map((rules) => specOf(rules).rules ?? [])
+      const look = (): void => {
+        for (const area of areas) {
+          if (!ends.some((rules) => admits(rules, area))) expect(admits(model.rules, area)).toBe(false)
+        }
+      }
+      settle(specOf(second), model, look, steps)
+      settle(specOf(third), model, look)
+      expect(names(model.rules)).toEqual(names(ends[2] ?? []))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('the only rule of a policy changes its action behind a temporary deny of a documentation address', () => {
+  const model = modelWith({ '10.0.0.0/8': 'allow' })
+  const abouts: string[] = []
+  for (const operation of planFor(specOf({ '10.0.0.0/8': 'deny' }), model)) {
+    abouts.push(`${operation.type} ${operation.about}`)
+    model.apply(operation)
+  }
+  expect(abouts).toEqual([
+    'create deny 192.0.2.1/32 for the time being',
+    'delete allow 10.0.0.0/8',
+    'create deny 10.0.0.0/8',
+  ])
+  expect(planFor(specOf({ '10.0.0.0/8': 'deny' }), model).map(({ type, about }) => `${type} ${about}`)).toEqual([
+    'delete deny 192.0.2.1/32',
+  ])
+})
+
+test('the temporary deny takes a documentation address that no rule holds', () => {
+  const model = modelWith({})
+  model.add({ cidr: '192.0.2.1/32', action: 'allow', description: '', metadata: '' })
+  const spec: IPPolicySpec = { rules: [{ cidr: '192.0.2.1/32', action: 'deny' }] }
+  expect(planFor(spec, model)[0]).toMatchObject({ type: 'create', body: { cidr: '192.0.2.2/32', action: 'deny' } })
+})
+
+test('of equal rules the one with the lowest id stays', () => {
+  const model = modelWith({ '10.0.0.0/8': 'allow' })
+  model.add({ cidr: '10.0.0.0/8', action: 'allow', description: '', metadata: '' })
+  const plan = planFor(specOf({ '10.0.0.0/8': 'allow' }), model)
+  expect(plan).toEqual([{ type: 'delete', id: 'ipr_000002', about: 'allow 10.0.0.0/8' }])
+})
+
+test('a range that the API spells differently is the same range', () => {
+  const model = new PolicyModel()
+  const spec: IPPolicySpec = {
+    rules: [
+      { cidr: '2001:db8::/32', action: 'allow' },
+      { cidr: '192.0.2.7/32', action: 'deny' },
+    ],
+  }
+  settle(spec, model, () => undefined)
+  const respelled = model.objects(POLICY).map((rule) => ({
+    ...rule,
+    cidr: rule.cidr === '192.0.2.7/32' ? '192.0.2.7' : '2001:0DB8:0::/32',
+  }))
+  expect(ipPolicy.children?.plan(desiredOf({ spec }), POLICY, respelled)).toEqual([])
+})
+
+test('a rule without metadata of its own carries a marker that is the same over all attempts', () => {
+  const spec: IPPolicySpec = { rules: [{ cidr: '10.0.0.0/8', action: 'allow', description: 'office' }] }
+  const [first] = planFor(spec, new PolicyModel())
+  const [again] = planFor(spec, new PolicyModel())
+  expect(first).toEqual(again)
+  expect(first).toMatchObject({
+    type: 'create',
+    body: { ip_policy_id: POLICY, cidr: '10.0.0.0/8', action: 'allow', description: 'office' },
+  })
+  expect(first?.type === 'create' && first.body.metadata).toMatch(/^\{"culvert":"[0-9a-f]{32}"\}$/)
+})
+
+test('a changed text is an update that names the fields, and the cidr stays', () => {
+  const model = modelWith({ '10.0.0.0/8': 'allow' })
+  const spec: IPPolicySpec = {
+    rules: [{ cidr: '10.0.0.0/8', action: 'allow', description: 'office', metadata: 'mine' }],
+  }
+  expect(planFor(spec, model)).toEqual([
+    {
+      type: 'update',
+      id: 'ipr_000001',
+      body: { description: 'office', metadata: 'mine' },
+      about: 'allow 10.0.0.0/8',
+      fields: ['rules.description', 'rules.metadata'],
+    },
+  ])
+})

@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { RemoteObject } from '../../../src/api/types.ts'
+import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
+import type { ReservedDomainSpec } from '../../../src/kinds/reserved-domain-schema.ts'
+import { desiredOf } from '../../builders/kinds/desired.ts'
+import { domainSpec } from '../../builders/kinds/specs.ts'
+
+const managed: ReservedDomainSpec = { domain: '*.apps.example.com', certificateManagementPolicy: {} }
+const start = Date.parse('2030-01-01T00:00:00Z')
+const at = (seconds: number): string => new Date(start + seconds * 1000).toISOString()
+
+interface Job {
+  readonly error_code?: string
+  readonly msg?: string
+  readonly started_at?: string
+  readonly retries_at?: string
+}
+
+function remoteWith(job: Job | null, certificate: unknown = null): RemoteObject {
+  return {
+    id: 'rd_1',
+    domain: '*.apps.example.com',
+    cname_target: 'x.cname.tunnel.example',
+    acme_challenge_cname_target: 'y.acme.tunnel.example',
+    certificate,
+    certificate_management_policy: { authority: 'letsencrypt', private_key_type: 'rsa' },
+    certificate_management_status: { renews_at: null, provisioning_job: job },
+  }
+}
+
+const readiness = (remote: RemoteObject, now = start, spec = managed) => reservedDomain.readiness({ spec, remote, now })
+const condition = (type: string, remote: RemoteObject, spec = managed) =>
+  readiness(remote, start, spec).conditions?.find((candidate) => candidate.type === type)
+const certificate = { id: 'cert_1', uri: '/tls_certificates/cert_1' }
+
+describe('while a certificate is provisioned', () => {
+  test('the domain is not ready, and looks are first 5 s and in the end 60 s apart', () => {
+    const remote = remoteWith({ started_at: at(0) })
+    expect(readiness(remote)).toMatchObject({ ready: false, reason: 'CertificatePending', lookAgainMs: 5000 })
+    const waits = [0, 60, 120, 600, 6000].map((seconds) => readiness(remote, start + seconds * 1000).lookAgainMs)
+    expect(waits).toEqual([5000, 6000, 12_000, 60_000, 60_000])
+  })
+
+  test('each wait is from 1 s to 10 min, whatever the times are', () => {
+    const time = fc.oneof(fc.constant(undefined), fc.integer({ min: -1e9, max: 1e9 }).map(at), fc.constant('soon'))
+    const job = fc.record({
+      error_code: fc.constantFrom('DNS_ERROR', 'INTERNAL_ERROR', 'NEW'),
+      started_at: time,
+      retries_at: time,
+    })
+    fc.assert(
+      fc.property(job, (fields) => {
+        const { lookAgainMs = 0 } = readiness(remoteWith(JSON.parse(JSON.stringify(fields))))
+        expect(lookAgainMs).toBeGreaterThanOrEqual(1000)
+        expect(lookAgainMs).toBeLessThanOrEqual(600_000)
+      }),
+    )
+  })
+})
+
+test('a DNS error names the records to make and when it is tried again, and stalls', () => {
+  const remote = remoteWith({ error_code: 'DNS_ERROR', msg: 'no CNAME', started_at: at(-60), retries_at: at(30) })
+  const found = readiness(remote)
+  expect(found).toMatchObject({ ready: false, reason: 'DNSError', stalled: true, lookAgainMs: 30_000 })
+  expect(found.message).toContain('*.apps.example.com CNAME x.cname.tunnel.example')
+  expect(found.message).toContain('_acme-challenge.apps.example.com CNAME y.acme.tunnel.example')
+  expect(found.message).toContain(at(30))
+  expect(condition('DNSReady', remote)).toMatchObject({ status: 'False', reason: 'DNSError' })
+})
+
+test('an internal error says that it will be retried, and does not stall', () => {
+  const found = readiness(remoteWith({ error_code: 'INTERNAL_ERROR', retries_at: at(45) }))
+  expect(found).toMatchObject({ ready: false, reason: 'InternalError', stalled: false, lookAgainMs: 45_000 })
+  expect(found.message).toContain('will be retried')
+})
+
+test('with a certificate the domain is ready and nothing is polled', () => {
+  const found = readiness(remoteWith(null, certificate))
+  expect(found).toMatchObject({ ready: true })
+  expect(found.lookAgainMs).toBeUndefined()
+  expect(condition('CertificateReady', remoteWith(null, certificate))).toMatchObject({ status: 'True' })
+})
+
+test('a failing renewal shows while the certificate in use still works', () => {
+  const remote = remoteWith({ error_code: 'DNS_ERROR', retries_at: at(30) }, certificate)
+  expect(readiness(remote)).toMatchObject({ ready: true, message: expect.stringContaining('renewal fails') })
+  expect(condition('CertificateReady', remote)).toMatchObject({ status: 'False', reason: 'RenewalFailing' })
+})
+
+test('a domain of the service needs no records and says nothing about DNS', () => {
+  const remote = { ...remoteWith(null, certificate), cname_target: null, acme_challenge_cname_target: null }
+  expect(condition('DNSReady', remote)).toBeUndefined()
+  expect(reservedDomain.status(remote, {})).not.toHaveProperty('dnsRecords')
+})
+
+test('without a policy the domain is ready, and says whether a certificate was uploaded', () => {
+  const none: ReservedDomainSpec = { domain: 'a.example.com' }
+  expect(readiness(remoteWith(null), start, none)).toMatchObject({ ready: true })
+  expect(condition('CertificateReady', remoteWith(null), none)).toMatchObject({
+    status: 'Unknown',
+    reason: 'CertificateNotManaged',
+  })
+  expect(condition('CertificateReady', remoteWith(null), { ...none, certificateID: 'cert_9' })?.status).toBe('True')
+})
+
+test('certificate and policy are never sent together', () => {
+  fc.assert(
+    fc.property(domainSpec, (spec) => {
+      const { certificate_id, certificate_management_policy } = reservedDomain.desire(desiredOf({ spec }), undefined)
+      expect(certificate_id != null && certificate_management_policy != null).toBe(false)
+    }),
+  )
+})
+
+test('the records to make are in the status', () => {
+  expect(reservedDomain.status(remoteWith(null), {})).toMatchObject({
+    dnsRecords: [
+      { name: '*.apps.example.com', type: 'CNAME', value: 'x.cname.tunnel.example' },
+      { name: '_acme-challenge.apps.example.com', type: 'CNAME', value: 'y.acme.tunnel.example' },
+    ],
+  })
+})

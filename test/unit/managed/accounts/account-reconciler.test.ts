@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import { ModelAccount } from '../../../builders/model-account.ts'
+import { ModelWorld } from '../../../builders/model-world.ts'
+
+const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
+
+function isReady(world: ModelWorld, kind: string, name: string): boolean {
+  return world.get(kind, name)?.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
+}
+
+function accountReason(world: ModelWorld): string | undefined {
+  return world.accountResource?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason
+}
+
+/** A world with `count` backends in place. */
+async function withBackends(count: number): Promise<ModelWorld> {
+  const world = ModelWorld.start()
+  const names = Array.from({ length: count }, (_, index) => `web-${index}`)
+  for (const name of names) world.apply('Backend', name, tunnels)
+  await world.until('Ready', () => names.every((name) => isReady(world, 'Backend', name)))
+  return world
+}
+
+test('an account that is deleted while resources need it says so once and then keeps silent', async () => {
+  const world = await withBackends(1)
+  world.deleteAccount()
+  await world.until('Deleting', () => accountReason(world) === 'Deleting')
+  const { length } = world.writes
+  const told = world.events.length
+  await world.clock.advance(300_000)
+  expect(world.writes.slice(length)).toEqual([])
+  expect(world.events.slice(told)).toEqual([])
+  world.delete('Backend', 'web-0')
+  await world.until('the account gone', () => world.accountResource === undefined)
+  expect(world.account.all()).toEqual([])
+})
+
+test('a key for another account holds up deletions too: nothing is taken for deleted there', async () => {
+  const world = await withBackends(1)
+  world.keys.set('key-2', new ModelAccount())
+  world.kill()
+  world.changeKey('key-2')
+  world.delete('Backend', 'web-0')
+  world.startOperator()
+  await world.until('IdentityUnproven', () => accountReason(world) === 'IdentityUnproven')
+  await world.clock.advance(120_000)
+  expect(world.get('Backend', 'web-0')).toBeDefined()
+  world.changeKey('key-1')
+  await world.until('gone', () => world.get('Backend', 'web-0') === undefined)
+  expect(world.account.all()).toEqual([])
+})
+
+test('deleting goes on after a restart although most objects are gone already', async () => {
+  const world = await withBackends(8)
+  world.kill()
+  for (let index = 0; index < 8; index++) world.delete('Backend', `web-${index}`)
+  for (const { path, object } of world.account.all().slice(0, 7)) world.account.delete(path, object.id)
+  world.startOperator()
+  await world.until('all gone', () => world.all().length === 0)
+  expect(world.account.all()).toEqual([])
+})
+
+test('while the API refuses the key, one call asks for all collections', async () => {
+  const world = await withBackends(1)
+  world.apply('IPPolicy', 'office', { rules: [], allowEmpty: true })
+  await world.until('Ready', () => isReady(world, 'IPPolicy', 'office'))
+  world.keys.delete('key-1')
+  await world.until('Unauthorized', () => accountReason(world) === 'Unauthorized')
+  const reads = world.reads.length
+  const writes = world.writes.length
+  await world.clock.advance(60_000)
+  const asked = world.reads.slice(reads)
+  expect(asked.length).toBeGreaterThan(0)
+  expect(asked.length).toBeLessThanOrEqual(8)
+  expect(world.writes.slice(writes)).toEqual([])
+  world.keys.set('key-1', world.account)
+  await world.until('Available', () => accountReason(world) === 'Available')
+})
+
+test('objects of resources that came back without their status are not reported as orphans', async () => {
+  const world = await withBackends(1)
+  world.kill()
+  world.restore('Backend', 'web-0')
+  world.startOperator()
+  await world.until('Ready', () => isReady(world, 'Backend', 'web-0'))
+  expect(world.accountResource?.status?.orphanCount).toBe(0)
+  expect(world.account.all()).toHaveLength(1)
+})
+
+test('a resource that nobody wants to see any more leaves an orphan, which is reported and left alone', async () => {
+  const world = await withBackends(1)
+  world.patch('Backend', 'web-0', { metadata: { finalizers: [] } })
+  world.delete('Backend', 'web-0')
+  await world.until('reported', () => world.accountResource?.status?.orphanCount === 1)
+  expect(world.accountResource?.status?.orphans).toMatchObject([{ kind: 'Backend', name: 'web-0' }])
+  await world.clock.advance(120_000)
+  expect(world.account.all()).toHaveLength(1)
+})
+
+test('more vanished objects than may vanish at a time stop everything until an administrator confirms', async () => {
+  const world = await withBackends(7)
+  for (const { path, object } of world.account.all().slice(0, 6)) world.account.delete(path, object.id)
+  await world.until('IdentityUnproven', () => accountReason(world) === 'IdentityUnproven')
+  world.delete('Backend', 'web-0')
+  await world.clock.advance(180_000)
+  expect(world.account.all()).toHaveLength(1)
+  expect(world.get('Backend', 'web-0')).toBeDefined()
+  world.patchAccount({ metadata: { annotations: { 'culvert.dev/confirm-identity': 'yes' } } })
+  await world.until('all made again', () => world.account.all().length === 6)
+  expect(world.get('Backend', 'web-0')).toBeUndefined()
+})

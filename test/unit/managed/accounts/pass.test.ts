@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import type { Change } from '../../../../src/api/account-cache.ts'
+import { collections } from '../../../../src/api/collections.ts'
+import type { Collection, RemoteObject } from '../../../../src/api/types.ts'
+import { kinds } from '../../../../src/kinds/index.ts'
+import type { AccountContext } from '../../../../src/managed/accounts/account-context.ts'
+import { concerned, countMissing, holdingsOf, sweep } from '../../../../src/managed/accounts/pass.ts'
+import type { LiveSession } from '../../../../src/managed/accounts/session.ts'
+import { formatAttempt } from '../../../../src/managed/attempt.ts'
+import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
+import { KindsRegistry } from '../../../../src/managed/kinds-registry.ts'
+import { Memories } from '../../../../src/managed/memory.ts'
+import { cr, marked } from '../../../builders/custom-resource.ts'
+
+const registry = new KindsRegistry(kinds)
+const { tunnelGroupBackends, ipPolicies, ipPolicyRules } = collections
+
+/** What a pass reads: resources and listed objects. Everything else is absent. */
+function scene(
+  resources: readonly CustomResource[],
+  listed: Readonly<Record<string, readonly RemoteObject[]>> = {},
+  usedBefore: readonly string[] = [],
+) {
+  const memories = new Memories()
+  const context = {
+    kinds: registry,
+    memories,
+    installation: 'here',
+    resources: {
+      get: ({ kind, namespace, name }) =>
+        resources.find(
+          (one) => one.kind === kind && one.metadata.namespace === namespace && one.metadata.name === name,
+        ),
+      holderOf: (id) => resources.find((one) => statusOf(one).id === id),
+      childHolderOf: (id) =>
+        resources.find((one) => registry.managedKind(one.kind)?.children?.idsIn(statusOf(one)).includes(id)),
+    },
+  } as Partial<AccountContext> as AccountContext
+  let changes: readonly Change[] = []
+  const session = {
+    cache: {
+      all: ({ path }: Collection) => listed[path] ?? [],
+      get: ({ path }: Collection, id: string) => {
+        const object = listed[path]?.find((one) => one.id === id)
+        return object === undefined ? undefined : { object }
+      },
+    },
+    usedBefore: new Set(usedBefore),
+    takeChanges: () => changes,
+  } as unknown as LiveSession
+  return {
+    context,
+    session,
+    copiesOf: (uid: string) => memories.of(uid).copies,
+    setChanges: (next: readonly Change[]) => {
+      changes = next
+    },
+  }
+}
+
+const policy = (status: CustomResource['status'] = {}, name = 'office'): CustomResource => ({
+  ...cr({ name, uid: `uid-${name}` }, status, { rules: [] }),
+  kind: 'IPPolicy',
+})
+
+describe('a sweep over marked objects', () => {
+  const swept = (resource: CustomResource | undefined, ...objects: RemoteObject[]) => {
+    const found = scene(resource === undefined ? [] : [resource], { [tunnelGroupBackends.path]: objects })
+    const orphans = sweep(found.context, found.session, [tunnelGroupBackends])
+    return { orphans: orphans.map(({ id }) => id), copies: found.copiesOf('mine') }
+  }
+
+  test('leaves the one that its resource holds, hands copies to the resource', () => {
+    const held = cr({}, { id: 'b_1' })
+    expect(swept(held, marked('b_1'), marked('b_2'), marked('b_3'))).toEqual({ orphans: [], copies: ['b_2', 'b_3'] })
+  })
+
+  test('judges nothing while a create is open or no id is known', () => {
+    const attempt = formatAttempt({
+      uid: 'mine',
+      number: 1,
+      nonce: 'abcdef01',
+      account: { kind: 'Account', name: 'a' },
+    })
+    const open = cr({ annotations: { 'culvert.dev/create-attempt': attempt } }, { id: 'b_1' })
+    expect(swept(open, marked('b_2'))).toEqual({ orphans: [], copies: undefined })
+    expect(swept(cr(), marked('b_2'))).toEqual({ orphans: [], copies: undefined })
+    expect(swept(cr(), marked('b_2', { uid: 'former' }))).toEqual({ orphans: [], copies: undefined })
+  })
+
+  test('reports what nobody owns: the resource is gone, or a namesake holds another object', () => {
+    expect(swept(undefined, marked('b_2'), marked('b_1')).orphans).toEqual(['b_1', 'b_2'])
+    expect(swept(cr({}, { id: 'b_9' }), marked('b_1', { uid: 'former' })).orphans).toEqual(['b_1'])
+  })
+
+  test('passes over what is not ours: no marker, another installation, an unknown kind', () => {
+    const others = [{ id: 'b_1' }, marked('b_2', { installation: 'elsewhere' }), marked('b_3', { kind: 'Later' })]
+    expect(swept(undefined, ...others)).toEqual({ orphans: [], copies: undefined })
+  })
+
+  test('children of a held parent belong to it; those of nobody are orphans', () => {
+    const rule = (id: string, parent: string) =>
+      marked(id, { kind: 'IPPolicy', name: 'office', uid: 'uid-office' }, { ip_policy: { id: parent } })
+    const found = scene([policy({ id: 'ipp_1' })], {
+      [ipPolicyRules.path]: [rule('ipr_1', 'ipp_1'), rule('ipr_2', 'ipp_2')],
+    })
+    sweep(found.context, found.session, [ipPolicyRules])
+    expect(found.copiesOf('uid-office')).toBeUndefined()
+    const nobody = scene([], { [ipPolicyRules.path]: [rule('ipr_1', 'ipp_1')] })
+    expect(sweep(nobody.context, nobody.session, [ipPolicyRules]).map(({ id }) => id)).toEqual(['ipr_1'])
+  })
+})
+
+describe('the collections of a pass', () => {
+  const paths = (
+    found: ReturnType<typeof scene>,
+    members: readonly CustomResource[],
+    orphans?: { collection: string }[],
+  ) => holdingsOf(found.context, found.session, members, orphans).collections.map(({ path }) => path)
+
+  test('are those in use with those of their children, each once', () => {
+    const members = [cr(), cr({ name: 'other' }), policy()]
+    expect(paths(scene(members), members)).toEqual([tunnelGroupBackends.path, ipPolicies.path, ipPolicyRules.path])
+  })
+
+  test('are those too in which objects of ours may be left, by what was listed, reported or in use before', () => {
+    expect(paths(scene([], { [ipPolicies.path]: [marked('ipp_1')] }), [])).toEqual([ipPolicies.path])
+    expect(paths(scene([], { [ipPolicies.path]: [{ id: 'ipp_1' }] }), [])).toEqual([])
+    expect(paths(scene([]), [], [{ collection: ipPolicies.path }])).toEqual([ipPolicies.path])
+    expect(paths(scene([], {}, [ipPolicyRules.path]), [])).toEqual([ipPolicyRules.path])
+  })
+})
+
+describe('who a pass wakes', () => {
+  const office = policy({ id: 'ipp_1', rules: [{ cidr: '10.0.0.0/8', action: 'allow', id: 'ipr_1' }] })
+  const web = cr({}, { id: 'b_1' })
+  const woken = (...changes: Change[]) => {
+    const found = scene([web, office])
+    found.setChanges(changes)
+    return concerned(found.context, found.session, [web, office]).map(({ kind }) => kind)
+  }
+
+  test('the holder of an object that changed or vanished, and nobody for others', () => {
+    expect(woken({ type: 'changed', id: 'b_1', object: { id: 'b_1' }, collection: tunnelGroupBackends })).toEqual([
+      'Backend',
+    ])
+    expect(woken({ type: 'vanished', id: 'b_1', collection: tunnelGroupBackends })).toEqual(['Backend'])
+    expect(woken({ type: 'appeared', id: 'b_2', object: { id: 'b_2' }, collection: tunnelGroupBackends })).toEqual([])
+  })
+
+  test('the parent of a child that appeared, changed or vanished', () => {
+    const child = { id: 'ipr_2', ip_policy: { id: 'ipp_1' } }
+    expect(woken({ type: 'appeared', id: 'ipr_2', object: child, collection: ipPolicyRules })).toEqual(['IPPolicy'])
+    expect(woken({ type: 'vanished', id: 'ipr_1', collection: ipPolicyRules })).toEqual(['IPPolicy'])
+    const foreign = { id: 'ipr_3', ip_policy: { id: 'ipp_9' } }
+    expect(woken({ type: 'changed', id: 'ipr_3', object: foreign, collection: ipPolicyRules })).toEqual([])
+  })
+
+  test('each resource once, and those with copies', () => {
+    const change: Change = { type: 'changed', id: 'b_1', object: { id: 'b_1' }, collection: tunnelGroupBackends }
+    expect(woken(change, change)).toEqual(['Backend'])
+    const found = scene([web])
+    found.context.memories.of('mine').copies = ['b_2']
+    expect(concerned(found.context, found.session, [web])).toEqual([web])
+  })
+})
+
+test('missing are objects of resources that hold one and no list shows', () => {
+  const found = scene([], { [tunnelGroupBackends.path]: [marked('b_1')] })
+  const members = [cr({}, { id: 'b_1' }), cr({}, { id: 'b_2' }), cr()]
+  expect(countMissing(found.context, found.session, members)).toEqual({ known: 2, missing: 1 })
+})

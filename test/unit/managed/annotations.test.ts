@@ -1,0 +1,169 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { fingerprint } from '../../../src/api/fingerprint.ts'
+import { type Attempt, formatAttempt, parseAttempt } from '../../../src/managed/attempt.ts'
+import { hasFormerAttempt, openRequest, ownAttempt, unresolvedAttempt } from '../../../src/managed/cr.ts'
+import { formatMarker, type Marker, parseMarker } from '../../../src/managed/marker.ts'
+import { formatOwnership, isSealed, parseOwnership } from '../../../src/managed/ownership.ts'
+import { metadataProblem } from '../../../src/managed/types/metadata.ts'
+import { cr } from '../../builders/custom-resource.ts'
+
+const name = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?$/)
+const nonce = fc.stringMatching(/^[0-9a-f]{32}$/)
+
+const attempts: fc.Arbitrary<Attempt> = fc.record({
+  uid: fc.uuid(),
+  number: fc.integer({ min: 1, max: 999_999_999 }),
+  nonce,
+  account: fc.record({ kind: fc.constantFrom('Account', 'ClusterAccount'), name }),
+})
+
+const markers: fc.Arbitrary<Marker> = fc.record({
+  installation: fc.string(),
+  kind: fc.string(),
+  namespace: fc.string(),
+  name: fc.string(),
+  uid: fc.string(),
+  nonce: fc.string(),
+})
+
+/** Texts near the format, and any others. */
+const texts = (format: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.json(),
+    fc.tuple(format, fc.nat(), fc.string({ maxLength: 2 })).map(([text, at, put]) => {
+      const place = at % (text.length + 1)
+      return text.slice(0, place) + put + text.slice(place + 1)
+    }),
+  )
+
+describe('attempts', () => {
+  test('are read as they were written', () => {
+    fc.assert(
+      fc.property(attempts, (attempt) => {
+        expect(parseAttempt(formatAttempt(attempt))).toEqual(attempt)
+      }),
+    )
+  })
+
+  test('are read from any text without harm, and mean what they say', () => {
+    fc.assert(
+      fc.property(texts(attempts.map(formatAttempt)), (text) => {
+        const attempt = parseAttempt(text)
+        if (attempt !== undefined) expect(formatAttempt(attempt)).toBe(text)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('of another uid are not the resource’s own', () => {
+    const copied = formatAttempt({
+      uid: 'other',
+      number: 1,
+      nonce: 'abcdef01',
+      account: { kind: 'Account', name: 'a' },
+    })
+    const resource = cr({ uid: 'mine', annotations: { 'culvert.dev/create-attempt': copied } })
+    expect(ownAttempt(resource)).toBeUndefined()
+    expect(unresolvedAttempt(resource)).toBeUndefined()
+    expect(hasFormerAttempt(resource)).toBe(true)
+  })
+
+  test('are open while their nonce is not the one in status', () => {
+    const attempt = { uid: 'mine', number: 2, nonce: 'abcdef01', account: { kind: 'Account', name: 'a' } } as const
+    const annotations = { 'culvert.dev/create-attempt': formatAttempt(attempt) }
+    const stored = (inStatus: string) => cr({ uid: 'mine', annotations }, { create: { nonce: inStatus, attempt: 1 } })
+    expect(unresolvedAttempt(cr({ uid: 'mine', annotations }))).toEqual(attempt)
+    expect(unresolvedAttempt(stored('00000000'))).toEqual(attempt)
+    expect(unresolvedAttempt(stored('abcdef01'))).toBeUndefined()
+    expect(hasFormerAttempt(stored('abcdef01'))).toBe(false)
+  })
+})
+
+describe('markers', () => {
+  test('are read as they were written, and equal markers are equal texts', () => {
+    fc.assert(
+      fc.property(markers, (marker) => {
+        const text = formatMarker(marker)
+        expect(parseMarker(text)).toEqual(marker)
+        const reversed = Object.fromEntries(Object.entries(marker).reverse()) as unknown as Marker
+        expect(formatMarker(reversed)).toBe(text)
+      }),
+    )
+  })
+
+  test('are read from any text without harm', () => {
+    fc.assert(
+      fc.property(texts(markers.map(formatMarker)), (text) => {
+        const marker = parseMarker(text)
+        if (marker === undefined) return
+        for (const field of ['installation', 'kind', 'namespace', 'name', 'uid', 'nonce'] as const) {
+          expect(typeof marker[field]).toBe('string')
+        }
+      }),
+      { numRuns: 1000 },
+    )
+    for (const other of [undefined, null, 1, {}, []]) expect(parseMarker(other)).toBeUndefined()
+  })
+
+  test('fit into the metadata of any resource at the API, and no user may write one', () => {
+    const longest = 'x'.repeat(253)
+    const marker = {
+      installation: longest,
+      kind: 'k'.repeat(63),
+      namespace: 'n'.repeat(63),
+      name: longest,
+      uid: longest,
+      nonce: 'f'.repeat(64),
+    }
+    expect(Buffer.byteLength(formatMarker(marker))).toBeLessThan(4096)
+    fc.assert(
+      fc.property(markers, (any) => {
+        expect(metadataProblem('spec.metadata', formatMarker(any))).toBeDefined()
+      }),
+    )
+    for (const text of ['', 'culvert', '{"Culvert":{}}', '{"a":{"culvert":1}}', '["culvert"]', '{"culvert"']) {
+      expect(metadataProblem('spec.metadata', text)).toBeUndefined()
+    }
+  })
+})
+
+describe('ownership notes', () => {
+  const seal = (text: string): string => fingerprint(text, 'key')
+  const notes = fc.record({
+    namespace: name,
+    name,
+    uid: fc.uuid(),
+    id: fc.stringMatching(/^[a-z]+_[A-Za-z0-9]{1,27}$/),
+  })
+
+  test('are read as they were written', () => {
+    fc.assert(
+      fc.property(notes, (note) => {
+        const read = parseOwnership(formatOwnership(note, seal))
+        expect(read).toMatchObject(note)
+        expect(read && isSealed(read, seal)).toBe(true)
+        expect(read && isSealed(read, (text) => fingerprint(text, 'another key'))).toBe(false)
+      }),
+    )
+  })
+
+  test('are read from any text without harm, and mean what they say', () => {
+    fc.assert(
+      fc.property(texts(notes.map((note) => formatOwnership(note, seal))), (text) => {
+        const note = parseOwnership(text)
+        if (note !== undefined) expect(formatOwnership(note, () => note.seal)).toBe(text)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+test('a request for a look is open until it is answered', () => {
+  const annotations = { 'culvert.dev/reconcile-requested-at': 'two' }
+  expect(openRequest(cr({}))).toBeUndefined()
+  expect(openRequest(cr({ annotations }))).toBe('two')
+  expect(openRequest(cr({ annotations }, { lastHandledReconcileAt: 'one' }))).toBe('two')
+  expect(openRequest(cr({ annotations }, { lastHandledReconcileAt: 'two' }))).toBeUndefined()
+})

@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { RemoteObject } from '../../../src/api/types.ts'
+import { backend } from '../../../src/kinds/backend.ts'
+import { available, plain } from '../../../src/kinds/defaults.ts'
+import { type PlanContext, plan, planCreate } from '../../../src/managed/plan.ts'
+import type { CommonSpec } from '../../../src/managed/types/common.ts'
+import type { Fields, ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
+import { desiredOf } from '../../builders/kinds/desired.ts'
+
+interface Spec extends CommonSpec {
+  readonly fields: Fields
+}
+
+/** A kind whose API fields are those of its spec: one each that only a create, only an update, and only a Secret knows. */
+const kind: ManagedDescriptor<Spec> = {
+  ...plain,
+  role: 'managed',
+  definition: backend.definition,
+  collections: backend.collections,
+  collectionOf: () => ({ path: 'things', listKey: 'things' }),
+  createOnly: ['region'],
+  updateOnly: ['endpoint_id'],
+  secretFields: ['secret'],
+  desire: ({ spec }) => spec.fields,
+  observe: ({ region, endpoint_id, size, labels }) => ({ region, endpoint_id, size, labels }),
+  comparable: ({ secret: _, ...fields }) => fields,
+  status: () => ({}),
+  readiness: () => available('there'),
+}
+
+const quiet: PlanContext = { defaultMetadata: 'marker', secretsChanged: false }
+
+function bodyOf(spec: Spec, remote: RemoteObject, context: Partial<PlanContext> = {}) {
+  const [operation, ...others] = plan(kind, desiredOf({ spec }), { remote, children: [] }, { ...quiet, ...context })
+  expect(others).toEqual([])
+  return operation?.type === 'update' ? operation.body : undefined
+}
+
+const value = fc.constantFrom(null, 1, 2, 'x', '')
+const fields = fc.record(
+  {
+    region: value,
+    endpoint_id: value,
+    size: value,
+    labels: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('x', 'y')),
+  },
+  { requiredKeys: [] },
+)
+const specs: fc.Arbitrary<Spec> = fc.record(
+  { fields, description: fc.constantFrom('', 'one', 'two'), metadata: fc.constantFrom('', 'mine', '{"a":1}') },
+  { requiredKeys: ['fields'] },
+)
+const remotes: fc.Arbitrary<RemoteObject> = fc
+  .tuple(
+    fields,
+    fc.record(
+      { description: fc.constantFrom(null, '', 'one'), metadata: fc.constantFrom(null, '', 'marker') },
+      { requiredKeys: [] },
+    ),
+  )
+  .map(([held, texts]) => ({ ...held, ...texts, id: 'x_1' }))
+
+describe('an update', () => {
+  test('applied as it is leaves nothing to do', () => {
+    fc.assert(
+      fc.property(specs, remotes, (spec, remote) => {
+        const body = bodyOf(spec, remote)
+        expect(bodyOf(spec, { ...remote, ...body })).toBeUndefined()
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('carries what differs and nothing else, and never what is fixed at create', () => {
+    fc.assert(
+      fc.property(specs, remotes, (spec, remote) => {
+        const body = bodyOf(spec, remote) ?? {}
+        expect(body).not.toHaveProperty('region')
+        for (const [name, sent] of Object.entries(body)) expect(sent).not.toEqual(remote[name])
+      }),
+    )
+  })
+
+  test('leaves alone what the kind does not speak of', () => {
+    expect(bodyOf({ fields: { size: undefined } }, { id: 'x_1', size: 5, metadata: 'marker' })).toBeUndefined()
+  })
+
+  test('clears a description that is not wanted any more', () => {
+    const remote = { id: 'x_1', description: 'old', metadata: 'marker' }
+    expect(bodyOf({ fields: {} }, remote)).toEqual({ description: '' })
+  })
+
+  test('sends secrets again when they changed, and only then', () => {
+    const remote = { id: 'x_1', metadata: 'marker' }
+    const spec = { fields: { secret: 's3cret' } }
+    expect(bodyOf(spec, remote, { secretsChanged: true })).toEqual({ secret: 's3cret' })
+    expect(bodyOf({ fields: {} }, remote, { secretsChanged: true })).toBeUndefined()
+  })
+})
+
+describe('metadata', () => {
+  const remote = (metadata: string): RemoteObject => ({ id: 'x_1', metadata })
+
+  test('are the marker while the user sets none, and the user’s bytes otherwise', () => {
+    expect(bodyOf({ fields: {} }, remote('marker'))).toBeUndefined()
+    expect(bodyOf({ fields: {} }, remote('changed'))).toEqual({ metadata: 'marker' })
+    expect(bodyOf({ fields: {}, metadata: 'mine' }, remote('marker'))).toEqual({ metadata: 'mine' })
+    expect(bodyOf({ fields: {}, metadata: '' }, remote('marker'))).toEqual({ metadata: '' })
+  })
+
+  test('are left alone while no nonce is known for a marker', () => {
+    expect(bodyOf({ fields: {} }, remote('theirs'), { defaultMetadata: undefined })).toBeUndefined()
+  })
+})
+
+test('a create carries the marker, every field that has a value, and nothing that only an update knows', () => {
+  fc.assert(
+    fc.property(specs, (spec) => {
+      const body = planCreate(kind, desiredOf({ spec }), 'marker')
+      expect(body.metadata).toBe('marker')
+      expect(body).not.toHaveProperty('endpoint_id')
+      expect(Object.values(body)).not.toContain(null)
+      expect(Object.values(body)).not.toContain(undefined)
+      for (const name of ['region', 'size', 'labels']) {
+        if (spec.fields[name] !== undefined && spec.fields[name] !== null) expect(body[name]).toEqual(spec.fields[name])
+      }
+      expect(body.description).toBe(spec.description || undefined)
+    }),
+  )
+})

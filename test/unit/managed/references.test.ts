@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest'
+import { backend } from '../../../src/kinds/backend.ts'
+import { edge } from '../../../src/kinds/edge.ts'
+import { kinds } from '../../../src/kinds/index.ts'
+import type { AccountSession, ManagedContext } from '../../../src/managed/context.ts'
+import type { CustomResource } from '../../../src/managed/cr.ts'
+import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
+import { namedTargets, resolveReferences } from '../../../src/managed/references.ts'
+import type { ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
+import { cr } from '../../builders/custom-resource.ts'
+
+const failover = (...names: string[]) => ({
+  type: 'Failover',
+  failover: { backendRefs: names.map((name) => ({ name })) },
+})
+const named = (name: string, status: CustomResource['status'], spec?: Readonly<Record<string, unknown>>) =>
+  cr({ name, uid: `uid-${name}` }, status, spec)
+
+/** Resolves the references of `subject` among `others`. */
+async function resolve(
+  subject: CustomResource,
+  others: readonly CustomResource[],
+  descriptor: ManagedDescriptor = backend as unknown as ManagedDescriptor,
+) {
+  const context = {
+    kinds: new KindsRegistry(kinds),
+    resources: {
+      get: ({ kind, namespace, name }) =>
+        [subject, ...others].find(
+          (one) => one.kind === kind && one.metadata.namespace === namespace && one.metadata.name === name,
+        ),
+    },
+  } as Partial<ManagedContext> as ManagedContext
+  const session = { cache: { get: () => undefined, fetch: async () => undefined } } as unknown as AccountSession
+  return await resolveReferences(context, descriptor, subject, session)
+}
+
+const reasonOf = async (promise: Promise<unknown>) =>
+  await promise.then(
+    () => undefined,
+    (error: { readonly code: string; readonly message: string }) => `${error.code}: ${error.message}`,
+  )
+
+describe('a new reference', () => {
+  const subject = cr({}, {}, failover('spare'))
+
+  test('leads to the id of its target, and is noted for the status', async () => {
+    const resolved = await resolve(subject, [named('spare', { id: 'b_1' })])
+    expect(resolved.get('Backend', { name: 'spare' })).toEqual({ id: 'b_1', object: undefined })
+    expect(resolved.applied).toEqual([{ kind: 'Backend', name: 'spare', id: 'b_1' }])
+  })
+
+  test.each([
+    ['does not exist', []],
+    ['is not created yet', [named('spare', {})]],
+    ['is being deleted', [cr({ name: 'spare', deletionTimestamp: '2026-01-01T00:00:00Z' }, { id: 'b_1' })]],
+  ])('waits for a target that %s, and says so by field and name', async (what, others) => {
+    const reason = await reasonOf(resolve(subject, others))
+    expect(reason).toContain('ReferenceNotReady: spec.failover.backendRefs[0]: Backend/spare')
+    expect(reason).toContain(what)
+  })
+
+  test('by id needs no resource', async () => {
+    const byId = cr({}, {}, { type: 'Failover', failover: { backendRefs: [{ id: 'b_7' }] } })
+    const resolved = await resolve(byId, [])
+    expect(resolved.get('Backend', { id: 'b_7' }).id).toBe('b_7')
+    expect(resolved.applied).toEqual([])
+  })
+
+  test('to a policy waits until every rule of its present spec is in place', async () => {
+    const front = {
+      ...cr({}, {}, { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } }),
+      kind: 'Edge',
+    }
+    const policy = (observedGeneration: number): CustomResource => ({
+      ...cr(
+        { name: 'office', generation: 2 },
+        {
+          id: 'ipp_1',
+          ruleCount: 1,
+          conditions: ['Ready', 'Synced'].map((type) => ({
+            type,
+            status: 'True' as const,
+            reason: 'x',
+            message: '',
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+            observedGeneration,
+          })),
+        },
+        { rules: [] },
+      ),
+      kind: 'IPPolicy',
+    })
+    const descriptor = edge as unknown as ManagedDescriptor
+    expect(await reasonOf(resolve(front, [policy(1)], descriptor))).toContain('does not have every declared rule')
+    expect((await resolve(front, [policy(2)], descriptor)).get('IPPolicy', { name: 'office' }).id).toBe('ipp_1')
+  })
+})
+
+describe('a reference that was applied before', () => {
+  const applied = { references: [{ kind: 'Backend', name: 'spare', id: 'b_1' }] }
+  const subject = cr({}, applied, failover('spare'))
+
+  test.each([
+    ['is gone', []],
+    ['is being deleted', [cr({ name: 'spare', deletionTimestamp: '2026-01-01T00:00:00Z' }, { id: 'b_1' })]],
+    ['is being made again', [named('spare', {})]],
+  ])('keeps its id while its target %s', async (_what, others) => {
+    const resolved = await resolve(subject, others)
+    expect(resolved.get('Backend', { name: 'spare' }).id).toBe('b_1')
+    expect(resolved.applied).toEqual(applied.references)
+  })
+
+  test('follows its target to another object once that may be used', async () => {
+    const resolved = await resolve(subject, [named('spare', { id: 'b_2' })])
+    expect(resolved.get('Backend', { name: 'spare' }).id).toBe('b_2')
+  })
+
+  test('beside a new one does not make that one wait less', async () => {
+    const both = cr({}, applied, failover('spare', 'other'))
+    expect(await reasonOf(resolve(both, []))).toContain('Backend/other does not exist')
+  })
+})
+
+describe('a cycle', () => {
+  test.each([
+    ['of one', failover('web'), []],
+    ['of two', failover('a'), [named('a', { id: 'b_1' }, failover('web'))]],
+    [
+      'of three behind another',
+      failover('x', 'a'),
+      [named('x', { id: 'b_0' }), named('a', { id: 'b_1' }, failover('b')), named('b', { id: 'b_2' }, failover('web'))],
+    ],
+  ])('%s is refused with its whole way', async (_what, spec, others) => {
+    const reason = await reasonOf(resolve(cr({}, {}, spec), others))
+    expect(reason).toMatch(/^ReferenceCycle: .*\(Backend\/web → (Backend\/[abx] → )*Backend\/web\)/)
+  })
+
+  test('elsewhere does not concern a resource that only leads there', async () => {
+    const others = [named('a', { id: 'b_1' }, failover('b')), named('b', { id: 'b_2' }, failover('a'))]
+    const resolved = await resolve(cr({}, {}, failover('a')), others)
+    expect(resolved.get('Backend', { name: 'a' }).id).toBe('b_1')
+  })
+
+  test('is none where two ways lead to one target', async () => {
+    const others = [
+      named('a', { id: 'b_1' }, failover('c')),
+      named('b', { id: 'b_2' }, failover('c')),
+      named('c', { id: 'b_3' }),
+    ]
+    expect((await resolve(cr({}, {}, failover('a', 'b')), others)).applied).toHaveLength(2)
+  })
+})
+
+test('targets are named in the namespace of their referrer', () => {
+  const subject = cr({ namespace: 'blog' }, {}, failover('a', 'b'))
+  expect(namedTargets(backend as unknown as ManagedDescriptor, subject)).toEqual([
+    { kind: 'Backend', namespace: 'blog', name: 'a' },
+    { kind: 'Backend', namespace: 'blog', name: 'b' },
+  ])
+})

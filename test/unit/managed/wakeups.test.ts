@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'vitest'
+import { allWatches, createWatches } from '../../../src/cli/operator/watches.ts'
+import { kinds } from '../../../src/kinds/index.ts'
+import type { ResourceType } from '../../../src/kube/types.ts'
+import { accountText } from '../../../src/managed/accounts/account-resource.ts'
+import { type CustomResource, nameOf, shortName } from '../../../src/managed/cr.ts'
+import { KindsRegistry, resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
+import { Memories } from '../../../src/managed/memory.ts'
+import { ResourceStore } from '../../../src/managed/resource-store.ts'
+import { secretType } from '../../../src/managed/secrets.ts'
+import { subscribeWakeups } from '../../../src/managed/wakeups.ts'
+import { FakeClock } from '../../builders/fake-clock.ts'
+import { ModelKube } from '../../builders/model-kube.ts'
+import { ModelKubeClient } from '../../builders/model-kube-client.ts'
+import { ModelProcess } from '../../builders/model-process.ts'
+import { createSilentLogger } from '../../builders/silent-logger.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const registry = new KindsRegistry(kinds)
+const namespaceType: ResourceType = {
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+}
+const typeOf = (kind: string): ResourceType => {
+  const descriptor = registry.managedKind(kind)
+  return descriptor === undefined ? registry.accountType(kind) : resourceTypeOf(descriptor)
+}
+
+/** Watches of a model cluster and everything that they wake. */
+class Watching {
+  readonly kube = new ModelKube()
+  readonly #clock = new FakeClock()
+  readonly #woken: string[] = []
+  readonly memories = new Memories()
+  store: ResourceStore | undefined
+
+  static async start(prepare: (watching: Watching) => void = () => undefined): Promise<Watching> {
+    const watching = new Watching()
+    prepare(watching)
+    const clock = watching.#clock
+    const process = new ModelProcess(clock)
+    const none = { nextFault: () => undefined, onWrite: () => undefined }
+    const client = new ModelKubeClient({ kube: watching.kube, process, clock, lagMs: 1, ...none })
+    const base = { client, clock, random: { next: () => 0.5, hex: () => '' }, logger: createSilentLogger() }
+    const watches = createWatches(registry, base, { namespaces: [], operatorNamespace: 'culvert-system' })
+    watching.store = new ResourceStore(registry, watches)
+    for (const watch of allWatches(watches)) void watch.start(new AbortController().signal)
+    await watching.#clock.advance(100)
+    subscribeWakeups({
+      kinds: registry,
+      store: watching.store,
+      watches,
+      memories: watching.memories,
+      operatorNamespace: 'culvert-system',
+      wake: {
+        managed: (name, lane) => watching.#woken.push(`${shortName(name)} ${lane}`),
+        account: (key, lane) => watching.#woken.push(`${accountText(key)} ${lane}`),
+      },
+    })
+    watching.#woken.length = 0
+    return watching
+  }
+
+  create(kind: string, name: string, spec: Fields, metadata: Fields = {}): void {
+    const key = kind === 'ClusterAccount' ? { name } : { namespace: 'shop', name }
+    this.kube.create(typeOf(kind), key, { spec, metadata })
+  }
+
+  patch(kind: string, name: string, patch: Fields): void {
+    this.kube.mergePatch(
+      typeOf(kind),
+      { namespace: 'shop', name },
+      patch,
+      'status' in patch ? { subresource: 'status' } : {},
+    )
+  }
+
+  delete(kind: string, name: string): void {
+    this.kube.delete(typeOf(kind), { namespace: 'shop', name })
+  }
+
+  /** Who was woken by what `act` does, each once, in alphabetical order. */
+  async by(act: () => void): Promise<readonly string[]> {
+    this.#woken.length = 0
+    act()
+    await this.#clock.advance(10)
+    return [...new Set(this.#woken)].sort()
+  }
+}
+
+const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
+const spare = { type: 'Failover', failover: { backendRefs: [{ name: 'web' }] } }
+const account = { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' } }
+const FINALIZED = { finalizers: ['culvert.dev/remote'] }
+
+describe('a resource', () => {
+  test('is woken when it appears or is edited, in the lane of edits', async () => {
+    const watching = await Watching.start()
+    expect(await watching.by(() => watching.create('Backend', 'web', tunnels))).toEqual(['Backend/web edit'])
+    expect(await watching.by(() => watching.patch('Backend', 'web', { spec: { description: 'x' } }))).toEqual([
+      'Backend/web edit',
+    ])
+  })
+
+  test('is not woken by the status that we wrote ourselves; those that refer to it are', async () => {
+    const watching = await Watching.start((start) => {
+      start.create('Backend', 'web', tunnels)
+      start.create('Backend', 'spare', spare)
+    })
+    const woken = await watching.by(() => {
+      watching.patch('Backend', 'web', { status: { id: 'b_1' } })
+      const written = watching.kube.get<CustomResource>(typeOf('Backend'), { namespace: 'shop', name: 'web' })
+      if (written !== undefined) watching.store?.record(written)
+    })
+    expect(woken).toEqual(['Backend/spare edit'])
+  })
+
+  test('wakes nobody else when only its labels change', async () => {
+    const watching = await Watching.start((start) => {
+      start.create('Backend', 'web', tunnels)
+      start.create('Backend', 'spare', spare)
+    })
+    expect(await watching.by(() => watching.patch('Backend', 'web', { metadata: { labels: { a: 'b' } } }))).toEqual([
+      'Backend/web edit',
+    ])
+  })
+
+  test('that is to be deleted is woken when a referrer lets go of it or goes away', async () => {
+    const watching = await Watching.start((start) => {
+      start.create('Backend', 'web', tunnels, FINALIZED)
+      start.create('Backend', 'spare', spare)
+      start.create('Backend', 'other', spare)
+      start.delete('Backend', 'web')
+    })
+    expect(await watching.by(() => watching.delete('Backend', 'spare'))).toEqual(['Backend/web edit'])
+    const letGo = { spec: { failover: { backendRefs: [{ id: 'b_1' }] } } }
+    expect(await watching.by(() => watching.patch('Backend', 'other', letGo))).toEqual([
+      'Backend/other edit',
+      'Backend/web edit',
+    ])
+  })
+
+  test('that is gone leaves no memory', async () => {
+    const watching = await Watching.start((start) => start.create('Backend', 'web', tunnels))
+    const uid = watching.kube.get(typeOf('Backend'), { namespace: 'shop', name: 'web' })?.metadata.uid ?? ''
+    const memory = watching.memories.of(uid)
+    expect(watching.memories.of(uid)).toBe(memory)
+    await watching.by(() => watching.delete('Backend', 'web'))
+    expect(watching.memories.of(uid)).not.toBe(memory)
+  })
+})
+
+describe('an account', () => {
+  test('that comes, goes or is edited wakes those in its reach, one whose status changes only itself', async () => {
+    const watching = await Watching.start((start) => start.create('Backend', 'web', tunnels))
+    expect(await watching.by(() => watching.create('Account', 'default', account))).toEqual([
+      'Account/shop/default edit',
+      'Backend/web edit',
+    ])
+    const all = ['Account/shop/default edit', 'Backend/web edit']
+    const edit = { spec: { resyncInterval: '1m' } }
+    expect(await watching.by(() => watching.patch('Account', 'default', edit))).toEqual(all)
+    const status = { status: { orphanCount: 1 } }
+    expect(await watching.by(() => watching.patch('Account', 'default', status))).toEqual(['Account/shop/default edit'])
+    expect(await watching.by(() => watching.delete('Account', 'default'))).toEqual([
+      'Account/shop/default edit',
+      'Backend/web edit',
+    ])
+  })
+
+  test('that is to be deleted is woken when one that needed it is gone', async () => {
+    const watching = await Watching.start((start) => {
+      start.create('Backend', 'web', tunnels)
+      start.create('Account', 'default', account, FINALIZED)
+      start.delete('Account', 'default')
+    })
+    expect(await watching.by(() => watching.delete('Backend', 'web'))).toEqual(['Account/shop/default edit'])
+  })
+})
+
+describe('a Secret', () => {
+  const change = (watching: Watching, namespace: string, name: string) => () => {
+    watching.kube.mergePatch(secretType, { namespace, name }, { data: { a: 'b' } })
+  }
+
+  test('wakes the accounts whose key it holds: of its namespace, or of the cluster in the operator’s', async () => {
+    const watching = await Watching.start((start) => {
+      for (const namespace of ['shop', 'culvert-system', 'blog'])
+        start.kube.create(secretType, { namespace, name: 'key' }, {})
+      start.create('Account', 'default', account)
+      start.create('ClusterAccount', 'shared', account)
+    })
+    expect(await watching.by(change(watching, 'shop', 'key'))).toEqual(['Account/shop/default edit'])
+    expect(await watching.by(change(watching, 'culvert-system', 'key'))).toEqual(['ClusterAccount//shared edit'])
+    expect(await watching.by(change(watching, 'blog', 'key'))).toEqual([])
+  })
+
+  test('wakes the resources that read it', async () => {
+    const monitor = { monitor: { apiKeySecretRef: { name: 'key', key: 'a' } } }
+    const watching = await Watching.start((start) => {
+      for (const name of ['key', 'other']) start.kube.create(secretType, { namespace: 'shop', name }, {})
+      start.create('EventDestination', 'sink', monitor)
+    })
+    expect(await watching.by(change(watching, 'shop', 'key'))).toEqual(['EventDestination/sink edit'])
+    expect(await watching.by(change(watching, 'shop', 'other'))).toEqual([])
+  })
+})
+
+test('labels of a namespace wake those in it that use an account of the cluster', async () => {
+  const watching = await Watching.start((start) => {
+    start.kube.create(namespaceType, { name: 'shop' }, {})
+    start.create('ClusterAccount', 'default', account)
+    start.create('Account', 'own', account)
+    start.create('Backend', 'web', tunnels)
+    start.create('Backend', 'own', { ...tunnels, accountRef: { name: 'own' } })
+  })
+  const label = (labels: Fields) => () => {
+    watching.kube.mergePatch(namespaceType, { name: 'shop' }, { metadata: labels })
+  }
+  expect(await watching.by(label({ labels: { team: 'a' } }))).toEqual(['Backend/web edit'])
+  expect(await watching.by(label({ annotations: { team: 'a' } }))).toEqual([])
+})
+
+test('resources are known by what they hold, read and refer to', async () => {
+  const watching = await Watching.start((start) => {
+    start.create('Account', 'default', account)
+    start.create('Backend', 'web', tunnels)
+    start.create('Backend', 'spare', spare)
+    start.patch('Backend', 'web', { status: { id: 'b_1', account: 'Account/former' } })
+  })
+  const { store } = watching
+  const names = (found: readonly CustomResource[] = []) => found.map((cr) => shortName(nameOf(cr)))
+  expect(names(store?.referrersOf({ kind: 'Backend', namespace: 'shop', name: 'web' }))).toEqual(['Backend/spare'])
+  expect(store?.holderOf('b_1')?.metadata.name).toBe('web')
+  expect(store?.holderOf('b_2')).toBeUndefined()
+  // The one in use counts, whatever the default would be.
+  expect(names(store?.membersOf({ kind: 'Account', namespace: 'shop', name: 'former' }))).toEqual(['Backend/web'])
+  expect(names(store?.membersOf({ kind: 'Account', namespace: 'shop', name: 'default' }))).toEqual(['Backend/spare'])
+})

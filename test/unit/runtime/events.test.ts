@@ -1,0 +1,134 @@
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { KubeError } from '../../../src/kube/errors.ts'
+import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../../src/kube/types.ts'
+import { cutBytes, EventRecorder, type ObjectEventNote } from '../../../src/runtime/events.ts'
+import { systemRandom } from '../../../src/util/random.ts'
+import { FakeClock } from '../../builders/fake-clock.ts'
+import { createSilentLogger, type SilentLogger } from '../../builders/silent-logger.ts'
+
+interface Written {
+  readonly type: ResourceType
+  readonly key: ObjectKey
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+const ready: ObjectEventNote = { type: 'Normal', reason: 'Ready', note: 'the edge is live' }
+
+let clock: FakeClock
+let logger: SilentLogger
+let written: Written[]
+/** What the server does with the next events. */
+let serve: () => Promise<void>
+let recorder: EventRecorder
+
+beforeEach(() => {
+  clock = new FakeClock()
+  logger = createSilentLogger()
+  written = []
+  serve = () => Promise.resolve()
+  const client: Pick<KubeClient, 'create'> = {
+    async create<T extends KubeObject>(type: ResourceType, key: ObjectKey, body: Written['body']): Promise<T> {
+      await serve()
+      written.push({ type, key, body })
+      return body as T
+    },
+  }
+  recorder = new EventRecorder({ client, clock, random: systemRandom, logger, instance: 'culvert-0' })
+})
+
+function edge(name = 'front', namespace: string | undefined = 'shop'): KubeObject {
+  const metadata = { name, uid: `uid-${name}`, resourceVersion: '7', ...(namespace === undefined ? {} : { namespace }) }
+  return { apiVersion: 'culvert.dev/v1alpha1', kind: 'Edge', metadata }
+}
+
+describe('what is written', () => {
+  test('is an Event of events.k8s.io/v1 about the object, next to it', async () => {
+    recorder.record(edge(), ready)
+    await recorder.flush()
+    expect(written).toMatchObject([
+      {
+        type: { group: 'events.k8s.io', version: 'v1' },
+        key: { namespace: 'shop', name: expect.stringMatching(/^front\.[0-9a-f]{16}$/) },
+        body: {
+          eventTime: '2026-01-01T00:00:00.000000Z',
+          reportingController: 'culvert.dev/operator',
+          reportingInstance: 'culvert-0',
+          type: 'Normal',
+          reason: 'Ready',
+          action: 'Ready',
+          note: 'the edge is live',
+          regarding: {
+            apiVersion: 'culvert.dev/v1alpha1',
+            kind: 'Edge',
+            namespace: 'shop',
+            name: 'front',
+            uid: 'uid-front',
+          },
+        },
+      },
+    ])
+  })
+
+  test('goes to the namespace default for objects of the cluster scope', async () => {
+    const { namespace: _none, ...metadata } = edge().metadata
+    recorder.record({ ...edge(), metadata }, ready)
+    await recorder.flush()
+    expect(written[0]?.key.namespace).toBe('default')
+    expect(written[0]?.body.regarding).not.toHaveProperty('namespace')
+  })
+
+  test('has a valid name for the longest of objects', async () => {
+    recorder.record(edge('a'.repeat(235) + '.'.padEnd(18, 'b')), ready)
+    await recorder.flush()
+    expect(written[0]?.key.name.length).toBeLessThanOrEqual(253)
+    expect(written[0]?.key.name).toMatch(/^a{235}b*\.[0-9a-f]{16}$/)
+  })
+
+  test('is cut at its limit in bytes, never within a character', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), fc.integer({ min: 3, max: 1024 }), (text, limit) => {
+        const cut = cutBytes(text, limit)
+        expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(limit)
+        if (cut !== text) expect(text.startsWith(cut.slice(0, -1))).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('what is not written', () => {
+  test('is what was said about the object within ten minutes', async () => {
+    recorder.record(edge(), ready)
+    recorder.record(edge(), ready)
+    await clock.advance(599_999)
+    recorder.record(edge(), ready)
+    await recorder.flush()
+    expect(written).toHaveLength(1)
+    recorder.record(edge(), { ...ready, note: 'the edge has moved' })
+    recorder.record(edge('back'), ready)
+    await clock.advance(1)
+    recorder.record(edge(), ready)
+    await recorder.flush()
+    expect(written).toHaveLength(4)
+  })
+
+  test('is what a terminating namespace refuses, without any noise', async () => {
+    serve = () => Promise.reject(new KubeError('Forbidden', 'namespace is being terminated', { status: 403 }))
+    recorder.record(edge(), ready)
+    await recorder.flush()
+    expect(logger.lines.map(({ level }) => level)).toEqual(['debug'])
+    serve = () => Promise.resolve()
+    recorder.record(edge('back'), ready)
+    await recorder.flush()
+    expect(written).toHaveLength(1)
+  })
+
+  test('is what comes in while too much waits', async () => {
+    const gate = Promise.withResolvers<void>()
+    serve = () => gate.promise
+    for (let item = 0; item < 300; item++) recorder.record(edge(`edge-${item}`), ready)
+    gate.resolve()
+    await recorder.flush()
+    expect(written).toHaveLength(257)
+  })
+})

@@ -1,0 +1,303 @@
+import type { ServerResponse } from 'node:http'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type ClosableKubeClient, createKubeClient } from '../../../src/kube/client.ts'
+import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
+import { Reflector, type ReflectorOptions } from '../../../src/runtime/reflector.ts'
+import { systemRandom } from '../../../src/util/random.ts'
+import { FakeClock } from '../../builders/fake-clock.ts'
+import {
+  type FakeKubeServer,
+  openWatch,
+  type SeenRequest,
+  sendFrame,
+  sendList,
+  sendStatus,
+  startFakeKubeServer,
+} from '../../builders/fake-kube-server.ts'
+import { createSilentLogger } from '../../builders/silent-logger.ts'
+
+const things: ResourceType = { group: 'g.dev', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true }
+
+function thing(name: string, resourceVersion: number, options: { namespace?: string; uid?: string } = {}) {
+  const { namespace = 'shop', uid = `${name}-1` } = options
+  return { metadata: { name, namespace, uid, resourceVersion: String(resourceVersion) } }
+}
+
+let server: FakeKubeServer
+let clock: FakeClock
+let client: ClosableKubeClient
+let stop: AbortController
+let running: Promise<void>[]
+/** Open watches, oldest first. */
+let watches: { request: SeenRequest; response: ServerResponse }[]
+/** Answers one list. */
+let answerList: (request: SeenRequest, response: ServerResponse) => void
+
+beforeEach(async () => {
+  clock = new FakeClock()
+  stop = new AbortController()
+  running = []
+  watches = []
+  answerList = (_request, response) => sendList(response, '10', [])
+  server = await startFakeKubeServer((request, response) => {
+    if (!request.query.has('watch')) return answerList(request, response)
+    openWatch(response)
+    watches.push({ request, response })
+  })
+  // Without retries of its own, so that every failure is the reflector's.
+  client = createKubeClient({ connection: server.connection, clock, random: systemRandom, maxRetries: 0 })
+})
+
+afterEach(async () => {
+  stop.abort()
+  await Promise.all(running)
+  await client.close()
+  await server[Symbol.asyncDispose]()
+})
+
+function start(options: Partial<ReflectorOptions> = {}) {
+  const logger = createSilentLogger()
+  const codes: string[] = []
+  const events: string[] = []
+  const reflector = new Reflector<KubeObject>({
+    client,
+    type: things,
+    clock,
+    random: systemRandom,
+    logger,
+    onError: ({ code }) => codes.push(code),
+    ...options,
+  })
+  reflector.subscribe(({ type, object: { metadata } }) =>
+    events.push(`${type} ${metadata.name} ${metadata.resourceVersion}`),
+  )
+  running.push(reflector.start(stop.signal))
+  return { reflector, codes, events, logger }
+}
+
+async function watchOpened(count: number) {
+  await vi.waitFor(() => expect(watches).toHaveLength(count))
+  const last = watches[count - 1]
+  if (last === undefined) throw new Error('unreachable')
+  return last
+}
+
+/** Lets the reflector's pause after its failure number `failures` pass. */
+async function retryAfter(codes: string[], failures: number) {
+  await vi.waitFor(() => expect(codes).toHaveLength(failures))
+  // The only timer left: time-outs and watchdogs of what failed are gone.
+  await vi.waitFor(() => expect(clock.pendingTimers).toBe(1))
+  await clock.advance(clock.nextTimerIn ?? 0)
+}
+
+function names(reflector: Reflector<KubeObject>): string[] {
+  return reflector.store
+    .list()
+    .map(({ metadata }) => metadata.name)
+    .sort((a, b) => a.localeCompare(b))
+}
+
+describe('listing', () => {
+  test('follows pages of 500 and watches from the resourceVersion of the list, with bookmarks', async () => {
+    answerList = (request, response) =>
+      request.query.get('continue') === 'two'
+        ? sendList(response, '10', [thing('b', 2)])
+        : sendList(response, '10', [thing('a', 1)], 'two')
+    const { reflector } = start()
+    await reflector.synced
+    expect(names(reflector)).toEqual(['a', 'b'])
+    expect(server.requests[0]?.query.get('limit')).toBe('500')
+    expect(server.requests[0]?.query.has('resourceVersion')).toBe(false)
+    const { request } = await watchOpened(1)
+    expect(request.query.get('resourceVersion')).toBe('10')
+    expect(request.query.get('allowWatchBookmarks')).toBe('true')
+  })
+
+  test('lists everything at once when the pages expire in between', async () => {
+    answerList = (request, response) => {
+      if (request.query.has('continue')) sendStatus(response, 410, 'Expired', 'too old')
+      else if (request.query.has('limit')) sendList(response, '10', [thing('a', 1)], 'two')
+      else sendList(response, '20', [thing('a', 1), thing('b', 15)])
+    }
+    const { reflector } = start()
+    await reflector.synced
+    expect(names(reflector)).toEqual(['a', 'b'])
+    expect((await watchOpened(1)).request.query.get('resourceVersion')).toBe('20')
+  })
+
+  test.each([
+    ['forbidden', (response: ServerResponse) => sendStatus(response, 403, 'Forbidden', 'no')],
+    [
+      'not found, its definition missing still',
+      (response: ServerResponse) => sendStatus(response, 404, 'NotFound', 'no'),
+    ],
+    ['refused by a broken server', (response: ServerResponse) => sendStatus(response, 500, 'InternalError', 'no')],
+    ['cut off', (response: ServerResponse) => void response.destroy()],
+  ])('is tried again without end when %s', async (_name, fail) => {
+    let lists = 0
+    answerList = (_request, response) => {
+      if (++lists <= 8) fail(response)
+      else sendList(response, '10', [thing('a', 1)])
+    }
+    const { reflector, codes } = start()
+    for (let failures = 1; failures <= 8; failures++) await retryAfter(codes, failures)
+    await reflector.synced
+    expect(names(reflector)).toEqual(['a'])
+  })
+
+  test('has synced once every namespace was listed', async () => {
+    const held: (() => void)[] = []
+    answerList = (request, response) => {
+      const namespace = request.path.split('/')[5] ?? ''
+      held.push(() => sendList(response, '10', [thing('a', 1, { namespace })]))
+    }
+    const { reflector } = start({ namespaces: ['shop', 'office'] })
+    await vi.waitFor(() => expect(held).toHaveLength(2))
+    held[0]?.()
+    await watchOpened(1)
+    expect(reflector.hasSynced).toBe(false)
+    held[1]?.()
+    await reflector.synced
+    expect(reflector.store.get({ namespace: 'office', name: 'a' })).toBeDefined()
+    expect(reflector.store.size).toBe(2)
+  })
+
+  test('says why when it is stopped before it synced', async () => {
+    answerList = () => undefined
+    const { reflector } = start()
+    stop.abort(new Error('shutting down'))
+    await expect(reflector.synced).rejects.toThrow('shutting down')
+  })
+})
+
+describe('watching', () => {
+  test('goes on where it was when the server ends a watch in time', async () => {
+    const { reflector, codes } = start()
+    const first = await watchOpened(1)
+    sendFrame(first.response, 'ADDED', thing('a', 12))
+    sendFrame(first.response, 'BOOKMARK', { metadata: { resourceVersion: '40' } })
+    first.response.end()
+    const second = await watchOpened(2)
+    expect(second.request.query.get('resourceVersion')).toBe('40')
+    expect(names(reflector)).toEqual(['a'])
+    expect(codes).toEqual([])
+  })
+
+  test('opens the watch again after a reset within a frame, losing nothing', async () => {
+    const { events, codes } = start()
+    const first = await watchOpened(1)
+    sendFrame(first.response, 'ADDED', thing('a', 12))
+    await vi.waitFor(() => expect(events).toHaveLength(1))
+    first.response.write('{"type":"MODIFIED","object":{"meta', () => first.response.destroy())
+    await retryAfter(codes, 1)
+    const second = await watchOpened(2)
+    expect(second.request.query.get('resourceVersion')).toBe('12')
+    sendFrame(second.response, 'MODIFIED', thing('a', 13))
+    await vi.waitFor(() => expect(events).toEqual(['added a 12', 'updated a 13']))
+    expect(codes).toEqual(['Network'])
+  })
+
+  test.each([
+    ['status', (response: ServerResponse) => sendStatus(response, 410, 'Expired', 'too old')],
+    [
+      'frame',
+      (response: ServerResponse) => {
+        openWatch(response)
+        sendFrame(response, 'ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' })
+      },
+    ],
+  ])('lists again after a 410 by %s, and notices what was deleted or replaced meanwhile', async (_name, expire) => {
+    answerList = (_request, response) => sendList(response, '10', [thing('a', 1), thing('b', 2), thing('c', 3)])
+    const { events, codes } = start()
+    const first = await watchOpened(1)
+    server.handle((request, response) => {
+      if (request.query.has('watch')) expire(response)
+      else sendList(response, '90', [thing('a', 1), thing('b', 80, { uid: 'b-2' })])
+    })
+    first.response.destroy()
+    await retryAfter(codes, 1)
+    await retryAfter(codes, 2)
+    await vi.waitFor(() => expect(events.slice(3)).toEqual(['deleted c 3', 'deleted b 2', 'added b 80']))
+    expect(codes.slice(0, 2)).toEqual(['Network', 'Gone'])
+  })
+
+  test('a watch without any sign of life is opened anew', async () => {
+    const { codes, events } = start({ stallMs: 60_000 })
+    const first = await watchOpened(1)
+    await clock.advance(50_000)
+    sendFrame(first.response, 'ADDED', thing('a', 20))
+    await vi.waitFor(() => expect(events).toHaveLength(1))
+    await clock.advance(50_000)
+    expect(codes).toEqual([])
+    await clock.advance(10_000)
+    await retryAfter(codes, 1)
+    expect((await watchOpened(2)).request.query.get('resourceVersion')).toBe('20')
+    expect(codes).toEqual(['Timeout'])
+  })
+
+  test('an older frame changes nothing, and is not where the next watch starts', async () => {
+    answerList = (_request, response) => sendList(response, '10', [thing('a', 9)])
+    const { events } = start()
+    const first = await watchOpened(1)
+    sendFrame(first.response, 'MODIFIED', thing('a', 4))
+    sendFrame(first.response, 'DELETED', thing('a', 5))
+    first.response.end()
+    expect((await watchOpened(2)).request.query.get('resourceVersion')).toBe('10')
+    expect(events).toEqual(['added a 9'])
+  })
+
+  test('watches that end at once are not opened in a tight loop', async () => {
+    server.handle((request, response) => {
+      if (!request.query.has('watch')) return answerList(request, response)
+      openWatch(response)
+      response.end()
+    })
+    const { codes } = start()
+    await retryAfter(codes, 1)
+    await vi.waitFor(() => expect(codes).toHaveLength(2))
+    expect(server.requests.filter((request) => request.query.has('watch'))).toHaveLength(2)
+  })
+
+  test('lists from before what was seen are refused, until it is plain that a backup was restored', async () => {
+    answerList = (_request, response) => sendList(response, '100', [thing('a', 90), thing('b', 91)])
+    const { reflector, codes } = start()
+    const first = await watchOpened(1)
+    answerList = (_request, response) => sendList(response, '50', [thing('a', 40)])
+    sendFrame(first.response, 'ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' })
+    await retryAfter(codes, 1)
+    await retryAfter(codes, 2)
+    expect(names(reflector)).toEqual(['a', 'b'])
+    await retryAfter(codes, 3)
+    expect((await watchOpened(2)).request.query.get('resourceVersion')).toBe('50')
+    expect(names(reflector)).toEqual(['a'])
+  })
+
+  test('a handler that throws does not end it', async () => {
+    const { reflector, events } = start()
+    reflector.subscribe(() => {
+      throw new Error('a bug')
+    })
+    const first = await watchOpened(1)
+    sendFrame(first.response, 'ADDED', thing('a', 12))
+    sendFrame(first.response, 'ADDED', thing('b', 13))
+    await vi.waitFor(() => expect(events).toEqual(['added a 12', 'added b 13']))
+  })
+})
+
+test('our own writes are recorded in watched namespaces only', async () => {
+  const { reflector } = start({ namespaces: ['shop'] })
+  await reflector.synced
+  const own = (namespace: string): KubeObject => ({
+    apiVersion: 'g.dev/v1',
+    kind: 'Thing',
+    ...thing('a', 12, { namespace }),
+  })
+  reflector.record(own('shop'))
+  reflector.record(own('office'))
+  expect(reflector.store.list()).toMatchObject([{ metadata: { namespace: 'shop' } }])
+})
+
+test('a reflector refuses to be started twice', async () => {
+  const { reflector } = start()
+  await expect(reflector.start(stop.signal)).rejects.toThrow('started already')
+})

@@ -1,0 +1,293 @@
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type AddOptions, type Work, WorkQueue, type WorkQueueOptions } from '../../../src/runtime/work-queue.ts'
+import { LANES } from '../../../src/util/lane.ts'
+import type { Random } from '../../../src/util/random.ts'
+import { FakeClock } from '../../builders/fake-clock.ts'
+
+/** No jitter: the middle of every range. */
+const middle: Random = { next: () => 0.5, hex: (bytes) => '0'.repeat(2 * bytes) }
+
+let clock: FakeClock
+
+beforeEach(() => {
+  clock = new FakeClock()
+})
+
+function createQueue(options: Partial<WorkQueueOptions> = {}): WorkQueue {
+  return new WorkQueue({ clock, random: middle, ...options })
+}
+
+async function takeNow(queue: WorkQueue): Promise<Work> {
+  const work = await queue.take()
+  if (work === undefined) throw new Error('the queue is shut down')
+  return work
+}
+
+async function drain(queue: WorkQueue): Promise<string[]> {
+  const order: string[] = []
+  while (queue.depth > 0) {
+    const { key } = await takeNow(queue)
+    order.push(key)
+    queue.done(key)
+  }
+  return order
+}
+
+describe('one key', () => {
+  test('is queued once however often it is added', async () => {
+    const queue = createQueue()
+    for (let times = 0; times < 3; times++) queue.add('a')
+    expect(await drain(queue)).toEqual(['a'])
+  })
+
+  test('added while in flight is handed out again, after it is done and not before', async () => {
+    const queue = createQueue()
+    queue.add('a')
+    await takeNow(queue)
+    queue.add('a')
+    expect(queue.depth).toBe(0)
+    queue.done('a')
+    expect(await drain(queue)).toEqual(['a'])
+  })
+
+  test('moves up when it is added in a more urgent lane', async () => {
+    const queue = createQueue()
+    queue.add('a', { lane: 'poll' })
+    queue.add('b', { lane: 'drift' })
+    queue.add('b', { lane: 'edit' })
+    expect(await drain(queue)).toEqual(['b', 'a'])
+  })
+
+  test('of several delays only the earliest counts', async () => {
+    const queue = createQueue()
+    queue.addAfter('a', 5000)
+    queue.addAfter('a', 1000)
+    queue.addAfter('a', 3000)
+    await clock.advance(999)
+    expect(queue.depth).toBe(0)
+    await clock.advance(1)
+    expect(await drain(queue)).toEqual(['a'])
+    await clock.advance(10_000)
+    expect(queue.depth).toBe(0)
+  })
+
+  test('that is handed out early is not handed out again when its delay would have ended', async () => {
+    const queue = createQueue()
+    queue.addAfter('a', 5000)
+    queue.add('a')
+    expect(await drain(queue)).toEqual(['a'])
+    await clock.advance(10_000)
+    expect(queue).toMatchObject({ depth: 0, delayed: 0 })
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  test('that is delayed while it is worked on keeps that delay', async () => {
+    const queue = createQueue()
+    queue.add('a')
+    const work = await takeNow(queue)
+    queue.addAfter('a', 5000)
+    queue.done(work.key)
+    await clock.advance(5000)
+    expect(await drain(queue)).toEqual(['a'])
+  })
+
+  test('that keeps failing waits longer each time, up to the limit, until it is forgotten', () => {
+    const queue = createQueue({ backoffBaseMs: 1000, backoffMaxMs: 6000 })
+    expect([1, 2, 3, 4, 5].map(() => queue.addBackoff('a'))).toEqual([1000, 2000, 4000, 6000, 6000])
+    queue.forget('a')
+    expect(queue.addBackoff('a')).toBe(1000)
+    expect(queue.addBackoff('a', { atLeastMs: 60_000 })).toBe(60_000)
+  })
+
+  test('may not be done without being in flight', () => {
+    expect(() => createQueue().done('a')).toThrow(RangeError)
+  })
+})
+
+describe('order', () => {
+  test('edits come before polls and polls before drift', async () => {
+    const queue = createQueue()
+    queue.add('drift', { lane: 'drift' })
+    queue.add('poll', { lane: 'poll' })
+    queue.add('edit', { lane: 'edit' })
+    expect(await drain(queue)).toEqual(['edit', 'poll', 'drift'])
+  })
+
+  test('drift is served in bounded time however many edits come in', async () => {
+    const queue = createQueue()
+    queue.add('poll', { lane: 'poll' })
+    queue.add('drift', { lane: 'drift' })
+    const order: string[] = []
+    for (let turn = 0; turn < 20; turn++) {
+      queue.add(`edit-${turn}`)
+      const { key } = await takeNow(queue)
+      order.push(key)
+      queue.done(key)
+    }
+    expect(order.indexOf('poll')).toBe(4)
+    expect(order.indexOf('drift')).toBe(8)
+  })
+
+  test('groups take turns, so that a small account does not wait behind a large one', async () => {
+    const queue = createQueue()
+    for (let item = 0; item < 100; item++) queue.add(`large-${item}`, { group: 'large' })
+    queue.add('small-0', { group: 'small' })
+    queue.add('small-1', { group: 'small' })
+    expect((await drain(queue)).slice(0, 4)).toEqual(['large-0', 'small-0', 'large-1', 'small-1'])
+  })
+
+  test('a group at its limit leaves the next place to another, and goes on when it has room', async () => {
+    const queue = createQueue({ maxPerGroup: 1 })
+    queue.add('a1', { group: 'a' })
+    queue.add('a2', { group: 'a' })
+    queue.add('b1', { group: 'b', lane: 'drift' })
+    expect((await takeNow(queue)).key).toBe('a1')
+    expect((await takeNow(queue)).key).toBe('b1')
+    const waiting = queue.take()
+    queue.done('b1')
+    expect(queue.depth).toBe(1)
+    queue.done('a1')
+    expect((await waiting)?.key).toBe('a2')
+  })
+
+  test('work of no group is never held back', async () => {
+    const queue = createQueue({ maxPerGroup: 1 })
+    queue.add('a')
+    queue.add('b')
+    expect((await takeNow(queue)).key).toBe('a')
+    expect((await takeNow(queue)).key).toBe('b')
+  })
+})
+
+describe('shutting down', () => {
+  test('wakes who waits, hands out nothing more and lets work in flight end', async () => {
+    const queue = createQueue()
+    queue.add('a')
+    await takeNow(queue)
+    const waiting = queue.take()
+    queue.addAfter('b', 1000)
+    queue.shutDown()
+    expect(await waiting).toBeUndefined()
+    queue.add('c')
+    queue.done('a')
+    expect(await queue.take()).toBeUndefined()
+    expect(clock.pendingTimers).toBe(0)
+  })
+})
+
+test('tells how much waits, how long, and what takes long', async () => {
+  const waits: number[] = []
+  const works: number[] = []
+  const queue = createQueue({
+    observer: {
+      added: () => undefined,
+      taken: (seconds) => waits.push(seconds),
+      finished: (seconds) => works.push(seconds),
+      retried: () => undefined,
+    },
+  })
+  queue.add('a')
+  queue.add('b')
+  await clock.advance(3000)
+  expect(queue).toMatchObject({ depth: 2, oldestSeconds: 3 })
+  await takeNow(queue)
+  await clock.advance(2000)
+  expect(queue.unfinishedSeconds).toEqual({ total: 2, longest: 2 })
+  queue.done('a')
+  expect(waits).toEqual([3])
+  expect(works).toEqual([2])
+})
+
+type Step =
+  | { readonly do: 'add'; readonly key: string; readonly options: Required<AddOptions> }
+  | { readonly do: 'addAfter'; readonly key: string; readonly options: Required<AddOptions>; readonly ms: number }
+  | { readonly do: 'fail'; readonly key: string }
+  | { readonly do: 'take' }
+  | { readonly do: 'finish'; readonly which: number }
+  | { readonly do: 'wait'; readonly ms: number }
+
+const keys = fc.constantFrom('a', 'b', 'c', 'd', 'e')
+const options = fc.record({ lane: fc.constantFrom(...LANES), group: fc.constantFrom('', 'red', 'blue') })
+const steps = fc.array(
+  fc.oneof<fc.Arbitrary<Step>[]>(
+    fc.record({ do: fc.constant('add' as const), key: keys, options }),
+    fc.record({ do: fc.constant('addAfter' as const), key: keys, options, ms: fc.integer({ min: 1, max: 50 }) }),
+    fc.record({ do: fc.constant('fail' as const), key: keys }),
+    fc.constant({ do: 'take' as const }),
+    fc.record({ do: fc.constant('finish' as const), which: fc.nat() }),
+    fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 60 }) }),
+  ),
+  { maxLength: 60 },
+)
+
+test('whatever happens, no key is in flight twice, no group beyond its limit, and nothing added is lost', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (program) => {
+      clock = new FakeClock()
+      const queue = createQueue({ maxPerGroup: 2, backoffBaseMs: 10, backoffMaxMs: 40 })
+      const inFlight = new Map<string, Work>()
+      /** Keys whose last addition no work has begun after, with the time from which it is due. */
+      const owed = new Map<string, number>()
+      const violations: string[] = []
+      let takers = 0
+      const owe = (key: string, due: number) => owed.set(key, Math.max(due, owed.get(key) ?? 0))
+      const take = () => {
+        takers++
+        void queue.take().then((work) => {
+          takers--
+          if (work === undefined) return
+          if (inFlight.has(work.key)) violations.push(`${work.key} is in flight twice`)
+          inFlight.set(work.key, work)
+          const ofGroup = [...inFlight.values()].filter(({ group }) => group === work.group)
+          if (work.group !== '' && ofGroup.length > 2) violations.push(`${work.group} is beyond its limit`)
+          if ((owed.get(work.key) ?? 0) <= clock.monotonic()) owed.delete(work.key)
+        })
+      }
+      const finish = (key: string) => {
+        inFlight.delete(key)
+        queue.done(key)
+      }
+      for (const step of program) {
+        switch (step.do) {
+          case 'add':
+            owe(step.key, clock.monotonic())
+            queue.add(step.key, step.options)
+            break
+          case 'addAfter':
+            // Only the earliest of several delays counts, so a later one is not owed a run of its own.
+            if (!owed.has(step.key)) owe(step.key, clock.monotonic())
+            queue.addAfter(step.key, step.ms, step.options)
+            break
+          case 'fail':
+            owe(step.key, clock.monotonic())
+            queue.addBackoff(step.key)
+            break
+          case 'take':
+            if (takers + inFlight.size < 4) take()
+            break
+          case 'finish': {
+            const key = [...inFlight.keys()][step.which % Math.max(1, inFlight.size)]
+            if (key !== undefined) finish(key)
+            break
+          }
+          case 'wait':
+            await clock.advance(step.ms)
+            break
+        }
+        await clock.advance(0)
+      }
+      const isBusy = () => owed.size + inFlight.size + queue.depth + queue.delayed > 0
+      for (let round = 0; round < 100 && isBusy(); round++) {
+        for (const key of [...inFlight.keys()]) finish(key)
+        if (takers === 0) take()
+        await clock.advance(60)
+      }
+      expect(violations).toEqual([])
+      expect([...owed.keys()]).toEqual([])
+      expect(queue).toMatchObject({ depth: 0, inFlight: 0, delayed: 0 })
+      queue.shutDown()
+    }),
+    { numRuns: 500 },
+  )
+})
