@@ -23,6 +23,22 @@ export const domainName: Reader<string> = (value, at) => {
   return name
 }
 
+/** A DNS name without a wildcard, lower-cased: the base of an agent ingress's regional domains. */
+export const ingressDomain: Reader<string> = (value, at) => {
+  const name = domainName(value, at)
+  if (name.startsWith('*.')) throw invalid(at, `${name} is a wildcard; name the domain that is delegated`)
+  return name
+}
+
+/**
+ * Whether `name`, without a wildcard, is a sub-domain of the service's own domain, which needs no DNS records, or a
+ * custom one. The service's domain itself is refused.
+ */
+export function standing(name: string, serviceDomain: string, at: string): 'service' | 'custom' {
+  if (name === serviceDomain) throw invalid(at, `${name} belongs to the service`)
+  return name.endsWith(`.${serviceDomain}`) ? 'service' : 'custom'
+}
+
 /** `host:port`, the host lower-cased. That the account owns the host is checked by the edge. */
 export const hostport: Reader<string> = (value, at) => {
   if (typeof value !== 'string') throw invalid(at, 'must be a string')

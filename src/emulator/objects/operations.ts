@@ -10,7 +10,7 @@ import type { WriteContext } from './write-context.ts'
 export function render(resource: Resource, object: StoredObject, view: View): JsonObject {
   return {
     id: object.id,
-    uri: view.uri(resource.path, object.id),
+    uri: view.uriOf(resource, object.id),
     created_at: object.created_at,
     ...resource.render(object, view),
   }

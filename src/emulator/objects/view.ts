@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../json.ts'
+import type { Resource } from '../resources/resource.ts'
 import type { ResourceIndex } from '../resources/resource-index.ts'
 
 /** How objects look to one caller: absolute addresses with the host that caller used (`api-decisions.md § Lists`). */
@@ -16,10 +17,15 @@ export class View {
     return id === undefined ? `${this.baseUrl}/${path}` : `${this.baseUrl}/${path}/${id}`
   }
 
+  /** The `uri` of an object, in the form that its collection gives. */
+  uriOf(resource: Resource, id: string): string {
+    return resource.uriForm === 'path' ? `/${resource.path}/${id}` : this.uri(resource.path, id)
+  }
+
   /** `{id, uri}` of the object with that id, the collection told from the id's prefix; null for null. */
   ref(id: Json | undefined): JsonObject | null {
     if (typeof id !== 'string') return null
-    return { id, uri: this.uri(this.#resources.ofId(id).path, id) }
+    return { id, uri: this.uriOf(this.#resources.ofId(id), id) }
   }
 
   refs(ids: Json | undefined): (JsonObject | null)[] {

@@ -1,3 +1,4 @@
+import { agentIngresses } from './agent-ingresses.ts'
 import { apiKeys } from './api-keys.ts'
 import { botUsers } from './bot-users.ts'
 import { certificateAuthorities } from './certificate-authorities.ts'
@@ -23,6 +24,7 @@ export const RESOURCES: readonly Resource[] = [
   ipPolicyRules,
   reservedDomains,
   reservedAddrs,
+  agentIngresses,
   tcpEdges,
   tlsEdges,
   tunnelGroupBackends,

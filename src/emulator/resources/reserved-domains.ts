@@ -1,13 +1,20 @@
 import type { DnsRecord } from '../certificates/dns-table.ts'
-import { failAttempt, finishJob, fromJson, nextChange, renderStatus, startJob, toJson } from '../certificates/job.ts'
+import {
+  changesPolicy,
+  isManaged,
+  manageCertificate,
+  managementDueAt,
+  managementStatus,
+  startManaging,
+} from '../certificates/management.ts'
 import { certificatePolicy } from '../certificates/policy.ts'
-import { invalid, RequestError } from '../errors.ts'
+import { RequestError } from '../errors.ts'
 import { DESCRIBED } from '../fields/common.ts'
 import { fixed, mandatory, optional, updateOnly } from '../fields/field.ts'
-import { domainName } from '../fields/hostname.ts'
+import { domainName, standing } from '../fields/hostname.ts'
 import { oneOf } from '../fields/readers.ts'
 import { id } from '../fields/references.ts'
-import { isJsonObject, type JsonObject, rfc3339, textOf } from '../json.ts'
+import { isJsonObject, type JsonObject, textOf } from '../json.ts'
 import type { WriteContext } from '../objects/write-context.ts'
 import type { StoredObject } from '../store/store.ts'
 import { REGIONS } from './regions.ts'
@@ -46,16 +53,13 @@ export const reservedDomains: Resource = {
     cname_target: domain.cname_target ?? null,
     certificate: view.ref(domain.certificate_id),
     certificate_management_policy: domain.certificate_management_policy ?? null,
-    certificate_management_status: statusOf(domain),
+    certificate_management_status: managementStatus(domain),
     acme_challenge_cname_target: domain.acme_challenge_cname_target ?? null,
     http_endpoint_configuration: view.ref(domain.http_endpoint_configuration_id),
     https_endpoint_configuration: view.ref(domain.https_endpoint_configuration_id),
   }),
-  dueAt: (domain) => {
-    const state = fromJson(domain.certificate_state)
-    return state === undefined ? undefined : nextChange(state)
-  },
-  onDue: decideAttempt,
+  dueAt: managementDueAt,
+  onDue: manageCertificate(neededRecords),
   parts: [
     { name: 'certificate', clear: clearCertificate },
     { name: 'certificate_management_policy', clear: () => ({ certificate_management_policy: null }) },
@@ -78,8 +82,7 @@ function assignTargets(domain: StoredObject, context: WriteContext): void {
   const { serviceDomain, random } = context.services
   const name = textOf(domain, 'domain')
   const base = name.replace(/^\*\./, '')
-  if (base === serviceDomain) throw invalid('domain', `${name} belongs to the service`)
-  const custom = !base.endsWith(`.${serviceDomain}`)
+  const custom = standing(base, serviceDomain, 'domain') === 'custom'
   domain.cname_target = custom ? `${random.hex(8)}.cname.${serviceDomain}` : null
   domain.acme_challenge_cname_target = custom && name !== base ? `${random.hex(8)}.acme.${serviceDomain}` : null
 }
@@ -95,10 +98,10 @@ function applyCertificate({ given, before, next }: Draft, context: WriteContext)
   }
   if (uploads) {
     Object.assign(next, { certificate_automatic: false, certificate_management_policy: null, certificate_state: null })
-  } else if (manages && !sameJson(before?.certificate_management_policy, given.certificate_management_policy)) {
+  } else if (changesPolicy(given, before)) {
     // An automatic certificate stays in use while its successor is being made; an uploaded one gives way.
     next.certificate_id = before?.certificate_automatic === true ? (before.certificate_id ?? null) : null
-    next.certificate_state = toJson(startJob(context.now(), context.services.certificates.seconds))
+    next.certificate_state = startManaging(context)
   } else if (next.certificate_management_policy === null) {
     next.certificate_state = null
   } else if (given.certificate_id === null && next.certificate_automatic === true) {
@@ -108,29 +111,10 @@ function applyCertificate({ given, before, next }: Draft, context: WriteContext)
 }
 
 function clearCertificate(domain: StoredObject, context: WriteContext): JsonObject {
-  const managed = isJsonObject(domain.certificate_management_policy)
   return {
     certificate_id: null,
     certificate_automatic: false,
-    certificate_state: managed ? toJson(startJob(context.now(), context.services.certificates.seconds)) : null,
-  }
-}
-
-/** A renewal falls due, or the attempt of a job is decided. */
-function decideAttempt(domain: StoredObject, at: number, context: WriteContext): StoredObject {
-  const { certificates } = context.services
-  const state = fromJson(domain.certificate_state)
-  if (state === undefined) return domain
-  if (state.job === null) {
-    return { ...domain, certificate_state: toJson(startJob(at, certificates.seconds, state.renewsAt)) }
-  }
-  const failure = certificates.attempt(textOf(domain, 'domain'), neededRecords(domain))
-  if (failure !== undefined) return { ...domain, certificate_state: toJson(failAttempt(state, failure, at)) }
-  return {
-    ...domain,
-    certificate_id: issueCertificate(domain, at, context),
-    certificate_automatic: true,
-    certificate_state: toJson(finishJob(at)),
+    certificate_state: isManaged(domain) ? startManaging(context) : null,
   }
 }
 
@@ -144,26 +128,4 @@ function neededRecords(domain: StoredObject): DnsRecord[] {
     records.push({ name: challenge, type: 'CNAME', value: domain.acme_challenge_cname_target })
   }
   return records
-}
-
-function issueCertificate(domain: StoredObject, at: number, context: WriteContext): string {
-  const certificate = context.services.ids.next('cert')
-  context.store.put(context.account, 'tls_certificates', {
-    id: certificate,
-    created_at: rfc3339(at),
-    description: 'issued automatically',
-    metadata: '',
-    domain: textOf(domain, 'domain'),
-  })
-  return certificate
-}
-
-function statusOf(domain: StoredObject): JsonObject | null {
-  if (!isJsonObject(domain.certificate_management_policy)) return null
-  const state = fromJson(domain.certificate_state)
-  return state === undefined ? null : renderStatus(state)
-}
-
-function sameJson(left: unknown, right: unknown): boolean {
-  return JSON.stringify(left) === JSON.stringify(right)
 }

@@ -53,6 +53,8 @@ export interface Resource {
   readonly idPrefix: string
   /** Whether the API serves it. Others exist only through the admin surface and references. */
   readonly served: boolean
+  /** Whether `uri` is the whole address, which is usual, or a path relative to the base (`api-decisions.md § Values`). */
+  readonly uriForm?: 'absolute' | 'path'
   readonly fields: Fields
   /** Body fields and state as the API returns them; `id`, `uri` and `created_at` are added. */
   readonly render: (object: StoredObject, view: View) => JsonObject

@@ -109,6 +109,11 @@ const samples: Readonly<Record<string, Readonly<Record<string, MakeSample>>>> = 
     region: pick('eu', 'jp'),
     endpoint_configuration_id: endpointConfiguration,
   },
+  agent_ingresses: {
+    ...texts,
+    domain: (world) => same(world.customDomain()),
+    certificate_management_policy: certificatePolicy,
+  },
   'edges/tcp': edgeSamples,
   'edges/tls': edgeSamples,
   'backends/tunnel_group': { ...texts, labels: pick({ App: 'first', 'a.b/c': '' }, { other: 'ä' }) },

@@ -76,7 +76,7 @@ export const domainCollections: readonly CollectionFact[] = [
   collection({
     path: 'agent_ingresses',
     source,
-    due: 'later',
+    due: 'now',
     listKey: 'ingresses',
     idPrefix: 'agin_',
     eventName: 'agent_ingress',

@@ -3,6 +3,7 @@ import { adminRules } from './admin.ts'
 import { domainRules } from './domains.ts'
 import { edgeRules } from './edges.ts'
 import { eventRules } from './events.ts'
+import { ingressRules } from './ingresses.ts'
 import { laterRules } from './later.ts'
 import { objectRules } from './objects-in-use.ts'
 import { requestRules } from './requests.ts'
@@ -11,6 +12,7 @@ import { requestRules } from './requests.ts'
 export const allRules: readonly RuleFact[] = [
   ...requestRules,
   ...domainRules,
+  ...ingressRules,
   ...edgeRules,
   ...objectRules,
   ...eventRules,

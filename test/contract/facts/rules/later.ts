@@ -61,12 +61,6 @@ export const laterRules: readonly RuleFact[] = [
     refusal: { status: 400, names: ['ca_pem'] },
   },
   {
-    id: 'ingresses.ns-records',
-    statement: 'an agent ingress gets its certificate when the NS records stand',
-    source: 'api-decisions.md § Certificate provisioning in the emulator',
-    due: 'later',
-  },
-  {
     id: 'restrictions.api',
     statement: 'an enforced api restriction refuses other source addresses, an unenforced one warns',
     source: behaviour,
