@@ -23,6 +23,9 @@ export const allCollections: readonly CollectionFact[] = [
 /** What the emulator must serve today. */
 export const dueCollections: readonly CollectionFact[] = allCollections.filter((row) => row.due === 'now')
 
+/** What a kind of the operator must manage today. */
+export const managedCollections: readonly CollectionFact[] = allCollections.filter((row) => row.operatorDue === 'now')
+
 /** The row of a collection by its path. Throws when the contract has no such collection. */
 export function collectionAt(path: string): CollectionFact {
   const row = allCollections.find((candidate) => candidate.path === path)

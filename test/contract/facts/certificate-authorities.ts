@@ -7,6 +7,7 @@ export const certificateAuthorityCollections: readonly CollectionFact[] = [
     path: 'certificate_authorities',
     source: 'management-api.md § SSH certificates',
     due: 'later',
+    operatorDue: 'later',
     listKey: 'certificate_authorities',
     idPrefix: 'ca_',
     eventName: 'certificate_authority',

@@ -108,7 +108,10 @@ export interface CollectionFact {
   /** Path below the base URL, without a leading slash. Also the stable id of the row. */
   readonly path: string
   readonly source: string
+  /** Whether the emulator must serve the collection today. */
   readonly due: Due
+  /** Whether a kind of the operator must manage it today; `now` unless the row says otherwise. */
+  readonly operatorDue: Due
   readonly listKey: string
   readonly idPrefix: string
   /** The `<name>` in the event types `<name>_created.v0`, `<name>_updated.v0` and `<name>_deleted.v0`. */

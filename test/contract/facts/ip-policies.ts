@@ -34,6 +34,7 @@ export const ipPolicyCollections: readonly CollectionFact[] = [
     path: 'ip_restrictions',
     source,
     due: 'later',
+    operatorDue: 'later',
     listKey: 'ip_restrictions',
     idPrefix: 'ipx_',
     eventName: 'ip_restriction',

@@ -9,8 +9,8 @@ export interface FieldRow {
 }
 
 export interface CollectionRow
-  extends Omit<CollectionFact, 'fields' | 'uri' | 'unique' | 'subResources'>,
-    Partial<Pick<CollectionFact, 'uri' | 'unique'>> {
+  extends Omit<CollectionFact, 'fields' | 'uri' | 'unique' | 'subResources' | 'operatorDue'>,
+    Partial<Pick<CollectionFact, 'uri' | 'unique' | 'operatorDue'>> {
   readonly fields: readonly FieldRow[]
   readonly subResources?: readonly Omit<SubResourceFact, 'id'>[]
 }
@@ -35,7 +35,14 @@ export function collection(row: CollectionRow): CollectionFact {
     source: field.source ?? row.source,
   }))
   const subResources = (row.subResources ?? []).map((sub) => ({ ...sub, id: `${row.path}/{id}/${sub.path}` }))
-  return { ...row, uri: row.uri ?? 'absolute', unique: row.unique ?? [], fields, subResources }
+  return {
+    ...row,
+    operatorDue: row.operatorDue ?? 'now',
+    uri: row.uri ?? 'absolute',
+    unique: row.unique ?? [],
+    fields,
+    subResources,
+  }
 }
 
 /** A field that only responses carry. */
