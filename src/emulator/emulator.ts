@@ -11,6 +11,7 @@ import { DnsTable } from './certificates/dns-table.ts'
 import { CertificateIssuer } from './certificates/issuer.ts'
 import { EmulatorClock } from './emulator-clock.ts'
 import { RequestError } from './errors.ts'
+import { Deliveries } from './events/deliveries.ts'
 import { apiPlugin } from './http/api.ts'
 import { RateLimiter } from './http/rate-limiter.ts'
 import { createServer } from './http/server.ts'
@@ -109,14 +110,16 @@ function createParts(options: EmulatorOptions): Parts {
   const apiKey = options.apiKey ?? newToken(random)
   const faults = new Faults(clock)
   const journal = new Journal()
-  const services = createServices(options, { clock, random, faults })
+  const app = createServer({
+    newOperationId: () => services.ids.next('op'),
+    logFailure: options.logFailure ?? logToStandardError,
+  })
+  const ownUrl = (): string => addressOf(app.server.address())
+  const services: Services = createServices(options, { clock, random, faults, ownUrl })
   const limiter = options.rateLimit && new RateLimiter(options.rateLimit, () => clock.monotonic())
   bootAccount(services, apiKey)
   return {
-    app: createServer({
-      newOperationId: () => services.ids.next('op'),
-      logFailure: options.logFailure ?? logToStandardError,
-    }),
+    app,
     admin: new Admin({ services, faults, journal, apiKey, onReset: () => limiter?.reset() }),
     faults,
     journal,
@@ -129,10 +132,19 @@ function createParts(options: EmulatorOptions): Parts {
   }
 }
 
+interface Surroundings {
+  /** The machine's clock. */
+  readonly clock: Clock
+  readonly random: Random
+  readonly faults: Faults
+  /** Address that the emulator listens on, once it does. */
+  readonly ownUrl: () => string
+}
+
 /** Opens the store and takes up the time and the ids of an earlier run on the same data. */
 function createServices(
   options: EmulatorOptions,
-  { clock: machineClock, random, faults }: { clock: Clock; random: Random; faults: Faults },
+  { clock: machineClock, random, faults, ownUrl }: Surroundings,
 ): Services {
   const clock = new EmulatorClock(machineClock)
   const store = new Store(options.data ?? ':memory:', () => clock.now())
@@ -143,6 +155,8 @@ function createServices(
     clock,
     random,
     dns,
+    deliveries: new Deliveries(store),
+    ownUrl,
     ids: new IdSource(() => clock.now(), random),
     resources: new ResourceIndex(RESOURCES),
     certificates: new CertificateIssuer(dns, faults, options.certSeconds ?? 5),

@@ -1,5 +1,6 @@
 import type { DnsRecord } from '../certificates/dns-table.ts'
 import { RequestError } from '../errors.ts'
+import type { Delivery, DeliveryFilter } from '../events/deliveries.ts'
 import type { JsonObject } from '../json.ts'
 import { settle } from '../objects/settle.ts'
 import type { Services } from '../objects/write-context.ts'
@@ -115,6 +116,18 @@ export class Admin {
     this.#options.services.dns.delete(match)
   }
 
+  /** Deliveries of events that the filter lets through, oldest first. */
+  deliveries(filter: DeliveryFilter = {}): readonly Delivery[] {
+    this.#settle()
+    return this.#options.services.deliveries.list(filter)
+  }
+
+  clearDeliveries(): void {
+    this.#settle()
+    this.#options.services.deliveries.clear()
+  }
+
+  /** Puts objects there as if they had always been: no event is fired. */
   seed(spec: SeedSpec): SeedResult {
     this.#settle()
     return seed(spec, this.#options.services, this.account)

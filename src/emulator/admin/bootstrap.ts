@@ -1,7 +1,7 @@
 import { invalid } from '../errors.ts'
 import { idBody, isIdBody } from '../ids.ts'
 import { type JsonObject, textOf } from '../json.ts'
-import { create } from '../objects/operations.ts'
+import { insert } from '../objects/operations.ts'
 import { type Caller, type Services, WriteContext } from '../objects/write-context.ts'
 import type { StoredObject } from '../store/store.ts'
 import { storeToken } from '../tokens.ts'
@@ -17,12 +17,12 @@ export interface AccountKeys {
   readonly keyId: string
 }
 
-/** Creates an object with an administrator's rights; `id` when it must have a certain one. */
+/** Creates an object with an administrator's rights and without an event; `id` when it must have a certain one. */
 export function plant(services: Services, account: string, path: string, body: JsonObject, id?: string): StoredObject {
   const resource = services.resources.byPath(path)
   if (resource === undefined) throw invalid(path, 'is not a collection')
   const context = new WriteContext(services, { account, keyId: '', ownerId: '', admin: true })
-  return create(resource, body, context, id).object
+  return insert(resource, body, context, id).object
 }
 
 /** A new account with an administrator who owns an API key that answers to `token`. */

@@ -14,6 +14,8 @@ import { readSeedSpec } from './seed.ts'
 /** A snapshot holds everything, so it may be larger than a request to the API. */
 const ADMIN_BODY_LIMIT = 512 * 1024 * 1024
 const LONGEST_WAIT_MS = 600_000
+/** How many deliveries one answer holds at most. */
+const MOST_DELIVERIES = 1000
 
 export interface AdminSurfaceOptions {
   readonly admin: Admin
@@ -52,6 +54,19 @@ function observationRoutes(app: FastifyInstance, admin: Admin): void {
     GET: (request) => ({ entries: admin.journal(numberInQuery(request, 'since', 0)) }),
     DELETE: (_request, reply) => {
       admin.clearJournal()
+      return reply.code(204).send()
+    },
+  })
+  route(app, '/deliveries', {
+    GET: (request) => ({
+      deliveries: admin.deliveries({
+        ...textsInQuery(request, ['destination', 'type']),
+        since: numberInQuery(request, 'since', 0),
+        limit: Math.min(MOST_DELIVERIES, numberInQuery(request, 'limit', 100)),
+      }),
+    }),
+    DELETE: (_request, reply) => {
+      admin.clearDeliveries()
       return reply.code(204).send()
     },
   })

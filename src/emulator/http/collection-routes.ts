@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { JsonObject } from '../json.ts'
-import { create, find, remove, render, update } from '../objects/operations.ts'
+import { create, find, remove, update } from '../objects/operations.ts'
+import { render } from '../objects/render.ts'
 import type { Services } from '../objects/write-context.ts'
 import type { Resource } from '../resources/resource.ts'
 import { bodyOf } from './body.ts'

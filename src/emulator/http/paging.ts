@@ -1,6 +1,6 @@
 import { RequestError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { render } from '../objects/operations.ts'
+import { render } from '../objects/render.ts'
 import type { View } from '../objects/view.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Store, StoredObject } from '../store/store.ts'

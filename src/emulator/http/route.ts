@@ -40,7 +40,7 @@ export function idOf(request: FastifyRequest): string {
 export function contextOf(request: FastifyRequest, services: Services): WriteContext {
   const caller = request.exchange?.caller
   if (caller === undefined) throw new Error('the request was routed without being authenticated')
-  return new WriteContext(services, caller)
+  return new WriteContext(services, caller, viewOf(request, services))
 }
 
 /** Addresses carry the host that the client used. */

@@ -1,26 +1,29 @@
 import { RequestError } from '../errors.ts'
+import { announce, announceUpdate } from '../events/announce.ts'
 import { readCreate, readUpdate } from '../fields/field.ts'
 import { type JsonObject, rfc3339 } from '../json.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { StoredObject } from '../store/store.ts'
-import type { View } from './view.ts'
 import type { WriteContext } from './write-context.ts'
 
-/** The object with its address and times, as the API returns it. */
-export function render(resource: Resource, object: StoredObject, view: View): JsonObject {
-  return {
-    id: object.id,
-    uri: view.uriOf(resource, object.id),
-    created_at: object.created_at,
-    ...resource.render(object, view),
-  }
+/** Creates an object from a request body, and fires its event. `revealed` are response fields shown this once. */
+export function create(
+  resource: Resource,
+  body: JsonObject,
+  context: WriteContext,
+): { object: StoredObject; revealed: JsonObject } {
+  return context.store.transaction(() => {
+    const created = insert(resource, body, context)
+    announce('created', resource, created.object, context)
+    return created
+  })
 }
 
 /**
- * Creates an object from a request body. `revealed` are response fields shown this once.
- * @param wantedId the id to give it, for seeds; a fresh one by default
+ * Creates an object without an event, for seeds.
+ * @param wantedId the id to give it; a fresh one by default
  */
-export function create(
+export function insert(
   resource: Resource,
   body: JsonObject,
   context: WriteContext,
@@ -53,23 +56,31 @@ function replace(resource: Resource, before: StoredObject, given: JsonObject, co
   const next: StoredObject = { ...before, ...given, id: before.id, created_at: before.created_at }
   resource.prepare?.({ given, before, next }, context)
   save(resource, next, context)
+  announceUpdate(resource, before, next, context)
   return next
 }
 
 /** Deletes an object; what it owns goes with it. 409 while another object holds on to it. */
 export function remove(resource: Resource, id: string, context: WriteContext): void {
-  find(resource, id, context)
+  const object = find(resource, id, context)
   const { store, account } = context
   const holders = store.holders(account, id, 'restrict')
   if (holders.length > 0) {
     throw new RequestError('inUse', `${id} is in use by ${holders.join(', ')}`, { id, ids: holders.join(',') })
   }
   store.transaction(() => {
-    for (const owned of store.holders(account, id, 'cascade')) {
-      store.remove(account, context.services.resources.ofId(owned).path, owned)
+    for (const ownedId of store.holders(account, id, 'cascade')) {
+      const owned = context.services.resources.ofId(ownedId)
+      erase(owned, find(owned, ownedId, context), context)
     }
-    store.remove(account, resource.path, id)
+    erase(resource, object, context)
   })
+}
+
+/** Takes an object out of the store. Its event comes after it, as every change's: a subscription hears nothing of its own end. */
+function erase(resource: Resource, object: StoredObject, context: WriteContext): void {
+  context.store.remove(context.account, resource.path, object.id)
+  announce('deleted', resource, object, context)
 }
 
 /** The object with the id of the path, or 404. */
@@ -81,7 +92,7 @@ export function find(resource: Resource, id: string, context: WriteContext): Sto
   return object
 }
 
-/** Stores an object together with its claims, links and next due time. Must run inside a transaction. */
+/** Stores an object together with its claims, links, routes and next due time, without an event. Must run inside a transaction. */
 export function save(resource: Resource, object: StoredObject, context: WriteContext): void {
   const { store, account } = context
   const claims = resource.claims?.(object) ?? []
@@ -97,6 +108,9 @@ export function save(resource: Resource, object: StoredObject, context: WriteCon
   store.put(account, resource.path, object)
   store.setClaims(account, object.id, claims)
   store.setLinks(account, object.id, resource.links?.(object, context) ?? [])
+  if (resource.routes !== undefined) {
+    context.services.deliveries.setRoutes(account, object.id, resource.routes(object))
+  }
   if (resource.dueAt !== undefined) {
     store.setDue({ account, collection: resource.path, id: object.id }, resource.dueAt(object))
   }

@@ -1,3 +1,4 @@
+import { announceUpdate } from '../events/announce.ts'
 import { save } from './operations.ts'
 import type { Services } from './write-context.ts'
 import { WriteContext } from './write-context.ts'
@@ -19,7 +20,9 @@ export function settle(services: Services): void {
         continue
       }
       const context = new WriteContext(services, { account: due.account, keyId: '', ownerId: '', admin: false })
-      save(resource, resource.onDue(object, due.at, context), context)
+      const next = resource.onDue(object, due.at, context)
+      save(resource, next, context)
+      announceUpdate(resource, object, next, context, due.at)
     }
   })
 }

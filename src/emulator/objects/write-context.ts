@@ -3,9 +3,11 @@ import type { DnsTable } from '../certificates/dns-table.ts'
 import type { CertificateIssuer } from '../certificates/issuer.ts'
 import type { EmulatorClock } from '../emulator-clock.ts'
 import { unknownReference } from '../errors.ts'
+import type { Deliveries } from '../events/deliveries.ts'
 import type { IdSource } from '../ids.ts'
 import type { ResourceIndex } from '../resources/resource-index.ts'
 import type { Store, StoredObject } from '../store/store.ts'
+import { View } from './view.ts'
 
 /** Who is asking. */
 export interface Caller {
@@ -25,6 +27,9 @@ export interface Services {
   readonly resources: ResourceIndex
   readonly certificates: CertificateIssuer
   readonly dns: DnsTable
+  readonly deliveries: Deliveries
+  /** Address that the emulator listens on, for changes that no request makes. */
+  readonly ownUrl: () => string
   /** The service's own domain, lower-cased: its sub-domains need no DNS records. */
   readonly serviceDomain: string
 }
@@ -33,10 +38,18 @@ export interface Services {
 export class WriteContext {
   readonly services: Services
   readonly caller: Caller
+  readonly #view: View | undefined
 
-  constructor(services: Services, caller: Caller) {
+  /** @param view how the caller sees objects */
+  constructor(services: Services, caller: Caller, view?: View) {
     this.services = services
     this.caller = caller
+    this.#view = view
+  }
+
+  /** How the caller sees objects, and events show them; where no request is behind a change, as the emulator listens. */
+  get view(): View {
+    return this.#view ?? new View(this.services.ownUrl(), this.services.resources)
   }
 
   get account(): string {

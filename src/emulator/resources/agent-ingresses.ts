@@ -28,6 +28,7 @@ export const agentIngresses: Resource = {
   path: 'agent_ingresses',
   listKey: 'ingresses',
   idPrefix: 'agin',
+  eventName: 'agent_ingress',
   served: true,
   uriForm: 'path',
   fields: {

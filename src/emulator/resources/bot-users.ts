@@ -8,6 +8,7 @@ export const botUsers: Resource = {
   path: 'bot_users',
   listKey: 'bot_users',
   idPrefix: 'bot',
+  eventName: 'bot_user',
   served: true,
   fields: { name: mandatory(nonEmptyString), active: optional(boolean, true) },
   render: (bot) => ({ name: textOf(bot, 'name'), active: bot.active ?? true }),

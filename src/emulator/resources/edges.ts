@@ -18,9 +18,13 @@ import {
 } from './edge-modules.ts'
 import type { Draft, Part, Resource } from './resource.ts'
 
-export const tcpEdges = edges('edges/tcp', 'tcp_edges', 'edgtcp', [backendModule, ipRestrictionModule, policyModule])
+export const tcpEdges = edges({ path: 'edges/tcp', listKey: 'tcp_edges', idPrefix: 'edgtcp', eventName: 'tcp_edge' }, [
+  backendModule,
+  ipRestrictionModule,
+  policyModule,
+])
 
-export const tlsEdges = edges('edges/tls', 'tls_edges', 'edgtls', [
+export const tlsEdges = edges({ path: 'edges/tls', listKey: 'tls_edges', idPrefix: 'edgtls', eventName: 'tls_edge' }, [
   backendModule,
   ipRestrictionModule,
   mutualTlsModule,
@@ -28,11 +32,11 @@ export const tlsEdges = edges('edges/tls', 'tls_edges', 'edgtls', [
   policyModule,
 ])
 
-function edges(path: string, listKey: string, idPrefix: string, modules: readonly EdgeModule[]): Resource {
+type Names = Pick<Resource, 'path' | 'listKey' | 'idPrefix' | 'eventName'>
+
+function edges(names: Names, modules: readonly EdgeModule[]): Resource {
   return {
-    path,
-    listKey,
-    idPrefix,
+    ...names,
     served: true,
     fields: fieldsOf(modules),
     prepare: (draft, context) => {

@@ -17,6 +17,7 @@ export const eventDestinations: Resource = {
   path: 'event_destinations',
   listKey: 'event_destinations',
   idPrefix: 'ed',
+  eventName: 'event_destination',
   served: true,
   fields: { ...DESCRIBED, format: mandatory(format), target: mandatory(readTarget) },
   prepare: ({ before, given, next }) => {

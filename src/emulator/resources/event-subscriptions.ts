@@ -31,6 +31,7 @@ export const eventSubscriptions: Resource = {
   path: 'event_subscriptions',
   listKey: 'event_subscriptions',
   idPrefix: 'esb',
+  eventName: 'event_subscription',
   served: true,
   fields: {
     description: optional(characters(255), ''),
@@ -44,6 +45,10 @@ export const eventSubscriptions: Resource = {
     })
   },
   links: (subscription) => textsOf(subscription.destination_ids).map((target) => ({ target, onDelete: 'restrict' })),
+  routes: (subscription) =>
+    objectsOf(subscription.sources).flatMap((source) =>
+      textsOf(subscription.destination_ids).map((destination) => ({ type: textOf(source, 'type'), destination })),
+    ),
   render: (subscription, view) => ({
     description: textOf(subscription, 'description'),
     metadata: textOf(subscription, 'metadata'),

@@ -10,6 +10,7 @@ export const failoverBackends: Resource = {
   path: 'backends/failover',
   listKey: 'backends',
   idPrefix: 'bkdfo',
+  eventName: 'failover_backend',
   served: true,
   fields: { ...DESCRIBED_WITHOUT_LIMITS, backends: optional(ids, []) },
   prepare: ({ given, next }, context) => {

@@ -25,6 +25,7 @@ export const httpResponseBackends: Resource = {
   path: 'backends/http_response',
   listKey: 'backends',
   idPrefix: 'bkdhr',
+  eventName: 'http_response_backend',
   served: true,
   fields: {
     ...DESCRIBED_WITHOUT_LIMITS,

@@ -9,6 +9,7 @@ export const ipPolicies: Resource = {
   path: 'ip_policies',
   listKey: 'ip_policies',
   idPrefix: 'ipp',
+  eventName: 'ip_policy',
   served: true,
   fields: DESCRIBED,
   render: ({ description = '', metadata = '' }) => ({ description, metadata }),

@@ -11,6 +11,7 @@ export const ipPolicyRules: Resource = {
   path: 'ip_policy_rules',
   listKey: 'ip_policy_rules',
   idPrefix: 'ipr',
+  eventName: 'ip_policy_rule',
   served: true,
   fields: {
     ...DESCRIBED,

@@ -16,6 +16,7 @@ export const reservedAddrs: Resource = {
   path: 'reserved_addrs',
   listKey: 'reserved_addrs',
   idPrefix: 'ra',
+  eventName: 'reserved_addr',
   served: true,
   fields: {
     ...DESCRIBED,

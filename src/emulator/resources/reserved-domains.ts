@@ -29,6 +29,7 @@ export const reservedDomains: Resource = {
   path: 'reserved_domains',
   listKey: 'reserved_domains',
   idPrefix: 'rd',
+  eventName: 'reserved_domain',
   served: true,
   fields: {
     ...DESCRIBED,

@@ -1,3 +1,4 @@
+import type { Route } from '../events/deliveries.ts'
 import type { Fields } from '../fields/field.ts'
 import type { Json, JsonObject } from '../json.ts'
 import type { View } from '../objects/view.ts'
@@ -51,6 +52,8 @@ export interface Resource {
   readonly listKey: string
   /** Prefix of its ids, without the underscore. */
   readonly idPrefix: string
+  /** The `<name>` of its event types `<name>_created.v0` and so on; null when its changes fire none. */
+  readonly eventName: string | null
   /** Whether the API serves it. Others exist only through the admin surface and references. */
   readonly served: boolean
   /** Whether `uri` is the whole address, which is usual, or a path relative to the base (`api-decisions.md § Values`). */
@@ -64,6 +67,8 @@ export interface Resource {
   readonly claims?: (object: StoredObject) => readonly ClaimedField[]
   /** What the object holds on to. */
   readonly links?: (object: StoredObject, context: WriteContext) => readonly Link[]
+  /** The events that the object sends on, and where. */
+  readonly routes?: (object: StoredObject) => readonly Route[]
   /** Response fields shown once, in the answer to the create. Runs after the object is stored. */
   readonly reveal?: (object: StoredObject, context: WriteContext) => JsonObject
   readonly parts?: readonly Part[]

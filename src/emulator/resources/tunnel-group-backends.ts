@@ -9,6 +9,7 @@ export const tunnelGroupBackends: Resource = {
   path: 'backends/tunnel_group',
   listKey: 'backends',
   idPrefix: 'bkdtg',
+  eventName: 'tunnel_group_backend',
   served: true,
   fields: { ...DESCRIBED_WITHOUT_LIMITS, labels: optional(mapOf(string), {}) },
   render: (backend) => ({

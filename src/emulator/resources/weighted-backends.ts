@@ -10,6 +10,7 @@ export const weightedBackends: Resource = {
   path: 'backends/weighted',
   listKey: 'backends',
   idPrefix: 'bkdwd',
+  eventName: 'weighted_backend',
   served: true,
   fields: { ...DESCRIBED_WITHOUT_LIMITS, backends: optional(mapOf(integer(0, 10_000)), {}) },
   prepare: ({ given, next }, context) => {

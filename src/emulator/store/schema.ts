@@ -7,6 +7,8 @@
  *   holder with its target.
  * - `claims`: values that must be unique within a scope, and natural keys to look objects up by.
  * - `tokens`: hashes of API tokens; the first 8 bytes find the candidates, the full hash is compared in constant time.
+ * - `routes`: which subscription sends events of a type to which destination.
+ * - `deliveries`: events as they were delivered, in order.
  * - `due`: when an object next needs attention by the emulated clock (certificate jobs).
  */
 export const SCHEMA = `
@@ -33,6 +35,17 @@ CREATE TABLE IF NOT EXISTS tokens (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS tokens_by_id ON tokens (account, id);
 
+CREATE TABLE IF NOT EXISTS routes (
+  account TEXT NOT NULL, type TEXT NOT NULL, subscription TEXT NOT NULL, destination TEXT NOT NULL,
+  PRIMARY KEY (account, type, subscription, destination)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS routes_by_subscription ON routes (account, subscription);
+
+CREATE TABLE IF NOT EXISTS deliveries (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, destination TEXT NOT NULL, subscription TEXT NOT NULL,
+  type TEXT NOT NULL, attempt INTEGER NOT NULL, outcome TEXT NOT NULL, at INTEGER NOT NULL, event TEXT NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS due (
   account TEXT NOT NULL, collection TEXT NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL,
   PRIMARY KEY (account, collection, id)
@@ -50,7 +63,18 @@ CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITH
 `
 
 /** Every table that holds data, for snapshot, restore and reset. */
-export const TABLES = ['accounts', 'objects', 'links', 'claims', 'tokens', 'due', 'dns', 'meta'] as const
+export const TABLES = [
+  'accounts',
+  'objects',
+  'links',
+  'claims',
+  'tokens',
+  'routes',
+  'deliveries',
+  'due',
+  'dns',
+  'meta',
+] as const
 
 /**
  * WAL with `synchronous = NORMAL`: a commit has handed its pages to the operating system before the answer goes out, so a

@@ -98,6 +98,7 @@ export class Store {
     this.run('DELETE FROM links WHERE account = ? AND holder = ?', [account, id])
     this.run('DELETE FROM claims WHERE account = ? AND id = ?', [account, id])
     this.run('DELETE FROM tokens WHERE account = ? AND id = ?', [account, id])
+    this.run('DELETE FROM routes WHERE account = ? AND subscription = ?', [account, id])
     this.run('DELETE FROM due WHERE account = ? AND collection = ? AND id = ?', [account, collection, id])
   }
 
