@@ -1,4 +1,5 @@
 import type { SeedSpec } from '../../src/emulator/admin/seed.ts'
+import { caPem } from './contract/ca-pem.ts'
 
 /** A CR to be applied. */
 export interface Manifest {
@@ -24,7 +25,10 @@ export const SECRET = { name: 'spec-inputs', values: { apiKey: 'key-1', accessKe
 /** Objects that specs refer to by id, since no kind makes them. */
 export const SEED: SeedSpec = {
   objects: {
-    certificate_authorities: [{ id: 'ca_specs1' }, { id: 'ca_specs2' }],
+    certificate_authorities: [
+      { id: 'ca_specs1', ca_pem: caPem },
+      { id: 'ca_specs2', ca_pem: caPem },
+    ],
     tls_certificates: [{ id: 'cert_specs' }],
     endpoint_configurations: [{ id: 'ec_specs1' }, { id: 'ec_specs2' }],
   },

@@ -70,6 +70,16 @@ test.each(backendKinds)(`${stated('in-use.backend-of-backend')}: %s`, async (pat
   }
 })
 
+test(stated('in-use.certificate-authority'), async () => {
+  const path = 'certificate_authorities'
+  const [one, two] = [await createMinimal(world, path), await createMinimal(world, path)]
+  const edge = await world.api.create('edges/tls', { mutual_tls: { certificate_authority_ids: [one.id, two.id] } })
+  await expectHeld(path, one.id, edge, () =>
+    world.api.update('edges/tls', edge.id, { mutual_tls: { certificate_authority_ids: [two.id] } }),
+  )
+  await expectHeld(path, two.id, edge, () => world.api.update('edges/tls', edge.id, { mutual_tls: { enabled: false } }))
+})
+
 test(stated('in-use.destination'), async () => {
   const destination = await createMinimal(world, 'event_destinations')
   const [one, two] = [

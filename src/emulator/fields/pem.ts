@@ -1,24 +1,98 @@
-import { X509Certificate } from 'node:crypto'
+// The X.509 library below is built on decorators that need this first.
+import 'reflect-metadata'
+import {
+  BasicConstraintsExtension,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  X509Certificate,
+} from '@peculiar/x509'
 import { invalid } from '../errors.ts'
+import { type JsonObject, rfc3339 } from '../json.ts'
 import type { Reader } from './field.ts'
 
-const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+const BLOCK = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g
+const LABEL = /-----BEGIN ([^-]*)-----/g
 
-/** One or more X.509 certificates in PEM, each of a certificate authority (`api-decisions.md § Values`); kept to the letter. */
+/**
+ * One or more X.509 certificates in PEM, each of a certificate authority by its basic constraints
+ * (`api-decisions.md § Values`). Text between them is allowed and kept to the letter; any other kind of block is refused,
+ * above all a private key, since what is uploaded is shown again.
+ */
 export const caPem: Reader<string> = (value, at) => {
   if (typeof value !== 'string') throw invalid(at, 'must be a string')
-  const blocks = value.match(BLOCK) ?? []
-  if (blocks.length === 0) throw invalid(at, 'holds no certificate in PEM')
-  blocks.forEach((block, index) => {
-    if (!parse(block, at, index).ca) throw invalid(at, `certificate ${index + 1} is not of a certificate authority`)
+  const labels = [...value.matchAll(LABEL)].map(([, label = '']) => label)
+  const other = labels.find((label) => label !== 'CERTIFICATE')
+  if (other !== undefined) throw invalid(at, `holds a ${JSON.stringify(other)} beside certificates`)
+  const certificates = certificatesIn(value, at)
+  if (certificates.length === 0) throw invalid(at, 'holds no certificate in PEM')
+  if (certificates.length < labels.length) throw invalid(at, 'a certificate has no proper end')
+  certificates.forEach((certificate, index) => {
+    if (!certificate.isAuthority) throw invalid(at, `certificate ${index + 1} is not of a certificate authority`)
   })
   return value
 }
 
-function parse(block: string, at: string, index: number): X509Certificate {
-  try {
-    return new X509Certificate(block)
-  } catch {
-    throw invalid(at, `certificate ${index + 1} cannot be read as X.509`)
+/** What the API shows of an uploaded authority besides its PEM, which `caPem` has accepted: the facts of its first certificate. */
+export function authorityFacts(pem: string): JsonObject {
+  const [first] = certificatesIn(pem, 'ca_pem')
+  if (first === undefined) throw invalid('ca_pem', 'holds no certificate in PEM')
+  return first.facts
+}
+
+/** In the order of their bits (RFC 5280 § 4.2.1.3). */
+const KEY_USAGES = [
+  [KeyUsageFlags.digitalSignature, 'digitalSignature'],
+  [KeyUsageFlags.nonRepudiation, 'nonRepudiation'],
+  [KeyUsageFlags.keyEncipherment, 'keyEncipherment'],
+  [KeyUsageFlags.dataEncipherment, 'dataEncipherment'],
+  [KeyUsageFlags.keyAgreement, 'keyAgreement'],
+  [KeyUsageFlags.keyCertSign, 'keyCertSign'],
+  [KeyUsageFlags.cRLSign, 'crlSign'],
+  [KeyUsageFlags.encipherOnly, 'encipherOnly'],
+  [KeyUsageFlags.decipherOnly, 'decipherOnly'],
+] as const
+
+/** Extended key usages that have a name (RFC 5280 § 4.2.1.12). */
+const PURPOSES: Readonly<Record<string, string>> = {
+  '2.5.29.37.0': 'anyExtendedKeyUsage',
+  '1.3.6.1.5.5.7.3.1': 'serverAuth',
+  '1.3.6.1.5.5.7.3.2': 'clientAuth',
+  '1.3.6.1.5.5.7.3.3': 'codeSigning',
+  '1.3.6.1.5.5.7.3.4': 'emailProtection',
+  '1.3.6.1.5.5.7.3.8': 'timeStamping',
+  '1.3.6.1.5.5.7.3.9': 'ocspSigning',
+}
+
+interface Certificate {
+  readonly isAuthority: boolean
+  /** The response fields that follow from it. */
+  readonly facts: JsonObject
+}
+
+function certificatesIn(pem: string, at: string): Certificate[] {
+  return [...pem.matchAll(BLOCK)].map(([, content = ''], index) => {
+    try {
+      return read(new X509Certificate(Buffer.from(content, 'base64')))
+    } catch {
+      throw invalid(at, `certificate ${index + 1} cannot be read as X.509`)
+    }
+  })
+}
+
+/** The library decodes a part when it is asked for, and throws then. */
+function read(certificate: X509Certificate): Certificate {
+  const [commonName = ''] = certificate.subjectName.getField('CN')
+  const flags = certificate.getExtension(KeyUsagesExtension)?.usages ?? 0
+  const purposes = certificate.getExtension(ExtendedKeyUsageExtension)?.usages ?? []
+  return {
+    isAuthority: certificate.getExtension(BasicConstraintsExtension)?.ca === true,
+    facts: {
+      subject_common_name: commonName,
+      not_before: rfc3339(certificate.notBefore.getTime()),
+      not_after: rfc3339(certificate.notAfter.getTime()),
+      key_usages: KEY_USAGES.filter(([flag]) => (flags & flag) !== 0).map(([, name]) => name),
+      extended_key_usages: purposes.map(String).map((oid) => PURPOSES[oid] ?? oid),
+    },
   }
 }

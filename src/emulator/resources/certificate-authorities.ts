@@ -1,17 +1,31 @@
 import { DESCRIBED } from '../fields/common.ts'
-import { fixed, optional } from '../fields/field.ts'
-import { caPem } from '../fields/pem.ts'
+import { fixed, mandatory } from '../fields/field.ts'
+import { authorityFacts, caPem } from '../fields/pem.ts'
+import { textOf, textsOf } from '../json.ts'
 import type { Resource } from './resource.ts'
 
 /**
- * Uploaded certificate authorities, so far as TLS edges need them: seeded through the admin surface and referred to by
- * `mutual_tls`.
+ * Uploaded certificate authorities, which the `mutual_tls` of TLS edges refers to. Everything but the texts is read from the
+ * first certificate of the PEM when it is uploaded, and never changes (`api-decisions.md § Behaviour`).
  */
 export const certificateAuthorities: Resource = {
   path: 'certificate_authorities',
   listKey: 'certificate_authorities',
   idPrefix: 'ca',
-  served: false,
-  fields: { ...DESCRIBED, ca_pem: fixed(optional(caPem, null)) },
-  render: ({ description = '', metadata = '', ca_pem = null }) => ({ description, metadata, ca_pem }),
+  eventName: 'certificate_authority',
+  served: true,
+  fields: { ...DESCRIBED, ca_pem: fixed(mandatory(caPem)) },
+  prepare: ({ before, next }) => {
+    if (before === undefined) Object.assign(next, authorityFacts(textOf(next, 'ca_pem')))
+  },
+  render: (authority) => ({
+    description: textOf(authority, 'description'),
+    metadata: textOf(authority, 'metadata'),
+    ca_pem: textOf(authority, 'ca_pem'),
+    subject_common_name: textOf(authority, 'subject_common_name'),
+    not_before: textOf(authority, 'not_before'),
+    not_after: textOf(authority, 'not_after'),
+    key_usages: textsOf(authority.key_usages),
+    extended_key_usages: textsOf(authority.extended_key_usages),
+  }),
 }

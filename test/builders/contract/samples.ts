@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { allCollections, collectionAt, createFields, fieldOf } from '../../contract/facts/all.ts'
 import type { CollectionFact, FieldFact } from '../../contract/facts/facts.ts'
 import { type Resource, refTo } from './api-client.ts'
+import { caPem, partnerCaPem } from './ca-pem.ts'
 import type { World } from './world.ts'
 
 /** A value that a request may send, and what every response then shows for it. */
@@ -137,6 +138,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, MakeSample>>>> = 
       return same([two.id, one.id])
     },
   },
+  certificate_authorities: { ...texts, ca_pem: pick(caPem, partnerCaPem) },
   event_destinations: {
     ...texts,
     format: pick('json', 'json'),

@@ -138,7 +138,6 @@ describe('seeding', () => {
         tls_certificates: [{ description: 'uploaded' }],
         endpoint_configurations: [{ id: 'ec_given', description: 'one' }],
         users: [{ name: 'somebody' }],
-        certificate_authorities: [{ description: 'bare' }],
       },
     })
     expect(seeded.status).toBe(201)

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts'
+import { caPem } from '../../builders/contract/ca-pem.ts'
 import { at, EmulatorClient } from '../../builders/emulator-client.ts'
 
 let emulator: Emulator
@@ -37,7 +38,7 @@ describe('edges', () => {
   })
 
   it('check TLS passed through to upstream against what is there already, on every way in', async () => {
-    const { objects } = emulator.admin.seed({ objects: { certificate_authorities: [{}] } })
+    const { objects } = emulator.admin.seed({ objects: { certificate_authorities: [{ ca_pem: caPem }] } })
     const mutual = { certificate_authority_ids: objects.certificate_authorities }
     const upstream = { terminate_at: 'upstream' }
     const edge = await client.create('/edges/tls', { tls_termination: upstream })
@@ -177,7 +178,8 @@ describe('bot users', () => {
 })
 
 describe('certificate authorities', () => {
-  it('are seeded bare or from the PEM of an authority, nothing else', () => {
+  it('are seeded from the PEM of an authority, nothing else', () => {
+    expect(() => emulator.admin.seed({ objects: { certificate_authorities: [{}] } })).toThrow('ca_pem')
     for (const ca_pem of ['', 'hello', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----']) {
       expect(() => emulator.admin.seed({ objects: { certificate_authorities: [{ ca_pem }] } })).toThrow('ca_pem')
     }

@@ -6,7 +6,7 @@ export const certificateAuthorityCollections: readonly CollectionFact[] = [
   collection({
     path: 'certificate_authorities',
     source: 'management-api.md § SSH certificates',
-    due: 'later',
+    due: 'now',
     operatorDue: 'later',
     listKey: 'certificate_authorities',
     idPrefix: 'ca_',

@@ -1,5 +1,6 @@
 import type { RuleFact } from '../facts.ts'
 import { adminRules } from './admin.ts'
+import { certificateAuthorityRules } from './certificate-authorities.ts'
 import { domainRules } from './domains.ts'
 import { edgeRules } from './edges.ts'
 import { eventRules } from './events.ts'
@@ -14,6 +15,7 @@ export const allRules: readonly RuleFact[] = [
   ...domainRules,
   ...ingressRules,
   ...edgeRules,
+  ...certificateAuthorityRules,
   ...objectRules,
   ...eventRules,
   ...adminRules,

@@ -21,13 +21,6 @@ export const laterRules: readonly RuleFact[] = [
     refusal: { status: 409 },
   },
   {
-    id: 'in-use.certificate-authority',
-    statement: 'a certificate authority that an edge uses cannot be deleted',
-    source: behaviour,
-    due: 'later',
-    refusal: { status: 409 },
-  },
-  {
     id: 'ssh-ca.delete',
     statement: 'an SSH certificate authority may be deleted and its certificates stay',
     source: behaviour,
@@ -52,13 +45,6 @@ export const laterRules: readonly RuleFact[] = [
     source: values,
     due: 'later',
     refusal: { status: 400, names: ['critical_options'] },
-  },
-  {
-    id: 'certificate-authorities.pem',
-    statement: 'a PEM must hold certificates that are all CAs, and the first gives the subject',
-    source: values,
-    due: 'later',
-    refusal: { status: 400, names: ['ca_pem'] },
   },
   {
     id: 'restrictions.api',

@@ -74,6 +74,13 @@ export const objectRules: readonly RuleFact[] = [
     refusal: { status: 409 },
   },
   {
+    id: 'in-use.certificate-authority',
+    statement: 'a certificate authority that an edge uses cannot be deleted',
+    source: behaviour,
+    due: 'now',
+    refusal: { status: 409 },
+  },
+  {
     id: 'in-use.domain',
     statement:
       'a reserved domain or address in the hostports of an edge cannot be deleted, and the refusal names the edge',

@@ -1,0 +1,20 @@
+import type { RuleFact } from '../facts.ts'
+
+const values = 'api-decisions.md § Values'
+
+/** Uploaded certificate authorities. */
+export const certificateAuthorityRules: readonly RuleFact[] = [
+  {
+    id: 'certificate-authorities.pem',
+    statement: 'a PEM must hold certificates that are all CAs, and the first gives the subject',
+    source: values,
+    due: 'now',
+    refusal: { status: 400, names: ['ca_pem'] },
+  },
+  {
+    id: 'certificate-authorities.usages',
+    statement: 'usages have the names of RFC 5280 in lower camel case, and unknown ones are object identifiers',
+    source: values,
+    due: 'now',
+  },
+]
