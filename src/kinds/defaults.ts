@@ -8,7 +8,7 @@ import type { Fields, Readiness } from '../managed/types/descriptor.ts'
 export const plain = {
   refersTo: [],
   references: () => [],
-  secretInputs: () => [],
+  inputs: () => [],
   problems: (): readonly string[] => [],
   createOnly: [],
   updateOnly: [],

@@ -21,7 +21,7 @@ export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
   collections: [collections.eventDestinations],
   collectionOf: () => collections.eventDestinations,
   secretFields: ['target'],
-  secretInputs: targetSecrets,
+  inputs: targetSecrets,
   // JSON is the only format, and returned in lower case.
   desire: (desired) => ({ format: 'json', target: sentTarget(desired) }),
   observe: ({ format, target }) => ({

@@ -1,26 +1,28 @@
-import type { SecretKeyRef } from '../managed/types/common.ts'
-import type { Desired, Fields } from '../managed/types/descriptor.ts'
+import type { KeyRef } from '../managed/types/common.ts'
+import type { Desired, Fields, Input } from '../managed/types/descriptor.ts'
 import type { EventDestinationSpec } from './event-destination-schema.ts'
 import { given, objectOf, textOf } from './remote.ts'
 
 type Auth = NonNullable<EventDestinationSpec['kinesis']>['auth']
 
 /** Secrets that the target needs, with the place of each. */
-export function targetSecrets(
-  spec: EventDestinationSpec,
-): readonly { readonly path: string; readonly ref: SecretKeyRef }[] {
+export function targetSecrets(spec: EventDestinationSpec): readonly Input[] {
   const monitor =
-    spec.monitor === undefined ? [] : [{ path: 'spec.monitor.apiKeySecretRef', ref: spec.monitor.apiKeySecretRef }]
+    spec.monitor === undefined ? [] : [secret('spec.monitor.apiKeySecretRef', spec.monitor.apiKeySecretRef)]
   const cloud = (['firehose', 'kinesis', 'cloudWatchLogs'] as const).flatMap((member) => {
     const creds = spec[member]?.auth.creds
     if (creds === undefined) return []
     const path = `spec.${member}.auth.creds`
     return [
-      { path: `${path}.accessKeyIDSecretRef`, ref: creds.accessKeyIDSecretRef },
-      { path: `${path}.secretAccessKeySecretRef`, ref: creds.secretAccessKeySecretRef },
+      secret(`${path}.accessKeyIDSecretRef`, creds.accessKeyIDSecretRef),
+      secret(`${path}.secretAccessKeySecretRef`, creds.secretAccessKeySecretRef),
     ]
   })
   return [...monitor, ...cloud]
+}
+
+function secret(path: string, ref: KeyRef): Input {
+  return { path, source: 'Secret', ref }
 }
 
 /** The EventTarget as it is sent: the one member that the spec has (`management-api.md § Events`). */
@@ -40,7 +42,12 @@ export function sentTarget(desired: Desired<EventDestinationSpec>): Fields {
   if (monitor === undefined) return {}
   const { apiKeySecretRef, tags, service, site } = monitor
   return {
-    monitor: given({ api_key: desired.secret(apiKeySecretRef), monitortags: tags, service, monitorsite: site }),
+    monitor: given({
+      api_key: desired.input('Secret', apiKeySecretRef),
+      monitortags: tags,
+      service,
+      monitorsite: site,
+    }),
   }
 }
 
@@ -49,8 +56,8 @@ function sentAuth(desired: Desired<EventDestinationSpec>, { role, creds }: Auth)
   if (creds === undefined) return {}
   return {
     creds: {
-      cloud_access_key_id: desired.secret(creds.accessKeyIDSecretRef),
-      cloud_secret_access_key: desired.secret(creds.secretAccessKeySecretRef),
+      cloud_access_key_id: desired.input('Secret', creds.accessKeyIDSecretRef),
+      cloud_secret_access_key: desired.input('Secret', creds.secretAccessKeySecretRef),
     },
   }
 }

@@ -31,7 +31,7 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
 async function make(run: Reconciliation, wanted: Wanted): Promise<RemoteObject> {
   const id = await createObject(run, wanted)
   // What was sent with the POST holds from now on; it is stored together with the id.
-  run.note({ secretsFingerprint: wanted.secrets.fingerprint, references: appliedReferences(wanted) })
+  run.note({ inputsFingerprint: wanted.inputs.fingerprint, references: appliedReferences(wanted) })
   const object = run.session.cache.get(run.collection, id)?.object
   if (object === undefined) throw new Error(`the answer for ${id} did not enter the cache`)
   return object
@@ -62,7 +62,7 @@ async function apply(run: Reconciliation, wanted: Wanted, remote: RemoteObject):
       run.session.cache.get(run.collection, observed.remote.id)?.object ?? observed.remote,
     )
   }
-  run.note({ secretsFingerprint: wanted.secrets.fingerprint, references: appliedReferences(wanted) })
+  run.note({ inputsFingerprint: wanted.inputs.fingerprint, references: appliedReferences(wanted) })
   const left = operations.length === 0 ? [] : planFor(run, wanted, observed)
   if (left.length > 0) {
     const about = left.map(describe).join(', ')
@@ -80,7 +80,7 @@ function planFor(run: Reconciliation, wanted: Wanted, observed: Observed): reado
   const nonce = status.create?.nonce
   const planContext: PlanContext = {
     defaultMetadata: nonce === undefined ? undefined : markerText(run.context, run.cr, nonce),
-    secretsChanged: wanted.secrets.fingerprint !== status.secretsFingerprint,
+    inputsChanged: wanted.inputs.fingerprint !== status.inputsFingerprint,
   }
   return plan(run.descriptor, wanted.desired, observed, planContext)
 }

@@ -1,11 +1,11 @@
 import type { ManagedContext } from './context.ts'
 import type { CustomResource } from './cr.ts'
 import { TerminalError } from './errors.ts'
+import { type Inputs, readInputs } from './inputs.ts'
 import { formatMarker } from './marker.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { type ResolvedReferences, resolveReferences } from './references.ts'
-import { readSecretInputs, type SecretInputs } from './secrets.ts'
 import type { CommonSpec } from './types/common.ts'
 import type { Desired, ManagedDescriptor } from './types/descriptor.ts'
 import { metadataProblem } from './types/metadata.ts'
@@ -14,18 +14,18 @@ import { metadataProblem } from './types/metadata.ts'
 export interface Wanted {
   readonly desired: Desired<CommonSpec>
   readonly references: ResolvedReferences
-  readonly secrets: SecretInputs
+  readonly inputs: Inputs
 }
 
 /**
- * Checks the spec and resolves references and secret inputs.
+ * Checks the spec and resolves references and inputs.
  * @throws TerminalError when the spec cannot work; WaitError when something it names is not there yet.
  */
 export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   const { context, descriptor, cr, session } = run
   refuseProblems(descriptor, cr)
   const references = await resolveReferences(context, descriptor, cr, session)
-  const secrets = await readSecretInputs(context.kube, descriptor, cr)
+  const inputs = await readInputs(context.kube, descriptor, cr)
   const desired: Desired<CommonSpec> = {
     spec: cr.spec,
     // Read when asked: the status gains fields while the run goes on.
@@ -34,10 +34,11 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
     },
     id: (kind, ref) => references.get(kind, ref).id,
     target: (kind, ref) => references.get(kind, ref),
-    secret: (ref) => secrets.get(ref),
+    input: (source, ref) => inputs.get(source, ref),
+    now: context.clock.now(),
     marker: (nonce) => markerText(context, cr, nonce),
   }
-  return { desired, references, secrets }
+  return { desired, references, inputs }
 }
 
 /** The marker of this CR's objects under `nonce`, as metadata. */

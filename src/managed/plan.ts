@@ -19,8 +19,8 @@ export interface Observed {
 export interface PlanContext {
   /** The metadata that the object carries while the user sets none; undefined leaves the remote value alone. */
   readonly defaultMetadata: string | undefined
-  /** A secret input differs from the one that was sent last. */
-  readonly secretsChanged: boolean
+  /** An input from a Secret or ConfigMap differs from the one that was sent last. */
+  readonly inputsChanged: boolean
 }
 
 /**
@@ -75,7 +75,7 @@ function planUpdate<Spec extends CommonSpec>(
   const comparable = descriptor.comparable(wanted, remote)
   const fields = Object.keys(wanted).filter((field) => {
     if (wanted[field] === undefined) return false
-    if (context.secretsChanged && descriptor.secretFields.includes(field)) return true
+    if (context.inputsChanged && descriptor.secretFields.includes(field)) return true
     return !equalJSON(comparable[field], found[field])
   })
   if (fields.length === 0) return undefined

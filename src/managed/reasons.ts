@@ -20,6 +20,8 @@ export const reasons = {
   ReferenceCycle: 'ReferenceCycle',
   /** A Secret, or the key in it, does not exist. */
   SecretMissing: 'SecretMissing',
+  /** A ConfigMap, or the key in it, does not exist. */
+  ConfigMapMissing: 'ConfigMapMissing',
   /** The Account does not exist or is not Ready. */
   AccountNotReady: 'AccountNotReady',
   /** The Account's `allowedNamespaces` does not select this namespace. */

@@ -191,7 +191,7 @@ const COMMON_FIELDS = [
   'create',
   'superseded',
   'references',
-  'secretsFingerprint',
+  'inputsFingerprint',
 ] as const
 
 function common(status: CommonStatus & Fields): Fields {

@@ -7,6 +7,7 @@ import type { Resources } from './context.ts'
 import { type CustomResource, nameOf, nameText, type ResourceName, statusOf } from './cr.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import { namedTargets } from './references.ts'
+import type { InputSource } from './types/common.ts'
 
 /** The watches of an operator, one for each type. */
 export interface Watches {
@@ -14,14 +15,22 @@ export interface Watches {
   readonly accounts: ReadonlyMap<string, Reflector<AccountResource>>
   /** Metadata only: that a Secret changed is seen, what is in it is read when needed. */
   readonly secrets: Reflector<KubeObject>
+  /** Metadata only, as Secrets. */
+  readonly configMaps: Reflector<KubeObject>
   /** Metadata only; undefined where only some namespaces are watched: then no ClusterAccount is either. */
   readonly namespaces: Reflector<KubeObject> | undefined
+}
+
+export interface NamespacedName {
+  readonly namespace: string
+  readonly name: string
 }
 
 const TARGETS = 'targets'
 const HOLDS = 'holds'
 const CHILDREN = 'children'
 const SECRETS = 'secrets'
+const INPUTS = 'inputs'
 
 /** All that the watches know, behind the questions that reconcilers ask. */
 export class ResourceStore implements Resources {
@@ -74,16 +83,13 @@ export class ResourceStore implements Resources {
     return this.#find(CHILDREN, id)[0]
   }
 
-  /** CRs with a secret input from that Secret. */
-  readersOf(secret: { readonly namespace: string; readonly name: string }): readonly CustomResource[] {
-    return this.#find(SECRETS, `${secret.namespace}/${secret.name}`)
+  /** CRs with an input from that Secret or ConfigMap. */
+  readersOf(source: InputSource, { namespace, name }: NamespacedName): readonly CustomResource[] {
+    return this.#find(INPUTS, inputText(source, namespace, name))
   }
 
   /** Accounts whose key is in that Secret. */
-  accountsUsing(
-    secret: { readonly namespace: string; readonly name: string },
-    operatorNamespace: string,
-  ): readonly AccountResource[] {
+  accountsUsing(secret: NamespacedName, operatorNamespace: string): readonly AccountResource[] {
     const { accounts } = this.#watches
     const own = accounts.get('Account')?.store.byIndex(SECRETS, `${secret.namespace}/${secret.name}`) ?? []
     if (secret.namespace !== operatorNamespace) return own
@@ -159,10 +165,14 @@ export class ResourceStore implements Resources {
     reflector.addIndex(TARGETS, (cr) => namedTargets(descriptor, cr).map(nameText))
     reflector.addIndex(HOLDS, (cr) => optional(statusOf(cr).id))
     reflector.addIndex(CHILDREN, (cr) => descriptor.children?.idsIn(statusOf(cr)) ?? [])
-    reflector.addIndex(SECRETS, (cr) => {
-      return descriptor.secretInputs(cr.spec).map(({ ref }) => `${cr.metadata.namespace ?? ''}/${ref.name}`)
+    reflector.addIndex(INPUTS, (cr) => {
+      return descriptor.inputs(cr.spec).map(({ source, ref }) => inputText(source, cr.metadata.namespace, ref.name))
     })
   }
+}
+
+function inputText(source: InputSource, namespace: string | undefined, name: string): string {
+  return `${source}/${namespace ?? ''}/${name}`
 }
 
 function optional(value: string | undefined): readonly string[] {

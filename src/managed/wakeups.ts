@@ -7,7 +7,8 @@ import { equalJSON } from './equal.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import type { Memories } from './memory.ts'
 import { namedTargets } from './references.ts'
-import type { ResourceStore, Watches } from './resource-store.ts'
+import type { NamespacedName, ResourceStore, Watches } from './resource-store.ts'
+import type { InputSource } from './types/common.ts'
 
 /** Where work is queued. */
 export interface Wakeups {
@@ -31,6 +32,7 @@ export function subscribeWakeups(options: WakeupOptions): void {
   for (const reflector of watches.managed.values()) reflector.subscribe((event) => onResource(options, event))
   for (const reflector of watches.accounts.values()) reflector.subscribe((event) => onAccount(options, event))
   watches.secrets.subscribe((event) => onSecret(options, event))
+  watches.configMaps.subscribe((event) => onInput(options, 'ConfigMap', event))
   watches.namespaces?.subscribe((event) => onNamespace(options, event))
 }
 
@@ -76,14 +78,26 @@ function onAccount({ store, wake }: WakeupOptions, event: ObjectEvent<AccountRes
   }
 }
 
-function onSecret(
-  { store, operatorNamespace, wake }: WakeupOptions,
-  { object, type, previous }: ObjectEvent<KubeObject>,
-): void {
-  if (type === 'updated' && previous.metadata.resourceVersion === object.metadata.resourceVersion) return
-  const secret = { namespace: object.metadata.namespace ?? '', name: object.metadata.name }
-  for (const account of store.accountsUsing(secret, operatorNamespace)) wake.account(keyOfAccount(account), 'edit')
-  for (const cr of store.readersOf(secret)) wake.managed(nameOf(cr), 'edit')
+function onSecret(options: WakeupOptions, event: ObjectEvent<KubeObject>): void {
+  if (isSameVersion(event)) return
+  const { store, operatorNamespace, wake } = options
+  for (const account of store.accountsUsing(namespacedName(event.object), operatorNamespace)) {
+    wake.account(keyOfAccount(account), 'edit')
+  }
+  onInput(options, 'Secret', event)
+}
+
+function onInput({ store, wake }: WakeupOptions, source: InputSource, event: ObjectEvent<KubeObject>): void {
+  if (isSameVersion(event)) return
+  for (const cr of store.readersOf(source, namespacedName(event.object))) wake.managed(nameOf(cr), 'edit')
+}
+
+function isSameVersion({ object, type, previous }: ObjectEvent<KubeObject>): boolean {
+  return type === 'updated' && previous.metadata.resourceVersion === object.metadata.resourceVersion
+}
+
+function namespacedName({ metadata }: KubeObject): NamespacedName {
+  return { namespace: metadata.namespace ?? '', name: metadata.name }
 }
 
 /** Labels decide which ClusterAccounts a namespace may use. */

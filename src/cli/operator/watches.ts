@@ -1,6 +1,7 @@
 import type { KubeObject, ResourceType } from '../../kube/types.ts'
 import type { AccountResource } from '../../managed/accounts/account-resource.ts'
 import type { CustomResource } from '../../managed/cr.ts'
+import { configMapType, secretType } from '../../managed/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
 import type { Watches } from '../../managed/resource-store.ts'
 import type { AccountDescriptor, ManagedDescriptor } from '../../managed/types/descriptor.ts'
@@ -13,9 +14,7 @@ export interface WatchScope {
   readonly operatorNamespace: string
 }
 
-const core = { group: '', version: 'v1', metadataOnly: true } as const
-
-/** A watch for every kind, for Secrets and for Namespaces, none of them started. */
+/** A watch for every kind, for Secrets, for ConfigMaps and for Namespaces, none of them started. */
 export function createWatches(
   kinds: KindsRegistry,
   base: Omit<ReflectorOptions, 'type' | 'namespaces'>,
@@ -37,13 +36,29 @@ export function createWatches(
     accounts: byKind<AccountResource>(
       kinds.accounts.filter(({ definition }) => all || definition.scope === 'Namespaced'),
     ),
-    secrets: reflect({ ...core, plural: 'secrets', kind: 'Secret', namespaced: true }, secretScope),
-    namespaces: all ? reflect({ ...core, plural: 'namespaces', kind: 'Namespace', namespaced: false }) : undefined,
+    secrets: reflect({ ...secretType, metadataOnly: true }, secretScope),
+    configMaps: reflect({ ...configMapType, metadataOnly: true }),
+    namespaces: all
+      ? reflect({
+          group: '',
+          version: 'v1',
+          metadataOnly: true,
+          plural: 'namespaces',
+          kind: 'Namespace',
+          namespaced: false,
+        })
+      : undefined,
   }
 }
 
 /** Every watch, whatever it is of. */
 export function allWatches(watches: Watches): readonly Pick<Reflector<KubeObject>, 'start' | 'synced'>[] {
-  const { managed, accounts, secrets, namespaces } = watches
-  return [...managed.values(), ...accounts.values(), secrets, ...(namespaces === undefined ? [] : [namespaces])]
+  const { managed, accounts, secrets, configMaps, namespaces } = watches
+  return [
+    ...managed.values(),
+    ...accounts.values(),
+    secrets,
+    configMaps,
+    ...(namespaces === undefined ? [] : [namespaces]),
+  ]
 }

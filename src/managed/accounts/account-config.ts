@@ -1,7 +1,7 @@
 import { checkBaseURL } from '../../api/base-url.ts'
 import { isDeleting } from '../cr.ts'
+import { readSecretKey } from '../inputs.ts'
 import { reasons } from '../reasons.ts'
-import { readSecretKey } from '../secrets.ts'
 import { accountDefaults } from '../types/account.ts'
 import type { AccountContext } from './account-context.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'

@@ -1,6 +1,6 @@
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient } from '../../kube/types.ts'
-import { readSecretKey, secretType } from '../secrets.ts'
+import { readSecretKey, secretType } from '../inputs.ts'
 
 const DATA_KEY = 'apiKey'
 

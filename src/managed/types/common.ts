@@ -149,8 +149,11 @@ export const commonStatus = {
   references: Type.Optional(
     list(observedReference, { description: 'References that the remote object holds.', maxItems: 1024 }),
   ),
-  secretsFingerprint: Type.Optional(
-    text({ description: 'Changes when a secret input changes; tells nothing else of it.', maxLength: 64 }),
+  inputsFingerprint: Type.Optional(
+    text({
+      description: 'Changes when an input from a Secret or ConfigMap changes; tells nothing else of it.',
+      maxLength: 64,
+    }),
   ),
   conditions: Type.Optional(conditions),
 }
@@ -187,6 +190,28 @@ export function secretKeyRef(description: string) {
   )
 }
 
+/** Where a text comes from when it does not stand in the spec itself; a change there is noticed. */
+export function valueFrom(description: string) {
+  return object(
+    {
+      secretKeyRef: Type.Optional(secretKeyRef('Key of a Secret in the same namespace.')),
+      configMapKeyRef: Type.Optional(
+        object(
+          {
+            name: objectName('Name of the ConfigMap in the same namespace.'),
+            key: text({ description: 'Key in the ConfigMap.', minLength: 1, maxLength: 253 }),
+          },
+          { description: 'Key of a ConfigMap in the same namespace.' },
+        ),
+      ),
+    },
+    {
+      description: `${description} Exactly one of secretKeyRef and configMapKeyRef.`,
+      rules: [exactlyOne(['secretKeyRef', 'configMapKeyRef'])],
+    },
+  )
+}
+
 /** What the reconciler reads of any spec. */
 export interface CommonSpec {
   readonly accountRef?: { readonly kind?: 'Account' | 'ClusterAccount'; readonly name: string }
@@ -208,8 +233,17 @@ export interface Ref {
   readonly id?: string
 }
 
-/** A Secret's key as it stands in a spec. */
-export interface SecretKeyRef {
+/** A key of a Secret or ConfigMap as it stands in a spec. */
+export interface KeyRef {
   readonly name: string
   readonly key: string
+}
+
+/** Where an input of a spec comes from. */
+export type InputSource = 'Secret' | 'ConfigMap'
+
+/** `<field>From` as it stands in a spec: exactly one member. */
+export interface ValueFrom {
+  readonly secretKeyRef?: KeyRef
+  readonly configMapKeyRef?: KeyRef
 }

@@ -1,6 +1,6 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
-import type { CommonSpec, CommonStatus, Ref, SecretKeyRef } from './common.ts'
+import type { CommonSpec, CommonStatus, InputSource, KeyRef, Ref } from './common.ts'
 
 /** Fields of a remote object by the API's names, in the form in which they are sent. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -26,6 +26,13 @@ export interface FoundReference {
   readonly needsObject?: boolean
 }
 
+/** A value that a spec takes from a Secret or ConfigMap, with the place where it says so. */
+export interface Input {
+  readonly path: string
+  readonly source: InputSource
+  readonly ref: KeyRef
+}
+
 /** What a reference stands for at the API. */
 export interface ResolvedTarget {
   readonly id: string
@@ -41,8 +48,10 @@ export interface Desired<Spec> {
   id(kind: string, ref: Ref): string
   /** Id and object of such a reference. */
   target(kind: string, ref: Ref): ResolvedTarget
-  /** Value of a secret input that was found by `secretInputs`. */
-  secret(ref: SecretKeyRef): string
+  /** Value of an input that was found by `inputs`, to the letter. */
+  input(source: InputSource, ref: KeyRef): string
+  /** Wall time in milliseconds. */
+  readonly now: number
   /** The marker for `metadata`, where the user sets none, of the object or one of its children. */
   marker(nonce: string): string
 }
@@ -122,7 +131,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   /** Kinds that a spec may refer to, each with the ids of that kind which a remote object refers to. */
   readonly refersTo: readonly ReferenceKind[]
   references(spec: Spec): readonly FoundReference[]
-  secretInputs(spec: Spec): readonly { readonly path: string; readonly ref: SecretKeyRef }[]
+  /** What the spec takes from Secrets and ConfigMaps. */
+  inputs(spec: Spec): readonly Input[]
   /** Problems of the spec that CEL cannot see; each names field, value and remedy. */
   problems(spec: Spec): readonly string[]
   /** API fields that a POST carries and a PATCH must not. */

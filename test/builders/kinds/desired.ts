@@ -9,7 +9,7 @@ interface Given<Spec> {
   readonly objects?: Readonly<Record<string, RemoteObject>>
 }
 
-/** Everything resolved by rule: the id of `Kind/name` is `id-of-name`, a Secret's value is `name/key`. */
+/** Everything resolved by rule: the id of `Kind/name` is `id-of-name`, an input is `name/key`. */
 export function desiredOf<Spec>({ spec, status = {}, objects = {} }: Given<Spec>): Desired<Spec> {
   const id = (_kind: string, ref: Ref): string => ref.id ?? `id-of-${ref.name}`
   return {
@@ -17,7 +17,8 @@ export function desiredOf<Spec>({ spec, status = {}, objects = {} }: Given<Spec>
     status,
     id,
     target: (kind, ref) => ({ id: id(kind, ref), object: objects[`${kind}/${ref.name ?? ref.id}`] }),
-    secret: ({ name, key }) => `${name}/${key}`,
+    input: (_source, { name, key }) => `${name}/${key}`,
+    now: Date.UTC(2026, 0, 1),
     marker: (nonce) => `{"culvert":"${nonce}"}`,
   }
 }

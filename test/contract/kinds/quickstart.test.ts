@@ -46,7 +46,8 @@ function desiredOf(spec: CommonSpec, status: Fields): Desired<CommonSpec> {
     status,
     id: (kind, ref) => target(kind, ref).id,
     target,
-    secret: ({ name, key }) => `${name}-${key}`,
+    input: (_source, { name, key }) => `${name}-${key}`,
+    now: Date.now(),
     marker: (nonce) => `marker ${nonce}`,
   }
 }
@@ -82,7 +83,7 @@ async function planned(
   const remote = await api.object(200, 'GET', `/${collection.path}/${id}`)
   const children = descriptor.children === undefined ? [] : await childrenOf(descriptor.children.collection)
   const own = children.filter((child) => descriptor.children?.parentId(child) === id)
-  return plan(descriptor, desired, { remote, children: own }, { defaultMetadata: 'm', secretsChanged: false })
+  return plan(descriptor, desired, { remote, children: own }, { defaultMetadata: 'm', inputsChanged: false })
 }
 
 async function childrenOf({ path, listKey }: Collection): Promise<readonly Resource[]> {

@@ -20,7 +20,7 @@ const sent = {
 
 test('the target is the one member that the spec has, with the values of its Secrets', () => {
   expect(eventDestination.desire(desired, undefined)).toEqual({ format: 'json', target: sent })
-  expect(eventDestination.secretInputs(spec).map(({ path }) => path)).toEqual([
+  expect(eventDestination.inputs(spec).map(({ path }) => path)).toEqual([
     'spec.kinesis.auth.creds.accessKeyIDSecretRef',
     'spec.kinesis.auth.creds.secretAccessKeySecretRef',
   ])
@@ -28,8 +28,8 @@ test('the target is the one member that the spec has, with the values of its Sec
 
 test('the target is sent again when a Secret changes, and only then', () => {
   const remote = stored({ format: 'JSON', target: sent, description: '', metadata: 'marker' })
-  const planned = (secretsChanged: boolean) =>
-    plan(eventDestination, desired, { remote, children: [] }, { defaultMetadata: 'marker', secretsChanged })
+  const planned = (inputsChanged: boolean) =>
+    plan(eventDestination, desired, { remote, children: [] }, { defaultMetadata: 'marker', inputsChanged })
   expect(planned(false)).toEqual([])
   expect(planned(true)).toEqual([{ type: 'update', body: { target: sent }, fields: ['target'] }])
 })

@@ -64,7 +64,7 @@ function send(descriptor: ManagedDescriptor, sample: CommonSpec, note: Note): vo
   const { path } = descriptor.collectionOf(sample)
   note('create', path, planCreate(descriptor, desired, 'marker'))
   const observed = { remote: differing, children: [{ ...differing, cidr: '10.0.0.0/8', action: 'allow' }] }
-  const context = { defaultMetadata: 'marker', secretsChanged: true }
+  const context = { defaultMetadata: 'marker', inputsChanged: true }
   for (const operation of plan(descriptor, desired, observed, context)) {
     if (operation.type === 'delete') continue
     const childPath = descriptor.children?.collection.path ?? ''

@@ -61,7 +61,7 @@ class Life<Spec extends CommonSpec> {
   }
 
   #plan(spec: Spec, remote: RemoteObject) {
-    const context = { defaultMetadata: 'marker', secretsChanged: false }
+    const context = { defaultMetadata: 'marker', inputsChanged: false }
     return plan(this.#descriptor, this.#desired(spec), { remote, children: [] }, context)
   }
 }

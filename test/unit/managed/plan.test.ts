@@ -29,7 +29,7 @@ const kind: ManagedDescriptor<Spec> = {
   readiness: () => available('there'),
 }
 
-const quiet: PlanContext = { defaultMetadata: 'marker', secretsChanged: false }
+const quiet: PlanContext = { defaultMetadata: 'marker', inputsChanged: false }
 
 function bodyOf(spec: Spec, remote: RemoteObject, context: Partial<PlanContext> = {}) {
   const [operation, ...others] = plan(kind, desiredOf({ spec }), { remote, children: [] }, { ...quiet, ...context })
@@ -94,8 +94,8 @@ describe('an update', () => {
   test('sends secrets again when they changed, and only then', () => {
     const remote = { id: 'x_1', metadata: 'marker' }
     const spec = { fields: { secret: 's3cret' } }
-    expect(bodyOf(spec, remote, { secretsChanged: true })).toEqual({ secret: 's3cret' })
-    expect(bodyOf({ fields: {} }, remote, { secretsChanged: true })).toBeUndefined()
+    expect(bodyOf(spec, remote, { inputsChanged: true })).toEqual({ secret: 's3cret' })
+    expect(bodyOf({ fields: {} }, remote, { inputsChanged: true })).toBeUndefined()
   })
 })
 

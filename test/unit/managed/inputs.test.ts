@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { eventDestination } from '../../../src/kinds/event-destination.ts'
 import type { KubeClient } from '../../../src/kube/types.ts'
 import { KeptKeys } from '../../../src/managed/accounts/kept-key.ts'
-import { readSecretInputs, secretType } from '../../../src/managed/secrets.ts'
+import { readInputs, secretType } from '../../../src/managed/inputs.ts'
 import type { ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
 import { cr } from '../../builders/custom-resource.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
@@ -47,17 +47,15 @@ async function inputs(data: Readonly<Record<string, string>>, uid = 'mine') {
     Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
   )
   kube.create(secretType, SECRET, { data: encoded })
-  return await answered(
-    readSecretInputs(client, descriptor, cr({ uid }, {}, spec)).catch((error: unknown) => error as Error),
-  )
+  return await answered(readInputs(client, descriptor, cr({ uid }, {}, spec)).catch((error: unknown) => error as Error))
 }
 
-describe('secret inputs', () => {
+describe('inputs', () => {
   test('are read to the letter', async () => {
     const read = await inputs({ id: 'AKIA', secret: ' pä55\n' })
     if (read instanceof Error) throw read
-    expect(read.get(ref('id'))).toBe('AKIA')
-    expect(read.get(ref('secret'))).toBe(' pä55\n')
+    expect(read.get('Secret', ref('id'))).toBe('AKIA')
+    expect(read.get('Secret', ref('secret'))).toBe(' pä55\n')
     expect(read.fingerprint).not.toContain('AKIA')
   })
 
@@ -93,7 +91,7 @@ describe('secret inputs', () => {
   test('a resource without any has no fingerprint', async () => {
     const { client } = world()
     const without = cr({}, {}, { kinesis: { streamARN: 'a', auth: { role: { roleARN: 'b' } } } })
-    expect((await readSecretInputs(client, descriptor, without)).fingerprint).toBeUndefined()
+    expect((await readInputs(client, descriptor, without)).fingerprint).toBeUndefined()
   })
 })
 

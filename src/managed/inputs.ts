@@ -1,0 +1,86 @@
+import { fingerprint } from '../api/fingerprint.ts'
+import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
+import type { CustomResource } from './cr.ts'
+import { WaitError } from './errors.ts'
+import { reasons } from './reasons.ts'
+import type { InputSource, KeyRef } from './types/common.ts'
+import type { ManagedDescriptor } from './types/descriptor.ts'
+
+export const secretType: ResourceType = {
+  group: '',
+  version: 'v1',
+  plural: 'secrets',
+  kind: 'Secret',
+  namespaced: true,
+}
+
+export const configMapType: ResourceType = {
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+}
+
+interface Holder extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>
+  readonly binaryData?: Readonly<Record<string, string>>
+}
+
+/** A Secret or ConfigMap that changes wakes the CRs that read it; this is only the fallback. */
+const FALLBACK_MS = 60_000
+
+/** Values of a CR's inputs from Secrets and ConfigMaps. They live as long as one reconcile. */
+export interface Inputs {
+  get(source: InputSource, ref: KeyRef): string
+  /** Changes when one of the values does; undefined when there are none. */
+  readonly fingerprint: string | undefined
+}
+
+/**
+ * Reads one key of a Secret.
+ * @returns the value, or undefined when the Secret or the key does not exist.
+ */
+export async function readSecretKey(kube: KubeClient, namespace: string, ref: KeyRef): Promise<string | undefined> {
+  const secret = await kube.get<Holder>(secretType, { namespace, name: ref.name })
+  return decoded(secret?.data?.[ref.key])
+}
+
+async function readConfigMapKey(kube: KubeClient, namespace: string, ref: KeyRef): Promise<string | undefined> {
+  const map = await kube.get<Holder>(configMapType, { namespace, name: ref.name })
+  return map?.data?.[ref.key] ?? decoded(map?.binaryData?.[ref.key])
+}
+
+function decoded(value: string | undefined): string | undefined {
+  return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8')
+}
+
+/** Reads the inputs of a CR. @throws WaitError naming field, object and key when one is missing. */
+export async function readInputs(kube: KubeClient, descriptor: ManagedDescriptor, cr: CustomResource): Promise<Inputs> {
+  const namespace = cr.metadata.namespace ?? ''
+  const values = new Map<string, string>()
+  for (const { path, source, ref } of descriptor.inputs(cr.spec)) {
+    const read = source === 'Secret' ? readSecretKey : readConfigMapKey
+    const value = await read(kube, namespace, ref)
+    if (value === undefined) {
+      throw new WaitError(
+        source === 'Secret' ? reasons.SecretMissing : reasons.ConfigMapMissing,
+        `${path}: ${source} ${ref.name} with key ${ref.key} does not exist: create it, or correct the reference`,
+        FALLBACK_MS,
+      )
+    }
+    values.set(keyOf(source, ref), value)
+  }
+  return {
+    fingerprint: values.size === 0 ? undefined : fingerprint(JSON.stringify([...values]), cr.metadata.uid),
+    get: (source, ref) => {
+      const value = values.get(keyOf(source, ref))
+      if (value === undefined) throw new Error(`input ${keyOf(source, ref)} was not declared by the descriptor`)
+      return value
+    },
+  }
+}
+
+function keyOf(source: InputSource, { name, key }: KeyRef): string {
+  return `${source}/${name}/${key}`
+}
