@@ -11,6 +11,7 @@ interface Flags {
   rateLimit?: ReturnType<typeof parseRateLimit>
   certSeconds: number
   serviceDomain: string
+  trustForwardedFor: boolean
   admin: boolean
   adminToken?: string
   adminRemote: boolean
@@ -33,6 +34,11 @@ export function emulatorCommand(): Command {
     .option('--rate-limit <rate>', 'requests allowed per API key, such as 120/min', reading(parseRateLimit))
     .option('--cert-seconds <seconds>', 'how long a certificate takes to provision', reading(seconds), 5)
     .option('--service-domain <domain>', 'the domain whose sub-domains need no DNS records', 'tunnel.example')
+    .option(
+      '--trust-forwarded-for',
+      'take the last address of X-Forwarded-For for the source address that IP restrictions judge',
+      false,
+    )
     .option('--no-admin', 'serve no admin surface')
     .option('--admin-token <token>', 'bearer token of the admin surface (default: generated and printed)')
     .option('--admin-remote', 'let the admin surface answer other machines, not only loopback', false)
@@ -66,6 +72,7 @@ function optionsFrom(flags: Flags): EmulatorOptions {
     latencyMs: flags.latency,
     certSeconds: flags.certSeconds,
     serviceDomain: flags.serviceDomain,
+    trustForwardedFor: flags.trustForwardedFor,
     admin: flags.admin,
     adminRemote: flags.adminRemote,
     ...(flags.apiKey === undefined ? {} : { apiKey: flags.apiKey }),

@@ -182,6 +182,7 @@ async function registerSurfaces(parts: Parts, options: EmulatorOptions): Promise
       versionHeaders: [STANDARD_VERSION_HEADER, ...furtherHeaders],
       latencyMs: options.latencyMs ?? 0,
       rateLimiter: limiter,
+      trustForwardedFor: options.trustForwardedFor ?? false,
       stopping: stopping.signal,
     }),
   )

@@ -30,6 +30,11 @@ export const ERRORS = {
   inactive: { code: 'ERR_2002', status: 403, meaning: 'The bot user that owns the API key is not active.' },
   ownerForbidden: { code: 'ERR_2003', status: 403, meaning: 'Only an admin may name another owner than themselves.' },
   rateLimited: { code: 'ERR_2004', status: 429, meaning: 'Too many requests with this API key; see Retry-After.' },
+  sourceRefused: {
+    code: 'ERR_2005',
+    status: 403,
+    meaning: 'An enforced IP restriction of the account does not admit the source address.',
+  },
 
   unknownRoute: { code: 'ERR_3001', status: 404, meaning: 'No such path.' },
   methodNotAllowed: { code: 'ERR_3002', status: 405, meaning: 'The path exists, but not with this method; see Allow.' },

@@ -21,6 +21,11 @@ export interface EmulatorOptions {
   readonly certSeconds?: number
   /** The service's own domain. Default `tunnel.example`. */
   readonly serviceDomain?: string
+  /**
+   * Whether the last address of `X-Forwarded-For` is the source address that IP restrictions judge. Default false: the
+   * connection's.
+   */
+  readonly trustForwardedFor?: boolean
   /** Whether there is an admin surface under `/_emulator/`. Default true. */
   readonly admin?: boolean
   /** Bearer token of the admin surface. Generated when absent. */

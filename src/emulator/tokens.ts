@@ -9,27 +9,29 @@ export function newToken(random: Random): string {
   return `tk_${random.hex(24)}`
 }
 
-/** Makes `token` authenticate as the API key `keyId`, in place of the key's former token. Only a hash is stored. */
-export function storeToken(store: Store, account: string, keyId: string, token: string): void {
+/**
+ * Makes `token` the one of the API key or tunnel credential `id`, in place of its former token. Only a hash is stored.
+ */
+export function storeToken(store: Store, account: string, id: string, token: string): void {
   const hash = hashOf(token)
-  store.run('DELETE FROM tokens WHERE account = ? AND id = ?', [account, keyId])
+  store.run('DELETE FROM tokens WHERE account = ? AND id = ?', [account, id])
   store.run('INSERT OR REPLACE INTO tokens (prefix, hash, account, id) VALUES (?, ?, ?, ?)', [
     hash.subarray(0, PREFIX_BYTES),
     hash,
     account,
-    keyId,
+    id,
   ])
 }
 
-/** The key that `token` belongs to. The whole hash is compared in constant time. */
-export function findToken(store: Store, token: string): { account: string; keyId: string } | undefined {
+/** What `token` belongs to, of whichever collection. The whole hash is compared in constant time. */
+export function findToken(store: Store, token: string): { account: string; id: string } | undefined {
   const hash = hashOf(token)
   const candidates = store.all('SELECT hash, account, id FROM tokens WHERE prefix = ?', [
     hash.subarray(0, PREFIX_BYTES),
   ])
   for (const row of candidates) {
     if (row.hash instanceof Uint8Array && timingSafeEqual(row.hash, hash)) {
-      return { account: text(row, 'account'), keyId: text(row, 'id') }
+      return { account: text(row, 'account'), id: text(row, 'id') }
     }
   }
   return undefined

@@ -4,6 +4,7 @@ import type { Delivery, DeliveryFilter } from '../events/deliveries.ts'
 import type { JsonObject } from '../json.ts'
 import { settle } from '../objects/settle.ts'
 import type { Services } from '../objects/write-context.ts'
+import { findToken } from '../tokens.ts'
 import { BOOT_ACCOUNT, bootAccount, followStoredIds } from './bootstrap.ts'
 import type { FaultSpec } from './fault-spec.ts'
 import type { Faults, FaultView } from './faults.ts'
@@ -128,6 +129,16 @@ export class Admin {
   }
 
   /** Puts objects there as if they had always been: no event is fired. */
+  /** The tunnel credential whose token this is now, for whoever plays an agent; the token of an API key is none. */
+  verifyCredential(token: string): { id: string; account: string } {
+    const { store } = this.#options.services
+    const found = findToken(store, token)
+    if (found === undefined || store.get(found.account, 'credentials', found.id) === undefined) {
+      throw new RequestError('notFound', 'no tunnel credential has this token')
+    }
+    return { id: found.id, account: found.account }
+  }
+
   seed(spec: SeedSpec): SeedResult {
     this.#settle()
     return seed(spec, this.#options.services, this.account)

@@ -124,6 +124,8 @@ const clockForm = object({
 })
 const recordForm = object({ name: { read: nonEmptyString }, type: { read: nonEmptyString }, value: { read: string } })
 
+const tokenForm = object({ token: { read: nonEmptyString } })
+
 function worldRoutes(app: FastifyInstance, admin: Admin): void {
   const time = (): JsonObject => ({ now: new Date(admin.now()).toISOString() })
   route(app, '/clock', {
@@ -132,6 +134,9 @@ function worldRoutes(app: FastifyInstance, admin: Admin): void {
       moveClock(admin, clockForm(bodyOf(request), 'clock'))
       return time()
     },
+  })
+  route(app, '/credentials/verify', {
+    POST: (request) => admin.verifyCredential(textOf(tokenForm(bodyOf(request), 'body'), 'token')),
   })
   route(app, '/dns', {
     GET: () => ({ records: admin.dns() }),

@@ -19,7 +19,8 @@ export const cidr: Reader<string> = (value, at) => {
   return `${ip.toString()}/${prefix}`
 }
 
-function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+/** An address without prefix length or zone, in the forms that every program reads alike; undefined for anything else. */
+export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   // The library reads octal, hexadecimal and short IPv4 forms as well, which mean different things to different programs.
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
   if (text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text)) return ipaddr.IPv6.parse(text)

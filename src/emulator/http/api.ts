@@ -5,11 +5,13 @@ import { type Journal, type JournalEntry, withoutSecrets } from '../admin/journa
 import { RequestError } from '../errors.ts'
 import { settle } from '../objects/settle.ts'
 import type { Services } from '../objects/write-context.ts'
+import { IpRestrictions } from '../restrictions/ip-restrictions.ts'
 import { admit, checkVersion, identify } from './authenticate.ts'
 import { recordedBody } from './body.ts'
 import { collectionRoutes } from './collection-routes.ts'
 import type { Exchange } from './exchange.ts'
 import type { RateLimiter } from './rate-limiter.ts'
+import { admitSource, type SourceOptions } from './source-address.ts'
 import { actAfter, actBefore, actUnread } from './wire-faults.ts'
 
 export interface ApiOptions {
@@ -23,23 +25,29 @@ export interface ApiOptions {
   /** Added to each request before it is processed, in milliseconds. */
   readonly latencyMs: number
   readonly rateLimiter: RateLimiter | undefined
+  /** Whether the last address of X-Forwarded-For counts as the source of a request. */
+  readonly trustForwardedFor: boolean
   /** Aborted when the emulator stops, so that no request that was held up is processed afterwards. */
   readonly stopping: AbortSignal
 }
 
+/** What the hooks below work with. */
+interface Parts extends ApiOptions, SourceOptions {}
+
 /**
- * The API: every request is recorded, meets its fault, is authenticated, rate-limited and checked for the version, in this
- * order, before its body is read. Written as a fastify plugin, so that the admin surface beside it has none of this.
+ * The API: every request is recorded, meets its fault, is authenticated, held to the IP restrictions, rate-limited and checked
+ * for the version, in this order, before its body is read. Written as a fastify plugin, so that the admin surface beside it has none of this.
  */
 export function apiPlugin(options: ApiOptions): (app: FastifyInstance) => Promise<void> {
+  const parts: Parts = { ...options, restrictions: new IpRestrictions(options.services.store, 'api') }
   return async (app) => {
     app.decorateRequest('exchange', undefined)
     app.addHook('onRequest', async (request, reply) => {
-      const proceed = await receive(request, reply, options)
+      const proceed = await receive(request, reply, parts)
       return proceed ? undefined : reply
     })
     app.addHook('preHandler', async (request, reply) => {
-      const proceed = await beginProcessing(request, reply, options)
+      const proceed = await beginProcessing(request, reply, parts)
       return proceed ? undefined : reply
     })
     app.addHook('onSend', (request, reply, payload, done) => {
@@ -60,7 +68,7 @@ export function apiPlugin(options: ApiOptions): (app: FastifyInstance) => Promis
 }
 
 /** Before the body is read. False when the request has been answered or cut off. */
-async function receive(request: FastifyRequest, reply: FastifyReply, options: ApiOptions): Promise<boolean> {
+async function receive(request: FastifyRequest, reply: FastifyReply, options: Parts): Promise<boolean> {
   const { services, journal, faults, clock } = options
   const operationId = request.id
   reply.header('operation-id', operationId)
@@ -88,6 +96,7 @@ async function receive(request: FastifyRequest, reply: FastifyReply, options: Ap
   if (options.latencyMs > 0) await sleep(clock, options.latencyMs, options.stopping)
 
   const caller = admit(identity)
+  admitSource(request, reply, caller, options)
   options.rateLimiter?.take(caller.keyId)
   checkVersion(request.headers, options.versionHeaders)
   exchange.caller = caller
@@ -95,13 +104,14 @@ async function receive(request: FastifyRequest, reply: FastifyReply, options: Ap
 }
 
 /** Once the body is read. False when the request has been cut off. */
-async function beginProcessing(request: FastifyRequest, reply: FastifyReply, options: ApiOptions): Promise<boolean> {
+async function beginProcessing(request: FastifyRequest, reply: FastifyReply, options: Parts): Promise<boolean> {
   const { exchange } = request
   if (exchange === undefined) return true
   exchange.entry.body = withoutSecrets(recordedBody(request))
   if (exchange.fault !== undefined && !(await actBefore(exchange.fault, request, reply, options))) return false
-  // Asked again: the key may have been deleted while the request was held up.
+  // Asked again: the key may have been deleted, or a restriction made, while the request was held up.
   exchange.caller = admit(identify(options.services.store, request.headers))
+  admitSource(request, reply, exchange.caller, options)
   settle(options.services)
   return true
 }

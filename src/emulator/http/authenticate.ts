@@ -12,7 +12,8 @@ export function identify(store: Store, headers: IncomingHttpHeaders): (Caller & 
   const token = bearerToken(headers)
   const match = token === undefined ? undefined : findToken(store, token)
   if (match === undefined) return undefined
-  const { account, keyId } = match
+  // The token of a tunnel credential is found here too, and is no API key.
+  const { account, id: keyId } = match
   const ownerId = store.get(account, 'api_keys', keyId)?.owner_id
   if (typeof ownerId !== 'string') return undefined
   const owner = store.get(account, 'users', ownerId) ?? store.get(account, 'bot_users', ownerId)

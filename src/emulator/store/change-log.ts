@@ -19,6 +19,8 @@ export class ChangeLog {
   readonly #now: () => number
   #changes: Change[] = []
   #pending: Change[] = []
+  readonly #revisions = new Map<string, number>()
+  #clears = 0
 
   constructor(now: () => number) {
     this.#now = now
@@ -26,6 +28,15 @@ export class ChangeLog {
 
   record(key: ObjectKey, before: StoredObject | undefined): void {
     this.#pending.push({ key, at: this.#now(), before })
+    this.#touch(key.collection)
+  }
+
+  /**
+   * A number that grows with each change to a collection, of whichever account, and when one is undone. Whoever keeps what it
+   * made of the collection learns from it that this is out of date.
+   */
+  revision(collection: string): number {
+    return this.#clears + (this.#revisions.get(collection) ?? 0)
   }
 
   commit(): void {
@@ -36,12 +47,14 @@ export class ChangeLog {
   }
 
   rollback(): void {
+    for (const { key } of this.#pending) this.#touch(key.collection)
     this.#pending = []
   }
 
   clear(): void {
     this.#changes = []
     this.#pending = []
+    this.#clears += 1
   }
 
   /**
@@ -56,5 +69,9 @@ export class ChangeLog {
       differences.set(change.key.id, change.before)
     }
     return differences
+  }
+
+  #touch(collection: string): void {
+    this.#revisions.set(collection, (this.#revisions.get(collection) ?? 0) + 1)
   }
 }

@@ -1,0 +1,72 @@
+import { invalid, RequestError } from '../errors.ts'
+import type { Reader } from './field.ts'
+import { domainName, hostport } from './hostname.ts'
+import { listOf, string } from './readers.ts'
+
+/** What one rule of an ACL permits (`management-api.md § Access credentials`, ACL rules). */
+export type AclRule =
+  /** `*`: everything (rule 6). */
+  | { readonly kind: 'all' }
+  /** `bind:<domain>`: that name; with `*.` in front, every name below it (rule 3). Lower-cased. */
+  | { readonly kind: 'domain'; readonly name: string }
+  /** `bind:<host>:<port>` (rule 5). Lower-cased. */
+  | { readonly kind: 'address'; readonly host: string; readonly port: number }
+  /** `bind:<key>=<value>`; undefined stands for any (rule 4). Labels are compared to the letter. */
+  | { readonly kind: 'label'; readonly key: string | undefined; readonly value: string | undefined }
+
+const BIND = 'bind:'
+
+/** The meaning of one rule; a string that says why when it is none. What holds an `=` is a label. */
+export function parseAclRule(rule: string): AclRule | string {
+  if (rule === '*') return { kind: 'all' }
+  if (!rule.startsWith(BIND)) return 'is neither * nor of the form bind:<target>'
+  const target = rule.slice(BIND.length)
+  if (target.includes('=')) return parseLabel(target)
+  return target.includes(':') ? parseAddress(target) : parseDomain(target)
+}
+
+function parseLabel(target: string): AclRule | string {
+  const split = target.indexOf('=')
+  const [key, value] = [target.slice(0, split), target.slice(split + 1)]
+  if (key === '') return 'names a label without a key'
+  return { kind: 'label', key: key === '*' ? undefined : key, value: value === '*' ? undefined : value }
+}
+
+function parseAddress(target: string): AclRule | string {
+  const address = accepted(hostport, target)
+  if (address === undefined) return 'names no address of the form host:port'
+  const split = address.indexOf(':')
+  return { kind: 'address', host: address.slice(0, split), port: Number(address.slice(split + 1)) }
+}
+
+function parseDomain(target: string): AclRule | string {
+  const name = accepted(domainName, target)
+  return name === undefined ? 'names no domain, no label key=value and no address host:port' : { kind: 'domain', name }
+}
+
+function accepted(read: Reader<string>, text: string): string | undefined {
+  try {
+    return read(text, '')
+  } catch (error) {
+    if (error instanceof RequestError) return undefined
+    throw error
+  }
+}
+
+const list = listOf(string)
+
+/**
+ * The ACL of a credential: rules that parse, kept to the letter, since a client compares what it sent with what it reads.
+ * An empty list restricts nothing, and neither does `*`, which stands alone.
+ */
+export const aclRules: Reader<string[]> = (value, at) => {
+  const rules = list(value, at)
+  rules.forEach((rule, index) => {
+    const parsed = parseAclRule(rule)
+    if (typeof parsed === 'string') throw invalid(`${at}[${index}]`, `the rule ${JSON.stringify(rule)} ${parsed}`)
+    if (parsed.kind === 'all' && rules.length > 1) {
+      throw invalid(`${at}[${index}]`, 'the rule "*" permits everything and stands alone')
+    }
+  })
+  return rules
+}

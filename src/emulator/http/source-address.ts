@@ -1,0 +1,43 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { RequestError } from '../errors.ts'
+import type { Caller } from '../objects/write-context.ts'
+import type { IpRestrictions } from '../restrictions/ip-restrictions.ts'
+
+export interface SourceOptions {
+  /** The restrictions of type `api`. */
+  readonly restrictions: IpRestrictions
+  /** Whether the last address of X-Forwarded-For counts in place of the connection's. */
+  readonly trustForwardedFor: boolean
+}
+
+/**
+ * Holds the caller to the restrictions of type `api` of its own account (`api-decisions.md § Behaviour`): 403 where an
+ * enforced one does not admit the source address, a `Warning` header where one that is not enforced does not.
+ */
+export function admitSource(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { account }: Caller,
+  options: SourceOptions,
+): void {
+  const address = sourceAddress(request, options.trustForwardedFor)
+  const { enforced, warnings } = options.restrictions.judge(account, address)
+  if (warnings.length > 0) {
+    const values = warnings.map((id) => `299 - "the IP restriction ${id} does not admit this address"`)
+    reply.header('warning', values.join(', '))
+  }
+  if (enforced.length > 0) {
+    throw new RequestError('sourceRefused', `the IP restriction ${enforced.join(', ')} does not admit ${address}`, {
+      ids: enforced.join(','),
+      address,
+    })
+  }
+}
+
+/** Where the request came from, without the zone that link-local addresses carry. */
+function sourceAddress(request: FastifyRequest, trustForwardedFor: boolean): string {
+  const forwarded = trustForwardedFor ? request.headers['x-forwarded-for'] : undefined
+  // The proxy in front adds what it saw at the end; everything before that is the client's own claim.
+  const last = [forwarded].flat().at(-1)?.split(',').at(-1)?.trim()
+  return (last ?? request.raw.socket.remoteAddress ?? '').replace(/%.*$/, '')
+}

@@ -1,0 +1,30 @@
+import { aclRules } from '../fields/acl.ts'
+import { DESCRIBED } from '../fields/common.ts'
+import { optional } from '../fields/field.ts'
+import { textOf, textsOf } from '../json.ts'
+import { issueToken } from './issued-token.ts'
+import { chooseOwner, OWNED, ownerLink } from './owner.ts'
+import type { Resource } from './resource.ts'
+
+/**
+ * Tunnel credentials. The token starts tunnel sessions and is no API key (`management-api.md § Authentication`, rule 4);
+ * like an API key's it appears in the answer to the create and never again.
+ */
+export const credentials: Resource = {
+  path: 'credentials',
+  listKey: 'credentials',
+  idPrefix: 'cr',
+  eventName: 'credential',
+  served: true,
+  fields: { ...DESCRIBED, acl: optional(aclRules, []), ...OWNED },
+  prepare: chooseOwner,
+  links: ownerLink,
+  reveal: issueToken,
+  render: (credential) => ({
+    description: textOf(credential, 'description'),
+    metadata: textOf(credential, 'metadata'),
+    token: null,
+    acl: textsOf(credential.acl),
+    owner_id: textOf(credential, 'owner_id'),
+  }),
+}

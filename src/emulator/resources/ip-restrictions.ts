@@ -1,0 +1,37 @@
+import { DESCRIBED } from '../fields/common.ts'
+import { fixed, mandatory, optional } from '../fields/field.ts'
+import { boolean, oneOf } from '../fields/readers.ts'
+import { ids } from '../fields/references.ts'
+import { textOf, textsOf } from '../json.ts'
+import type { Resource } from './resource.ts'
+
+/**
+ * IP restrictions attach IP policies to a kind of traffic (`management-api.md § IP policies, rules, restrictions`). They do
+ * not hold on to their policies: one that was deleted counts as a policy with zero rules. What is done about those of type
+ * `api` is in `../restrictions/`.
+ */
+export const ipRestrictions: Resource = {
+  path: 'ip_restrictions',
+  listKey: 'ip_restrictions',
+  idPrefix: 'ipx',
+  eventName: 'ip_restriction',
+  served: true,
+  fields: {
+    ...DESCRIBED,
+    enforced: optional(boolean, false),
+    type: fixed(mandatory(oneOf('dashboard', 'api', 'agent', 'endpoints'))),
+    ip_policy_ids: optional(ids, []),
+  },
+  prepare: ({ given }, context) => {
+    textsOf(given.ip_policy_ids).forEach((policy, index) => {
+      context.resolve(['ip_policies'], policy, `ip_policy_ids[${index}]`)
+    })
+  },
+  render: (restriction, view) => ({
+    description: textOf(restriction, 'description'),
+    metadata: textOf(restriction, 'metadata'),
+    enforced: restriction.enforced ?? false,
+    type: textOf(restriction, 'type'),
+    ip_policies: view.refs(restriction.ip_policy_ids),
+  }),
+}

@@ -1,0 +1,36 @@
+import { RequestError } from '../errors.ts'
+import { fixed, missingField, optional } from '../fields/field.ts'
+import { id } from '../fields/references.ts'
+import { textOf } from '../json.ts'
+import type { WriteContext } from '../objects/write-context.ts'
+import type { Link, StoredObject } from '../store/store.ts'
+import type { Draft } from './resource.ts'
+
+/** Collections whose objects may own credentials. */
+const OWNERS = ['users', 'bot_users']
+
+/** The body field of everything that a user or a bot owns (`management-api.md § Conventions`). */
+export const OWNED = { owner_id: fixed(optional(id, null)) }
+
+/**
+ * Completes a new object with its owner: the caller by default, and another only when an admin names it
+ * (`management-api.md § Authentication`, rule 5). Whether the other exists is not told to those who may not name it.
+ */
+export function chooseOwner({ before, next }: Draft, context: WriteContext): void {
+  if (before !== undefined) return
+  const { ownerId, admin } = context.caller
+  const owner = String(next.owner_id ?? ownerId)
+  // Only seeds have no caller to own what they put in.
+  if (owner === '') throw missingField('owner_id')
+  if (owner !== ownerId && !admin) {
+    throw new RequestError('ownerForbidden', 'only an admin may name another owner than themselves', {
+      field: 'owner_id',
+    })
+  }
+  next.owner_id = context.resolve(OWNERS, owner, 'owner_id').id
+}
+
+/** An owner cannot be deleted while it owns something. */
+export function ownerLink(object: StoredObject): readonly Link[] {
+  return [{ target: textOf(object, 'owner_id'), onDelete: 'restrict' }]
+}

@@ -1,0 +1,83 @@
+import type ipaddr from 'ipaddr.js'
+import { parseAddress } from '../fields/cidr.ts'
+
+/** A rule of an IP policy, as far as judging needs it. */
+export interface IpRule {
+  /** In canonical form, as policies keep it. */
+  readonly cidr: string
+  readonly action: 'allow' | 'deny'
+}
+
+/**
+ * The rules of all policies of one restriction, judged together (`api-decisions.md § Behaviour`): a matching deny refuses,
+ * else a matching allow admits, else the address is refused; so no rules at all refuse everything. Pure.
+ */
+export class RuleSet {
+  readonly #allowed = new AddressSet()
+  readonly #denied = new AddressSet()
+
+  constructor(rules: Iterable<IpRule>) {
+    for (const { cidr, action } of rules) (action === 'deny' ? this.#denied : this.#allowed).add(cidr)
+  }
+
+  /** @param source an IPv4 or IPv6 address; anything else is in no range and therefore refused */
+  admits(source: string): boolean {
+    const ip = parseAddress(source)
+    if (ip === undefined) return false
+    const address = numberOf(ip)
+    return !this.#denied.has(address) && this.#allowed.has(address)
+  }
+}
+
+interface Address {
+  /** Length in bits, which tells the family. */
+  readonly width: number
+  readonly value: bigint
+}
+
+interface Ranges {
+  readonly width: number
+  readonly hostBits: bigint
+  /** The addresses without their host bits. */
+  readonly networks: Set<bigint>
+}
+
+/**
+ * Ranges by family and prefix length: finding an address takes as many look-ups as there are lengths, however many
+ * ranges there are.
+ */
+class AddressSet {
+  readonly #byLength = new Map<string, Ranges>()
+
+  add(cidr: string): void {
+    const [text = '', length] = cidr.split('/')
+    const ip = parseAddress(text)
+    if (ip === undefined) throw new Error(`${cidr} is not an address range`)
+    const written = ip.toByteArray().length * 8
+    const hostBits = BigInt(written - Number(length))
+    // A range that lies within the mapped addresses is one of IPv4; a wider one is not.
+    const { width, value } = hostBits <= 32n ? numberOf(ip) : whole(ip)
+    const key = `${width}/${hostBits}`
+    const ranges = this.#byLength.get(key) ?? { width, hostBits, networks: new Set<bigint>() }
+    ranges.networks.add(value >> hostBits)
+    this.#byLength.set(key, ranges)
+  }
+
+  has({ width, value }: Address): boolean {
+    for (const ranges of this.#byLength.values()) {
+      if (ranges.width === width && ranges.networks.has(value >> ranges.hostBits)) return true
+    }
+    return false
+  }
+}
+
+/** The address as a number. An IPv4 address mapped into IPv6, as sockets report it, is the IPv4 address. */
+function numberOf(ip: ipaddr.IPv4 | ipaddr.IPv6): Address {
+  const { width, value } = whole(ip)
+  return width === 128 && value >> 32n === 0xffffn ? { width: 32, value: value & 0xffff_ffffn } : { width, value }
+}
+
+function whole(ip: ipaddr.IPv4 | ipaddr.IPv6): Address {
+  const bytes = Buffer.from(ip.toByteArray())
+  return { width: bytes.length * 8, value: BigInt(`0x${bytes.toString('hex')}`) }
+}
