@@ -1,15 +1,19 @@
 import type { RemoteObject } from '../api/types.ts'
 import { reasons } from '../managed/reasons.ts'
 import type { KindCondition, Readiness } from '../managed/types/descriptor.ts'
-import { cut, objectOf, refId, textOf, timeOf } from './remote.ts'
+import { type DNSRecord, recordText } from './certificate-dns.ts'
+import { cut, objectOf, textOf, timeOf } from './remote.ts'
 
-/**
- * Where the automatic certificate of an object stands (`management-api.md § Domains, addresses, ingress`). One reading of
- * `certificate` and `certificate_management_status` for every kind that has them.
- */
-export interface CertificateState {
+/** Where the certificate of an object stands. How it shows that one is in use differs between kinds. */
+export interface CertificateState extends CertificateProgress {
   /** A certificate is in use. */
   readonly issued: boolean
+}
+
+/** What `certificate_management_status` says (`management-api.md § Domains, addresses, ingress`). */
+export interface CertificateProgress {
+  /** The status is there: the service manages the certificate. */
+  readonly managed: boolean
   readonly renewsAt: string | undefined
   readonly job: ProvisioningJob | undefined
 }
@@ -25,11 +29,12 @@ export interface ProvisioningJob {
 
 const MESSAGE = 1024
 
-export function certificateState(remote: RemoteObject): CertificateState {
+/** One reading of `certificate_management_status` for every kind that has it. */
+export function certificateProgress(remote: RemoteObject): CertificateProgress {
   const status = objectOf(remote.certificate_management_status)
   const job = objectOf(status?.provisioning_job)
   return {
-    issued: refId(remote.certificate) !== undefined,
+    managed: status !== undefined,
     renewsAt: timeOf(status?.renews_at),
     job: job && {
       errorCode: textOf(job.error_code),
@@ -42,13 +47,6 @@ export function certificateState(remote: RemoteObject): CertificateState {
 
 function cutText(value: string | undefined): string | undefined {
   return value === undefined ? undefined : cut(value, MESSAGE)
-}
-
-/** A DNS record that the user has to make. */
-export interface DNSRecord {
-  readonly name: string
-  readonly type: 'CNAME'
-  readonly value: string
 }
 
 const FIRST_POLL_MS = 5000
@@ -126,13 +124,12 @@ function problemOf(job: ProvisioningJob | undefined, records: readonly DNSRecord
   const again = job.retriesAt === undefined ? 'the service tries again by itself' : `tried again at ${job.retriesAt}`
   const said = job.message === undefined ? '' : ` (${job.message})`
   if (job.errorCode === 'DNS_ERROR') {
-    const todo = records.length === 0 ? 'correct the DNS of the domain' : `make ${records.map(describe).join(' and ')}`
+    const todo =
+      records.length === 0
+        ? 'correct the DNS of the domain'
+        : `make ${records.map((record) => `the record ${recordText(record)}`).join(' and ')}`
     return { reason: reasons.DNSError, message: `DNS is not set up: ${todo}; ${again}${said}`, stalled: true }
   }
   const message = `the service could not issue the certificate for the time being; it will be retried: ${again}${said}`
   return { reason: reasons.InternalError, message, stalled: false }
-}
-
-function describe({ name, type, value }: DNSRecord): string {
-  return `the record ${name} ${type} ${value}`
 }

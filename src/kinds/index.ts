@@ -1,5 +1,6 @@
 import type { Descriptor } from '../managed/types/descriptor.ts'
 import { account } from './account.ts'
+import { agentIngress } from './agent-ingress.ts'
 import { backend } from './backend.ts'
 import { clusterAccount } from './cluster-account.ts'
 import { edge } from './edge.ts'
@@ -18,6 +19,7 @@ export const kinds: readonly Descriptor[] = [
   edge,
   reservedDomain,
   reservedAddress,
+  agentIngress,
   eventDestination,
   eventSubscription,
 ]

@@ -1,47 +1,16 @@
 import { Type } from 'typebox'
 import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
-import { choice, list, object, text, timestamp } from '../schema/define.ts'
+import { choice, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { atMostOne, fixedField } from '../schema/rules.ts'
+import { certificateManagementPolicy } from './certificate-policy.ts'
+import { certificateConditions, certificateStatusFields } from './certificate-status.ts'
 import { conditionColumn, managedColumns, textColumn, wideColumn } from './columns.ts'
 import { DOMAIN_LENGTH, DOMAIN_PATTERN } from './domain-name.ts'
 import { common } from './names.ts'
 import { REGIONS } from './region.ts'
 
 const id = (description: string) => text({ description, minLength: 1, maxLength: 255 })
-
-const certificateManagementPolicy = object(
-  {
-    authority: Type.Optional(
-      choice(['LetsEncrypt'], { description: 'Who issues. Default: LetsEncrypt.', default: 'LetsEncrypt' }),
-    ),
-    privateKeyType: Type.Optional(
-      choice(['RSA', 'ECDSA'], { description: 'Type of the private key. Default: RSA.', default: 'RSA' }),
-    ),
-  },
-  { description: 'Lets the service issue and renew a certificate. Not together with certificateID.' },
-)
-
-const provisioningJob = object(
-  {
-    errorCode: Type.Optional(
-      text({ description: 'DNS_ERROR: correct the DNS. INTERNAL_ERROR: passes by itself.', maxLength: 255 }),
-    ),
-    message: Type.Optional(text({ description: 'What the service says about it.', maxLength: 1024 })),
-    startedAt: Type.Optional(timestamp({ description: 'When the job began.' })),
-    retriesAt: Type.Optional(timestamp({ description: 'When it is tried again.' })),
-  },
-  { description: 'A certificate being provisioned or renewed; absent while none is.' },
-)
-
-const dnsRecord = object(
-  {
-    name: text({ description: 'Name of the record.', maxLength: 512 }),
-    type: choice(['CNAME'], { description: 'Type of the record.' }),
-    value: text({ description: 'What it must point to.', maxLength: 512 }),
-  },
-  { description: 'A DNS record.' },
-)
 
 export const reservedDomainDefinition = defineKind({
   ...common,
@@ -69,7 +38,7 @@ export const reservedDomainDefinition = defineKind({
       certificateID: Type.Optional(
         id('Id of an uploaded certificate. Not together with certificateManagementPolicy. Default: none.'),
       ),
-      certificateManagementPolicy: Type.Optional(certificateManagementPolicy),
+      certificateManagementPolicy: Type.Optional(certificateManagementPolicy('Not together with certificateID.')),
       httpEndpointConfigurationID: Type.Optional(id('Id of an endpoint configuration for HTTP. Default: none.')),
       httpsEndpointConfigurationID: Type.Optional(id('Id of an endpoint configuration for HTTPS. Default: none.')),
     },
@@ -95,13 +64,9 @@ export const reservedDomainDefinition = defineKind({
           maxLength: 512,
         }),
       ),
-      dnsRecords: Type.Optional(
-        list(dnsRecord, { description: 'The records to make at your DNS provider.', maxItems: 8 }),
-      ),
       certificateID: Type.Optional(text({ description: 'Id of the certificate in use.', maxLength: 255 })),
       certificateURI: Type.Optional(text({ description: 'Address of the certificate in use.', maxLength: 2048 })),
-      renewsAt: Type.Optional(timestamp({ description: 'When a new certificate will be requested.' })),
-      provisioningJob: Type.Optional(provisioningJob),
+      ...certificateStatusFields,
     },
     { description: 'The domain at the API.' },
   ),
@@ -110,18 +75,7 @@ export const reservedDomainDefinition = defineKind({
     conditionColumn('Certificate', 'CertificateReady', 'Whether a certificate is in place and can be renewed.'),
     wideColumn('CNAME', '.status.cnameTarget', 'What a CNAME of your own domain must point to.'),
   ),
-  conditions: [
-    {
-      type: 'CertificateReady',
-      description:
-        'A certificate is in use and nothing keeps it from being renewed. False with RenewalFailing long before the one in use expires. Unknown while none is managed.',
-    },
-    {
-      type: 'DNSReady',
-      description:
-        'The DNS records of your own domain are in place; absent for domains of the service, which need none.',
-    },
-  ],
+  conditions: certificateConditions,
 })
 
 export type ReservedDomainSpec = SpecOf<typeof reservedDomainDefinition>

@@ -1,16 +1,13 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
 import { reasons } from '../managed/reasons.ts'
-import type { Fields, KindCondition, ManagedDescriptor, Readiness, ReadinessView } from '../managed/types/descriptor.ts'
-import {
-  type CertificateState,
-  certificateReady,
-  certificateState,
-  type DNSRecord,
-  managedReadiness,
-} from './certificate.ts'
+import type { Fields, ManagedDescriptor, Readiness, ReadinessView } from '../managed/types/descriptor.ts'
+import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificate.ts'
+import { type DNSRecord, dnsReady } from './certificate-dns.ts'
+import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-policy.ts'
+import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
-import { given, objectOf, refId, refURI, textOf } from './remote.ts'
+import { given, refId, refURI, textOf } from './remote.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './reserved-domain-schema.ts'
 
 /** Reserved domains with their certificates (`management-api.md § Domains, addresses, ingress`). Usable as soon as one exists. */
@@ -33,7 +30,7 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
     domain: textOf(remote.domain)?.toLowerCase(),
     region: textOf(remote.region),
     certificate_id: refId(remote.certificate) ?? null,
-    certificate_management_policy: heldPolicy(remote),
+    certificate_management_policy: heldCertificatePolicy(remote),
     http_endpoint_configuration_id: refId(remote.http_endpoint_configuration) ?? null,
     https_endpoint_configuration_id: refId(remote.https_endpoint_configuration) ?? null,
   }),
@@ -48,35 +45,21 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
  */
 function desiredCertificate({ certificateID, certificateManagementPolicy: policy }: ReservedDomainSpec): Fields {
   if (policy === undefined) return { certificate_id: certificateID ?? null, certificate_management_policy: null }
-  const { authority = 'LetsEncrypt', privateKeyType = 'RSA' } = policy
-  return {
-    certificate_management_policy: {
-      authority: authority.toLowerCase(),
-      private_key_type: privateKeyType.toLowerCase(),
-    },
-  }
+  return { certificate_management_policy: sentCertificatePolicy(policy) }
 }
 
-function heldPolicy(remote: RemoteObject): Fields | null {
-  const policy = objectOf(remote.certificate_management_policy)
-  if (policy === undefined) return null
-  return {
-    authority: (textOf(policy.authority) ?? 'letsencrypt').toLowerCase(),
-    private_key_type: (textOf(policy.private_key_type) ?? 'rsa').toLowerCase(),
-  }
+/** The Ref names the certificate in use, uploaded or automatic. */
+function stateOf(remote: RemoteObject): CertificateState {
+  return { ...certificateProgress(remote), issued: refId(remote.certificate) !== undefined }
 }
 
 function status(remote: RemoteObject): Fields {
-  const { job, renewsAt } = certificateState(remote)
-  const records = dnsRecords(remote)
   return given({
     cnameTarget: textOf(remote.cname_target),
     acmeChallengeCNAMETarget: textOf(remote.acme_challenge_cname_target),
-    dnsRecords: records.length === 0 ? undefined : records,
     certificateID: refId(remote.certificate),
     certificateURI: refURI(remote.certificate),
-    renewsAt,
-    provisioningJob: job && given({ ...job }),
+    ...certificateStatus(stateOf(remote), dnsRecords(remote)),
   })
 }
 
@@ -92,12 +75,11 @@ function dnsRecords(remote: RemoteObject): readonly DNSRecord[] {
 }
 
 function readiness({ spec, remote, now }: ReadinessView<ReservedDomainSpec>): Readiness {
-  const state = certificateState(remote)
+  const state = stateOf(remote)
   const records = dnsRecords(remote)
   const managed = spec.certificateManagementPolicy !== undefined
   const shown = managed ? managedReadiness(state, records, now) : unmanaged(spec)
-  const dns = records.length === 0 ? [] : [dnsReady(managed, state, records)]
-  return { ...shown, conditions: [...(shown.conditions ?? []), ...dns] }
+  return { ...shown, conditions: [...(shown.conditions ?? []), ...dnsReady(managed, state, records)] }
 }
 
 function unmanaged({ certificateID }: ReservedDomainSpec): Readiness {
@@ -107,17 +89,4 @@ function unmanaged({ certificateID }: ReservedDomainSpec): Readiness {
       ? certificateReady('Unknown', reasons.CertificateNotManaged, 'neither certificateID nor a policy is set')
       : certificateReady('True', reasons.CertificateIssued, `the uploaded certificate ${certificateID} is in use`)
   return { ready: true, reason: reasons.Available, message, conditions: [certificate] }
-}
-
-/** Only the service looks at the records, and only while it issues a certificate. */
-function dnsReady(managed: boolean, { issued, job }: CertificateState, records: readonly DNSRecord[]): KindCondition {
-  const list = records.map(({ name, value }) => `${name} CNAME ${value}`).join(', ')
-  const condition = (status: KindCondition['status'], reason: string, message: string): KindCondition => {
-    return { type: 'DNSReady', status, reason, message: `${message}: ${list}` }
-  }
-  if (!managed)
-    return condition('Unknown', reasons.CertificateNotManaged, 'not looked at without a managed certificate')
-  if (job?.errorCode === 'DNS_ERROR') return condition('False', reasons.DNSError, 'missing or wrong')
-  if (issued) return condition('True', reasons.CertificateIssued, 'in place when the certificate was issued')
-  return condition('Unknown', reasons.CertificatePending, 'being looked at')
 }

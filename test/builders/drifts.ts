@@ -13,6 +13,8 @@ const texts: DriftsByField = {
   metadata: [() => ({ metadata: byHand })],
 }
 
+const rsaPolicy = { authority: 'letsencrypt', private_key_type: 'rsa' }
+
 const disabled = { enabled: false }
 
 const edgeFields: DriftsByField = {
@@ -73,7 +75,7 @@ export const drifts: Readonly<Record<string, DriftsByField>> = {
     certificate_management_policy: [
       ({ certificate_management_policy: policy }) => ({
         ...(policy ? {} : { certificate_id: null }),
-        certificate_management_policy: { authority: 'letsencrypt', private_key_type: 'rsa' },
+        certificate_management_policy: rsaPolicy,
       }),
     ],
     http_endpoint_configuration_id: [
@@ -90,6 +92,13 @@ export const drifts: Readonly<Record<string, DriftsByField>> = {
     endpoint_configuration_id: [
       () => ({ endpoint_configuration_id: 'ec_specs2' }),
       () => ({ endpoint_configuration_id: null }),
+    ],
+  },
+  agent_ingresses: {
+    ...texts,
+    certificate_management_policy: [
+      () => ({ certificate_management_policy: rsaPolicy }),
+      () => ({ certificate_management_policy: null }),
     ],
   },
   event_destinations: {

@@ -183,6 +183,13 @@ const specCases: readonly SpecCase[] = [
     endpointConfigurationID: 'ec_specs1',
   })),
 
+  specCase('AgentIngress', 'minimal', (name) => ({ domain: `${name}.tunnel.example` })),
+  specCase('AgentIngress', 'full', (name) => ({
+    ...described(name),
+    domain: `${name}.tunnel.example`,
+    certificateManagementPolicy: { authority: 'LetsEncrypt', privateKeyType: 'ECDSA' },
+  })),
+
   specCase('EventDestination', 'minimal', (name) => destination(name).spec),
   specCase('EventDestination', 'full', (name) => ({
     ...described(name),

@@ -24,6 +24,7 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   },
   ReservedDomain: { domain: '*.apps.example.com', region: 'eu', certificateManagementPolicy: {} },
   ReservedAddress: { region: 'eu' },
+  AgentIngress: { domain: 'agents.example.com', certificateManagementPolicy: {} },
   EventDestination: { monitor: { apiKeySecretRef: { name: 'monitor', key: 'key' } } },
   EventSubscription: { sources: [{ type: 'ip_policy_created.v0' }], destinationRefs: [{ name: 'log' }] },
 }
@@ -202,6 +203,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   changed('ReservedDomain', 'with another region', { region: 'us' }, 'region is fixed at create: delete'),
   row('ReservedDomain', 'with certificate and policy', { certificateID: 'c' }, 'set at most one of certificateID'),
   changed('ReservedAddress', 'with another region', { region: 'us' }, 'region is fixed at create: delete'),
+  changed('AgentIngress', 'with another domain', { domain: 'b.example.com' }, 'domain is fixed at create: delete'),
   row('EventDestination', 'without target', { monitor: undefined }, 'set exactly one of firehose, kinesis'),
   row(
     'EventDestination',

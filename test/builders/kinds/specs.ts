@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import type { AgentIngressSpec } from '../../../src/kinds/agent-ingress-schema.ts'
 import type { BackendSpec } from '../../../src/kinds/backend-schema.ts'
 import type { EdgeSpec } from '../../../src/kinds/edge-schema.ts'
 import type { EventDestinationSpec } from '../../../src/kinds/event-destination-schema.ts'
@@ -100,6 +101,10 @@ export const domainSpec: fc.Arbitrary<ReservedDomainSpec> = fc
     partial<ReservedDomainSpec>({ ...endpoints, certificateManagementPolicy: policy } as never),
   )
   .map((fields) => ({ ...fields, domain: 'a.example.com', region: 'eu' }))
+
+export const ingressSpec: fc.Arbitrary<AgentIngressSpec> = partial<AgentIngressSpec>({
+  certificateManagementPolicy: policy,
+} as never).map((fields) => ({ ...fields, domain: 'a.example.com' }))
 
 export const addressSpec: fc.Arbitrary<ReservedAddressSpec> = partial<ReservedAddressSpec>({
   endpointConfigurationID: word,

@@ -77,7 +77,6 @@ export const domainCollections: readonly CollectionFact[] = [
     path: 'agent_ingresses',
     source,
     due: 'now',
-    operatorDue: 'later',
     listKey: 'ingresses',
     idPrefix: 'agin_',
     eventName: 'agent_ingress',

@@ -13,6 +13,7 @@ import {
   destinationSpec,
   domainSpec,
   edgeSpecs,
+  ingressSpec,
   subscriptionSpec,
 } from '../../builders/kinds/specs.ts'
 import { collectionAt, createFields, managedCollections, updateFields } from '../../contract/facts/all.ts'
@@ -29,6 +30,7 @@ const specs: Readonly<Record<string, fc.Arbitrary<CommonSpec>>> = {
   Edge: fc.oneof(...Object.values(edgeSpecs)),
   ReservedDomain: domainSpec,
   ReservedAddress: addressSpec,
+  AgentIngress: ingressSpec,
   EventDestination: destinationSpec,
   EventSubscription: subscriptionSpec,
 }
@@ -131,6 +133,8 @@ test('every response field that no request sets is in the status', () => {
     id: 'x_1',
     tunnels: [{ id: 'tunnels-seen', uri: '' }],
     addr: 'addr-seen:1',
+    ns_targets: ['ns_targets-seen'],
+    region_domains: ['region_domains-seen'],
     domain: '*.example.com',
     cname_target: 'cname_target-seen',
     acme_challenge_cname_target: 'acme_challenge_cname_target-seen',
@@ -148,7 +152,7 @@ test('every response field that no request sets is in the status', () => {
   }
   const shown = JSON.stringify(managed.map((descriptor) => descriptor.status(remote, {})))
   const expected = [...JSON.stringify(remote).matchAll(/"([a-z_.-]*-seen[^"]*|2031[^"]*)"/g)].map(([, value]) => value)
-  expect(expected).toHaveLength(13)
+  expect(expected).toHaveLength(15)
   for (const value of expected) expect(shown).toContain(value)
   const withoutStatus = managedCollections.flatMap(({ path, fields }) =>
     fields
@@ -158,6 +162,7 @@ test('every response field that no request sets is in the status', () => {
   expect(new Set(withoutStatus)).toEqual(
     new Set([
       ...['id', 'uri', 'created_at'], // of every resource: the reconciler's
+      ...['ns_targets', 'region_domains'],
       ...['tunnels', 'addr', 'cname_target', 'acme_challenge_cname_target', 'certificate_management_status'],
     ]),
   )

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
+import { agentIngress } from '../../../src/kinds/agent-ingress.ts'
 import { backend } from '../../../src/kinds/backend.ts'
 import { edge } from '../../../src/kinds/edge.ts'
 import { eventDestination } from '../../../src/kinds/event-destination.ts'
@@ -18,6 +19,7 @@ import {
   destinationSpec,
   domainSpec,
   edgeSpecs,
+  ingressSpec,
   subscriptionSpec,
 } from '../../builders/kinds/specs.ts'
 
@@ -85,6 +87,7 @@ describe('after one write nothing is left to do, whatever the spec was before, f
   test.each(Object.entries(edgeSpecs))('a %s Edge', (_protocol, spec) => settlesAtOnce(edge, spec))
   test('a ReservedDomain', () => settlesAtOnce(reservedDomain, domainSpec))
   test('a ReservedAddress', () => settlesAtOnce(reservedAddress, addressSpec))
+  test('an AgentIngress', () => settlesAtOnce(agentIngress, ingressSpec))
   test('an EventDestination', () => settlesAtOnce(eventDestination, destinationSpec))
   test('an EventSubscription', () => settlesAtOnce(eventSubscription, subscriptionSpec))
 })

@@ -1,0 +1,86 @@
+import { collections } from '../api/collections.ts'
+import type { RemoteObject } from '../api/types.ts'
+import { reasons } from '../managed/reasons.ts'
+import type { Fields, ManagedDescriptor, Readiness, ReadinessView } from '../managed/types/descriptor.ts'
+import {
+  type AgentIngressSpec,
+  agentIngressDefinition,
+  NS_TARGETS_SHOWN,
+  REGION_DOMAINS_SHOWN,
+} from './agent-ingress-schema.ts'
+import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificate.ts'
+import { type DNSRecord, dnsReady } from './certificate-dns.ts'
+import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-policy.ts'
+import { certificateStatus } from './certificate-status.ts'
+import { plain } from './defaults.ts'
+import { given, sorted, textOf, textsOf } from './remote.ts'
+
+/** Agent ingresses with their certificates (`management-api.md § Domains, addresses, ingress`). */
+export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
+  ...plain,
+  role: 'managed',
+  definition: agentIngressDefinition,
+  collections: [collections.agentIngresses],
+  collectionOf: () => collections.agentIngresses,
+  createOnly: ['domain'],
+  desire: ({ spec: { domain, certificateManagementPolicy: policy } }) => ({
+    domain,
+    certificate_management_policy: policy === undefined ? null : sentCertificatePolicy(policy),
+  }),
+  observe: (remote) => ({
+    domain: textOf(remote.domain)?.toLowerCase(),
+    certificate_management_policy: heldCertificatePolicy(remote),
+  }),
+  status,
+  renewsAt: ({ renewsAt }) => textOf(renewsAt),
+  readiness,
+}
+
+/** No Ref names the certificate, so only its management tells: one is in use when none is being made, or a renewal is planned. */
+function stateOf(remote: RemoteObject): CertificateState {
+  const progress = certificateProgress(remote)
+  const { managed, job, renewsAt } = progress
+  return { ...progress, issued: managed && (job === undefined || renewsAt !== undefined) }
+}
+
+function status(remote: RemoteObject): Fields {
+  const regions = sorted(textsOf(remote.region_domains)).slice(0, REGION_DOMAINS_SHOWN)
+  const targets = targetsOf(remote)
+  return given({
+    nsTargets: targets.length === 0 ? undefined : targets,
+    regionDomains: regions.length === 0 ? undefined : regions,
+    ...certificateStatus(stateOf(remote), dnsRecords(remote)),
+  })
+}
+
+/** In a fixed order, so that another order of a response changes no status. */
+function targetsOf({ ns_targets }: RemoteObject): readonly string[] {
+  return sorted(textsOf(ns_targets)).slice(0, NS_TARGETS_SHOWN)
+}
+
+/** The records that delegate the domain; none for a domain of the service. */
+function dnsRecords(remote: RemoteObject): readonly DNSRecord[] {
+  const name = textOf(remote.domain) ?? ''
+  return targetsOf(remote).map((value) => ({ name, type: 'NS', value }))
+}
+
+function readiness({ spec, remote, now }: ReadinessView<AgentIngressSpec>): Readiness {
+  const state = stateOf(remote)
+  const records = dnsRecords(remote)
+  const managed = spec.certificateManagementPolicy !== undefined
+  const shown = managed ? managedReadiness(state, records, now) : unmanaged
+  return { ...shown, conditions: [...(shown.conditions ?? []), ...dnsReady(managed, state, records)] }
+}
+
+const unmanaged: Readiness = {
+  ready: true,
+  reason: reasons.Available,
+  message: 'the ingress is in place',
+  conditions: [
+    certificateReady(
+      'Unknown',
+      reasons.CertificateNotManaged,
+      'certificateManagementPolicy is not set: none is managed',
+    ),
+  ],
+}

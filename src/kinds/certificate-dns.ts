@@ -1,0 +1,35 @@
+import { reasons } from '../managed/reasons.ts'
+import type { KindCondition } from '../managed/types/descriptor.ts'
+import type { CertificateState } from './certificate.ts'
+
+/** A DNS record that the user has to make. */
+export interface DNSRecord {
+  readonly name: string
+  readonly type: 'CNAME' | 'NS'
+  readonly value: string
+}
+
+/** `record` as a line of a message. */
+export function recordText({ name, type, value }: DNSRecord): string {
+  return `${name} ${type} ${value}`
+}
+
+/**
+ * The condition `DNSReady`; none where no record is needed. Only the service looks at the records, and only while it issues a
+ * certificate.
+ */
+export function dnsReady(
+  managed: boolean,
+  { issued, job }: CertificateState,
+  records: readonly DNSRecord[],
+): readonly KindCondition[] {
+  if (records.length === 0) return []
+  const condition = (status: KindCondition['status'], reason: string, about: string): readonly KindCondition[] => {
+    return [{ type: 'DNSReady', status, reason, message: `${about}: ${records.map(recordText).join(', ')}` }]
+  }
+  if (!managed)
+    return condition('Unknown', reasons.CertificateNotManaged, 'not looked at without a managed certificate')
+  if (job?.errorCode === 'DNS_ERROR') return condition('False', reasons.DNSError, 'missing or wrong')
+  if (issued) return condition('True', reasons.CertificateIssued, 'in place when the certificate was issued')
+  return condition('Unknown', reasons.CertificatePending, 'being looked at')
+}
