@@ -7,6 +7,21 @@ export interface DnsRecord {
   readonly value: string
 }
 
+/** One event handed to one destination. */
+export interface Delivery {
+  readonly destination: string
+  readonly subscription: string
+  readonly type: string
+  readonly attempt: number
+  readonly outcome: string
+  readonly event: {
+    readonly event_id: string
+    readonly event_type: string
+    readonly event_timestamp: string
+    readonly object: Readonly<Record<string, unknown>>
+  }
+}
+
 /** What a test does to the emulator behind the API's back, over its admin surface. */
 export class AdminSurface {
   readonly #url: string
@@ -66,6 +81,12 @@ export class AdminSurface {
   /** Lets the next attempts to provision a certificate end in INTERNAL_ERROR. */
   async failNextCertificates(times: number): Promise<void> {
     await this.#call('POST', '/faults', { type: 'certificate', errorCode: 'INTERNAL_ERROR', times })
+  }
+
+  /** What a destination was given, oldest first. */
+  async deliveriesTo(destination: string): Promise<readonly Delivery[]> {
+    const query = new URLSearchParams({ destination, limit: '1000' })
+    return ((await this.#call('GET', `/deliveries?${query}`)) as { deliveries: readonly Delivery[] }).deliveries
   }
 
   async #seed(collection: string, body: unknown): Promise<string> {

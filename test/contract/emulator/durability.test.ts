@@ -82,6 +82,35 @@ describe('the emulator with a data file', () => {
     expect(answered.size).toBeGreaterThanOrEqual(150)
   })
 
+  it('keeps with every answered change the delivery that tells of it, and none of a change that was not made', async () => {
+    const first = await start('--api-key', KEY, '--admin-token', 'admin')
+    const client = new EmulatorClient(first.url, KEY)
+    const target = { monitor: { api_key: 'k' } }
+    const destination = await client.create('/event_destinations', { format: 'json', target })
+    const sources = [{ type: 'ip_policy_created.v0' }]
+    await client.create('/event_subscriptions', { sources, destination_ids: [destination] })
+    const answered: string[] = []
+    const enough = Promise.withResolvers<void>()
+    const writers = Array.from({ length: 4 }, async () => {
+      for (;;) {
+        answered.push(await client.create('/ip_policies'))
+        if (answered.length === 150) enough.resolve()
+      }
+    })
+    const ended = Promise.allSettled(writers)
+    await enough.promise
+    await stop(first.child, 'SIGKILL')
+    await ended
+
+    const second = await start('--api-key', KEY, '--admin-token', 'admin')
+    const admin = new EmulatorClient(`${second.url}/_emulator`, 'admin')
+    const { deliveries } = (await admin.get('/deliveries?limit=1000')).body
+    const told = Array.isArray(deliveries) ? deliveries.map((each) => at(each, 'event', 'object', 'id')) : []
+    const found = await idsOf(new EmulatorClient(second.url, KEY), '/ip_policies')
+    expect(told).toEqual(found.toReversed())
+    expect(answered.filter((id) => !told.includes(id))).toEqual([])
+  })
+
   it('goes on with ids in order of creation, the clock and the DNS table after a restart', async () => {
     const first = await start('--api-key', KEY, '--admin-token', 'admin')
     const admin = new EmulatorClient(`${first.url}/_emulator`, 'admin')

@@ -94,6 +94,55 @@ export const eventRules: readonly RuleFact[] = [
     id: 'events.recorded',
     statement: 'a change of an object is recorded as a delivery to each destination subscribed to its event type',
     source: behaviour,
-    due: 'later',
+    due: 'now',
+  },
+  {
+    id: 'events.types',
+    statement:
+      'creating, updating and deleting fire created, updated and deleted events under the name of the collection',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'events.payload',
+    statement: 'an event has an id, its type, the time and the object as the API shows it',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'events.no-secret',
+    statement: 'no event carries a token or the secret of a target',
+    source: values,
+    due: 'now',
+  },
+  {
+    id: 'events.sub-resources',
+    statement: 'a change through an address below an object fires the update of the object',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'events.cascade',
+    statement: 'the rules that go with their policy fire deletions of their own',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'events.unchanged',
+    statement: 'a request that changes nothing, or that is refused, fires no event',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'events.certificates',
+    statement: 'each step of a certificate job fires an update at its time',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'events.subscription-as-it-stands',
+    statement: 'a subscription routes the events from its own creation on, up to its own last update',
+    source: behaviour,
+    due: 'now',
   },
 ]
