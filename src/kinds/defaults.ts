@@ -2,7 +2,7 @@ import { reasons } from '../managed/reasons.ts'
 import type { Fields, Readiness } from '../managed/types/descriptor.ts'
 
 /**
- * The parts of a descriptor that most kinds leave as they are: no children to name, nothing fixed, no secrets, ready as soon as
+ * The parts of a descriptor that most kinds leave as they are: no children to name, nothing fixed, marked in their metadata, no secrets, ready as soon as
  * the remote object equals the spec, and usable as soon as it exists.
  */
 export const plain = {
@@ -11,6 +11,7 @@ export const plain = {
   inputs: () => [],
   problems: (): readonly string[] => [],
   createOnly: [],
+  markedBy: 'metadata',
   updateOnly: [],
   secretFields: [],
   comparable: (fields: Fields): Fields => fields,

@@ -15,7 +15,7 @@ export interface Resources {
   get(name: ResourceName): CustomResource | undefined
   /** CRs whose spec refers to `target` by name. */
   referrersOf(target: ResourceName): readonly CustomResource[]
-  /** The CR whose status holds `id`. */
+  /** The CR whose status holds `id`, as its own or as a former one that is still to be deleted. */
   holderOf(id: string): CustomResource | undefined
   /** Whether an Account (in `namespace`) or ClusterAccount of that name exists. */
   hasAccount(account: AccountName, namespace: string): boolean

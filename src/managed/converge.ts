@@ -2,16 +2,17 @@ import type { RemoteObject } from '../api/types.ts'
 import { executeChild, observeChildren, quarantineChildren } from './children.ts'
 import { sweepCopies } from './copies.ts'
 import { generationOf, nameOf, statusOf } from './cr.ts'
-import { createObject, settleIdentity } from './create.ts'
+import { createObject, dropAttempt, settleIdentity } from './create.ts'
 import { markerText, resolveWanted, type Wanted } from './desired.ts'
 import { TerminalError } from './errors.ts'
 import { look } from './look.ts'
 import { markerOf } from './marker.ts'
 import { REMOTE_ID } from './names.ts'
 import { formatOwnership } from './ownership.ts'
-import { type Observed, type Operation, type PlanContext, plan } from './plan.ts'
+import { type Observed, type Operation, type PlanContext, plan, planReplacement } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
+import { replaceObject, retireFormer } from './replace.ts'
 import type { Fields, ManagedDescriptor } from './types/descriptor.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -22,14 +23,33 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
   const wanted = await resolveWanted(run)
   const existing = known === undefined ? undefined : await look(run, known)
   if (known !== undefined && existing === undefined) noteVanished(run, known)
-  const remote = existing ?? (await make(run, wanted))
+  const remote = existing === undefined ? await created(run, wanted) : await keepOrReplace(run, wanted, existing)
   await sweepCopies(run)
   const observed = await apply(run, wanted, remote)
-  return conclude(run, observed)
+  const retireMs = await retireFormer(run)
+  // What a replacement leaves behind goes once the new id is stored.
+  const again = run.memory.copies === undefined ? retireMs : 0
+  return lookingAgain(conclude(run, observed), again)
 }
 
-async function make(run: Reconciliation, wanted: Wanted): Promise<RemoteObject> {
-  const id = await createObject(run, wanted)
+/** The object itself, or the one that takes its place because a field that is fixed at create has changed. */
+async function keepOrReplace(run: Reconciliation, wanted: Wanted, existing: RemoteObject): Promise<RemoteObject> {
+  const replacement = planReplacement(run.descriptor, wanted.desired, existing)
+  if (replacement === undefined) {
+    await dropAttempt(run)
+    return existing
+  }
+  const message = `${replacement.fields.join(', ')} cannot be changed: replacing ${existing.id} by a new object`
+  run.context.events.record(run.cr, { type: 'Normal', reason: 'Replacing', message })
+  return made(run, wanted, await replaceObject(run, wanted, existing))
+}
+
+async function created(run: Reconciliation, wanted: Wanted): Promise<RemoteObject> {
+  return made(run, wanted, await createObject(run, wanted))
+}
+
+/** The object that a POST has just made, with what was sent noted. */
+function made(run: Reconciliation, wanted: Wanted, id: string): RemoteObject {
   // What was sent with the POST holds from now on; it is stored together with the id.
   run.note({ inputsFingerprint: wanted.inputs.fingerprint, references: appliedReferences(wanted) })
   const object = run.session.cache.get(run.collection, id)?.object
@@ -102,13 +122,18 @@ async function prepare(run: Reconciliation, operations: readonly Operation[], ob
       existing: true,
     })
   }
-  if (operations.some((operation) => replacesMarker(operation, remote))) await noteOwnership(run, remote.id)
+  if (operations.some((operation) => replacesMarker(descriptor, operation, remote))) await noteOwnership(run, remote.id)
   const createsChild = operations.some((operation) => 'target' in operation && operation.type === 'create')
   if (createsChild) await quarantineChildren(run, remote, describeAll(operations))
 }
 
-function replacesMarker(operation: Operation, remote: RemoteObject): boolean {
-  return !('target' in operation) && 'metadata' in operation.body && markerOf(remote) !== undefined
+function replacesMarker(descriptor: ManagedDescriptor, operation: Operation, remote: RemoteObject): boolean {
+  return (
+    operation.type === 'update' &&
+    !('target' in operation) &&
+    descriptor.markedBy in operation.body &&
+    markerOf(remote) !== undefined
+  )
 }
 
 /** The user's own metadata is about to take the marker's place: the CR remembers its object by the annotation instead. */
@@ -119,10 +144,18 @@ async function noteOwnership(run: Reconciliation, id: string): Promise<void> {
   await run.patchMetadata({ annotations: { [REMOTE_ID]: note } })
 }
 
+/** `verdict`, with another look after `ms` if that is sooner. */
+function lookingAgain(verdict: Verdict, ms: number | undefined): Verdict {
+  const { outcome } = verdict
+  if (ms === undefined || (outcome.type === 'after' && outcome.ms <= ms)) return verdict
+  return { ...verdict, outcome: { type: 'after', ms, reason: 'a former object is to be deleted', lane: 'poll' } }
+}
+
 /** Carries a plan out, in order. What was made for the time of the plan only goes at its end. */
 async function execute(run: Reconciliation, parentId: string, operations: readonly Operation[]): Promise<void> {
   const temporary: string[] = []
   for (const operation of operations) {
+    if (operation.type === 'replace') throw new Error('a replacement is carried out before other writes')
     if (!('target' in operation)) {
       await run.session.cache.update(run.collection, parentId, operation.body)
       continue
@@ -169,6 +202,7 @@ function describeAll(operations: readonly Operation[]): string {
 }
 
 function describe(operation: Operation): string {
+  if (operation.type === 'replace') return `replace the object for ${operation.fields.join(', ')}`
   if (!('target' in operation)) return `update ${operation.fields.join(', ')}`
   return operation.type === 'update'
     ? `update ${operation.about} (${operation.fields.join(', ')})`

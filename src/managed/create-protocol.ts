@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../api/types.ts'
 import type { Attempt } from './attempt.ts'
 import { type CustomResource, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
-import { type Marker, markerOf } from './marker.ts'
+import { GUARD_NONCE, type Marker, markerOf } from './marker.ts'
 import type { Answer, Memory } from './memory.ts'
 import { REMOTE_ID } from './names.ts'
 import { isSealed, parseOwnership, type Seal } from './ownership.ts'
@@ -80,7 +80,8 @@ export function leftByFormerLife(
       marker.installation === installation &&
       marker.kind === kind &&
       marker.namespace === (namespace ?? '') &&
-      marker.name === name
+      marker.name === name &&
+      marker.nonce !== GUARD_NONCE
     )
   })
 }

@@ -3,7 +3,7 @@ import type { RemoteObject } from '../api/types.ts'
 import type { Attempt } from './attempt.ts'
 import { formatAttempt } from './attempt.ts'
 import { deleteCopies } from './copies.ts'
-import { withFinalizer } from './cr.ts'
+import { statusOf, unresolvedAttempt, withFinalizer } from './cr.ts'
 import { createdBy, createStep, ownershipClaim } from './create-protocol.ts'
 import { markerText, type Wanted } from './desired.ts'
 import { WaitError } from './errors.ts'
@@ -14,7 +14,7 @@ import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
 /**
- * The id of the CR's remote object, after whatever is open has been settled; undefined when an object is to be made.
+ * The id of the CR's remote object, after whatever is open has been settled; undefined when there is none.
  * @throws WaitError while the fate of an earlier POST is being found out.
  */
 export async function settleIdentity(run: Reconciliation): Promise<string | undefined> {
@@ -28,8 +28,9 @@ export async function settleIdentity(run: Reconciliation): Promise<string | unde
       return resolveUnknown(run, step.attempt)
     case 'begin':
       return findFormerLife(run)
+    // What is being replaced is still there.
     case 'attempt':
-      return undefined
+      return statusOf(run.cr).id
   }
 }
 
@@ -58,6 +59,13 @@ export async function createObject(run: Reconciliation, wanted: Wanted): Promise
     if (found !== undefined) return take(run, found, attempt)
     throw error
   }
+}
+
+/** An attempt that nobody sent and nobody needs any more, because the spec changed back meanwhile. */
+export async function dropAttempt(run: Reconciliation): Promise<void> {
+  if (run.unstored || unresolvedAttempt(run.cr) === undefined) return
+  await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })
+  run.memory.refused = undefined
 }
 
 /** One patch adds the finalizer and the attempt: without the first the object could leak, without the second double. */
@@ -118,11 +126,12 @@ async function resolveUnknown(run: Reconciliation, attempt: Attempt): Promise<st
   }
   // An object that carries the user's own metadata has no marker to be found by; the CR itself says which one it is.
   const claim = ownershipClaim(run.cr, (text) => run.session.seal(text))
-  const noted = claim.type === 'own' ? await notedObject(run, claim.id) : undefined
+  const former = statusOf(run.cr).id
+  const noted = claim.type === 'own' && claim.id !== former ? await notedObject(run, claim.id) : undefined
   if (noted !== undefined) return take(run, noted, attempt)
   memory.refused = { nonce: attempt.nonce, number: attempt.number }
   memory.unknownUntil = undefined
-  return undefined
+  return former
 }
 
 function unresolved(ms: number): WaitError {
@@ -140,7 +149,13 @@ async function scanFor(run: Reconciliation, nonce: string, since: number): Promi
   return createdBy(session.cache.all(collection), own)
 }
 
+/** Notes the new object; one that the CR held until now gives way to it, and is deleted when nobody uses it any more. */
 function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): string {
+  const { create, id, superseded = [] } = run.status
+  if (id !== undefined && id !== object.id) {
+    const former = { id, ...(create === undefined ? {} : { nonce: create.nonce }) }
+    run.note({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
+  }
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
   return object.id
 }

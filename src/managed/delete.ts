@@ -1,5 +1,4 @@
 import { ApiError } from '../api/errors.ts'
-import type { RemoteObject } from '../api/types.ts'
 import { deleteCopies } from './copies.ts'
 import {
   hasFinalizer,
@@ -16,11 +15,8 @@ import { copiesOf } from './create-protocol.ts'
 import { WaitError } from './errors.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
-import type { ReferenceKind } from './types/descriptor.ts'
+import { IN_USE_MS, usersOf } from './users.ts'
 import { silent, type Verdict } from './verdict.ts'
-
-/** A user that goes away wakes its targets; objects not managed here are asked for again after this. */
-const IN_USE_MS = 30_000
 
 /** True when the deletion of this CR concerns the account: an object exists, or one may. */
 export function deletionNeedsAccount(run: Reconciliation): boolean {
@@ -66,34 +62,13 @@ function refuseWhileReferred(run: Reconciliation): void {
   throw inUse(names)
 }
 
-/** What lists, begun after the deletion was seen, show of objects that use ours; managed here or not. */
+/** What lists, begun after the deletion was seen, show of objects that use ours. */
 async function refuseWhileUsed(run: Reconciliation, id: string): Promise<void> {
-  const { cache } = run.session
-  const since = run.memory.deletingSince ?? run.context.clock.monotonic()
-  const target = cache.get(run.collection, id)?.object
-  const users: string[] = []
-  for (const { descriptor, reference } of run.context.kinds.referrersOf(run.cr.kind)) {
-    for (const collection of descriptor.collections) {
-      await cache.ensureListed(collection, { since })
-      for (const object of cache.all(collection)) {
-        if (uses(reference, object, id, target)) users.push(userName(run, object, collection.path))
-      }
-    }
-  }
+  const users = await usersOf(run, id, run.memory.deletingSince ?? run.context.clock.monotonic())
   if (users.length === 0) return
   // By the next look they may have let go: these lists do not count then.
   run.memory.deletingSince = undefined
-  throw inUse(users.sort((left, right) => (left < right ? -1 : 1)))
-}
-
-function uses(reference: ReferenceKind, user: RemoteObject, id: string, target: RemoteObject | undefined): boolean {
-  if (reference.idsIn(user).includes(id)) return true
-  return target !== undefined && (reference.uses?.(user, target) ?? false)
-}
-
-function userName(run: Reconciliation, object: RemoteObject, path: string): string {
-  const holder = run.context.resources.holderOf(object.id)
-  return holder === undefined ? `${path}/${object.id}` : shortName(nameOf(holder))
+  throw inUse(users)
 }
 
 function inUse(users: readonly string[]): WaitError {

@@ -22,10 +22,13 @@ export function formatMarker(marker: Marker): string {
   return JSON.stringify({ culvert: ordered })
 }
 
-/** Reads a marker out of `metadata`; undefined for any text that is not one. */
-export function parseMarker(metadata: unknown): Marker | undefined {
-  if (typeof metadata !== 'string' || !metadata.startsWith('{"culvert":')) return undefined
-  const culvert = parseObject(metadata)?.culvert
+/** Nonce in the marker of an object that only stands in while another is being replaced. */
+export const GUARD_NONCE = 'guard'
+
+/** Reads a marker out of `metadata` or a name; undefined for any text that is not one. */
+export function parseMarker(text: unknown): Marker | undefined {
+  if (typeof text !== 'string' || !text.startsWith('{"culvert":')) return undefined
+  const culvert = parseObject(text)?.culvert
   if (typeof culvert !== 'object' || culvert === null) return undefined
   const values = culvert as Record<string, unknown>
   if (!FIELDS.every((field) => typeof values[field] === 'string')) return undefined
@@ -38,7 +41,8 @@ const parsed = new WeakMap<RemoteObject, { readonly marker: Marker | undefined }
 export function markerOf(object: RemoteObject): Marker | undefined {
   let entry = parsed.get(object)
   if (entry === undefined) {
-    entry = { marker: parseMarker(object.metadata) }
+    // What has no metadata is marked in its name (bot users).
+    entry = { marker: parseMarker(object.metadata ?? object.name) }
     parsed.set(object, entry)
   }
   return entry.marker

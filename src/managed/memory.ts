@@ -29,6 +29,8 @@ export interface Memory {
   copies?: readonly string[] | undefined
   /** Monotonic time from which lists tell who uses an object that is to be deleted. */
   deletingSince?: number | undefined
+  /** Monotonic time from which lists tell who uses a former object that is to be deleted. */
+  retiringSince?: number | undefined
   /** Our finalizer was taken off: whatever an older copy of the CR still says, nothing is left to do. */
   released?: boolean | undefined
 }

@@ -15,3 +15,9 @@ export const CREATE_ATTEMPT = `${GROUP}/create-attempt`
 export const REMOTE_ID = `${GROUP}/id`
 /** On an Account: any new value confirms that the key now in the Secret is for the account that Culvert should manage. */
 export const CONFIRM_IDENTITY = `${GROUP}/confirm-identity`
+/** On a Secret or ConfigMap: `Kind/name` of the CR that outputs into it, which also tells when its owner reference was taken off. */
+export const OUTPUT_OF = `${GROUP}/output-of`
+/** On a Secret with a token: the nonce that the object was created under. Beside it `culvert.dev/id` is the object's id. */
+export const CREATE_NONCE = `${GROUP}/create-nonce`
+/** On a Secret: the create that it is reserved for, as `nonce/number`. */
+export const RESERVED_FOR = `${GROUP}/reserved-for`

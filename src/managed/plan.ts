@@ -5,8 +5,15 @@ import type { ChildOperation, Desired, Fields, ManagedDescriptor } from './types
 
 /** One write to the API. A plan is a list of them, executed in order; an empty plan means that nothing is to be done. */
 export type Operation =
+  | ReplaceOperation
   | { readonly type: 'update'; readonly body: Fields; readonly fields: readonly string[] }
   | ({ readonly target: 'child' } & ChildOperation)
+
+/** The object gives way to another, since these fields cannot be changed. Nothing else is planned beside it. */
+export interface ReplaceOperation {
+  readonly type: 'replace'
+  readonly fields: readonly string[]
+}
 
 /** What is known of the far side when a plan is made. */
 export interface Observed {
@@ -24,7 +31,7 @@ export interface PlanContext {
 }
 
 /**
- * The body of the POST: every field that a create may carry, `metadata` being the marker until the id is known
+ * The body of the POST: every field that a create may carry, `metadata` (or the name) being the marker until the id is known
  * (`management-api.md § Standard operations`). Absent means the API's default, so nulls are left out.
  */
 export function planCreate<Spec extends CommonSpec>(
@@ -37,7 +44,7 @@ export function planCreate<Spec extends CommonSpec>(
   return {
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)),
     ...(description ? { description } : {}),
-    metadata: marker,
+    [descriptor.markedBy]: marker,
   }
 }
 
@@ -48,6 +55,8 @@ export function plan<Spec extends CommonSpec>(
   observed: Observed,
   context: PlanContext,
 ): readonly Operation[] {
+  const replacement = planReplacement(descriptor, desired, observed.remote)
+  if (replacement !== undefined) return [replacement]
   const update = planUpdate(descriptor, desired, observed.remote, context)
   const children =
     descriptor.children?.plan(desired, observed.remote.id, observed.children).map((operation) => {
@@ -56,27 +65,58 @@ export function plan<Spec extends CommonSpec>(
   return update === undefined ? children : [update, ...children]
 }
 
-function planUpdate<Spec extends CommonSpec>(
+/** The replacement that a field fixed at create asks for, if one differs. */
+export function planReplacement<Spec extends CommonSpec>(
+  descriptor: ManagedDescriptor<Spec>,
+  desired: Desired<Spec>,
+  remote: RemoteObject,
+): ReplaceOperation | undefined {
+  const { replacement } = descriptor
+  if (replacement === undefined) return undefined
+  const wanted = descriptor.desire(desired, remote)
+  const fields = differing(descriptor, wanted, descriptor.observe(remote), remote).filter((field) => {
+    return replacement.fields.includes(field)
+  })
+  return fields.length === 0 ? undefined : { type: 'replace', fields }
+}
+
+/** Names of the fields of `wanted` that `found` has otherwise. Undefined leaves alone. */
+function differing<Spec extends CommonSpec>(
+  descriptor: ManagedDescriptor<Spec>,
+  wanted: Fields,
+  found: Fields,
+  remote: RemoteObject,
+): readonly string[] {
+  const comparable = descriptor.comparable(wanted, remote)
+  return Object.keys(wanted).filter((field) => {
+    return wanted[field] !== undefined && !equalJSON(comparable[field], found[field])
+  })
+}
+
+/** The PATCH of the object itself; undefined when nothing that can be changed differs. */
+export function planUpdate<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
   desired: Desired<Spec>,
   remote: RemoteObject,
   context: PlanContext,
 ): (Operation & { readonly type: 'update' }) | undefined {
-  const wanted: Record<string, unknown> = {
+  const described = descriptor.markedBy === 'metadata'
+  const wanted: Fields = {
     ...without(descriptor.desire(desired, remote), descriptor.createOnly),
-    description: desired.spec.description ?? '',
-    metadata: desired.spec.metadata ?? context.defaultMetadata,
+    ...(described && {
+      description: desired.spec.description ?? '',
+      metadata: desired.spec.metadata ?? context.defaultMetadata,
+    }),
   }
   const found: Fields = {
     ...descriptor.observe(remote),
     description: remote.description ?? '',
     metadata: remote.metadata ?? '',
   }
-  const comparable = descriptor.comparable(wanted, remote)
+  const changed = new Set(differing(descriptor, wanted, found, remote))
   const fields = Object.keys(wanted).filter((field) => {
-    if (wanted[field] === undefined) return false
-    if (context.inputsChanged && descriptor.secretFields.includes(field)) return true
-    return !equalJSON(comparable[field], found[field])
+    const resent = context.inputsChanged && descriptor.secretFields.includes(field) && wanted[field] !== undefined
+    return resent || changed.has(field)
   })
   if (fields.length === 0) return undefined
   return { type: 'update', body: Object.fromEntries(fields.map((field) => [field, wanted[field]])), fields }

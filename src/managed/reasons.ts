@@ -22,6 +22,10 @@ export const reasons = {
   SecretMissing: 'SecretMissing',
   /** A ConfigMap, or the key in it, does not exist. */
   ConfigMapMissing: 'ConfigMapMissing',
+  /** The Secret or ConfigMap that outputs should go into belongs to somebody else. */
+  OutputNotOwned: 'OutputNotOwned',
+  /** The token in the Secret is lost or altered, and was issued anew too often lately. */
+  TokenAltered: 'TokenAltered',
   /** The Account does not exist or is not Ready. */
   AccountNotReady: 'AccountNotReady',
   /** The Account's `allowedNamespaces` does not select this namespace. */

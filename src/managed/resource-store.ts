@@ -7,7 +7,7 @@ import type { Resources } from './context.ts'
 import { type CustomResource, nameOf, nameText, type ResourceName, statusOf } from './cr.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import { namedTargets } from './references.ts'
-import type { InputSource } from './types/common.ts'
+import type { CommonStatus, InputSource } from './types/common.ts'
 
 /** The watches of an operator, one for each type. */
 export interface Watches {
@@ -163,7 +163,7 @@ export class ResourceStore implements Resources {
     const descriptor = this.#kinds.managedKind(kind)
     if (descriptor === undefined) throw new Error(`${kind} is watched without a descriptor`)
     reflector.addIndex(TARGETS, (cr) => namedTargets(descriptor, cr).map(nameText))
-    reflector.addIndex(HOLDS, (cr) => optional(statusOf(cr).id))
+    reflector.addIndex(HOLDS, (cr) => heldBy(statusOf(cr)))
     reflector.addIndex(CHILDREN, (cr) => descriptor.children?.idsIn(statusOf(cr)) ?? [])
     reflector.addIndex(INPUTS, (cr) => {
       return descriptor.inputs(cr.spec).map(({ source, ref }) => inputText(source, cr.metadata.namespace, ref.name))
@@ -175,6 +175,7 @@ function inputText(source: InputSource, namespace: string | undefined, name: str
   return `${source}/${namespace ?? ''}/${name}`
 }
 
-function optional(value: string | undefined): readonly string[] {
-  return value === undefined ? [] : [value]
+function heldBy({ id, superseded = [] }: CommonStatus): readonly string[] {
+  const former = superseded.map((entry) => entry.id)
+  return id === undefined ? former : [id, ...former]
 }

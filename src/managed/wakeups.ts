@@ -46,17 +46,21 @@ function onResource({ kinds, store, memories, wake }: WakeupOptions, event: Obje
   for (const referrer of store.referrersOf(name)) wake.managed(nameOf(referrer), 'edit')
   const descriptor = kinds.managedKind(name.kind)
   if (descriptor === undefined) return
-  // A target that is being deleted waits for those that refer to it.
+  // A target that is being deleted, or a former object of it, waits for those that refer to it.
   for (const user of previous === undefined ? [object] : [previous, object]) {
     for (const target of namedTargets(descriptor, user)) {
       const resource = store.get(target)
-      if (resource !== undefined && isDeleting(resource)) wake.managed(target, 'edit')
+      if (resource !== undefined && waitsForReferrers(resource)) wake.managed(target, 'edit')
     }
   }
   const account = store.accountKeyOf(object)
   if (account === undefined || event.type !== 'deleted') return
   const resource = store.account(account)
   if (resource !== undefined && isDeleting(resource)) wake.account(account, 'edit')
+}
+
+function waitsForReferrers(cr: CustomResource): boolean {
+  return isDeleting(cr) || (statusOf(cr).superseded ?? []).length > 0
 }
 
 function isSameForOthers(previous: CustomResource, object: CustomResource): boolean {

@@ -104,7 +104,7 @@ export function sweep(
       const marker = markerOf(object)
       if (marker?.installation !== context.installation || context.kinds.managedKind(marker.kind) === undefined)
         continue
-      if (isOwned(context, object)) continue
+      if (isOwned(context, object, marker)) continue
       const cr = context.resources.get(marker)
       // Without an id, the CR is yet to find out what is its own.
       if (cr !== undefined && statusOf(cr).id === undefined) continue
@@ -116,13 +116,11 @@ export function sweep(
   return orphans.sort((left, right) => (left.id < right.id ? -1 : 1))
 }
 
-/** A CR holds the object, or the parent it is a child of. */
-function isOwned(context: AccountContext, object: RemoteObject): boolean {
+/** A CR holds the object, or, of the kind that its marker names, the parent it is a child of. */
+function isOwned(context: AccountContext, object: RemoteObject, { kind }: Marker): boolean {
   if (context.resources.holderOf(object.id) !== undefined) return true
-  return context.kinds.managed.some(({ children }) => {
-    const parent = children?.parentId(object)
-    return parent !== undefined && context.resources.holderOf(parent) !== undefined
-  })
+  const parent = context.kinds.managedKind(kind)?.children?.parentId(object)
+  return parent !== undefined && context.resources.holderOf(parent) !== undefined
 }
 
 /** True for an object beside the one its CR holds; one whose create is still open is not judged. */

@@ -220,9 +220,29 @@ export interface CommonSpec {
   readonly deletionPolicy?: 'Delete' | 'Retain'
 }
 
-const commonStatusObject = object(commonStatus, { description: 'Common status.' })
+/** Status fields that kinds with outputs have beside the common ones. */
+export const outputStatus = {
+  output: Type.Optional(
+    object(
+      {
+        kind: choice(['Secret', 'ConfigMap'], { description: 'What was written.' }),
+        name: text({ description: 'Its name.', maxLength: 253 }),
+        keys: list(text({ description: 'A key.', maxLength: 253 }), { description: 'Keys in it.', maxItems: 16 }),
+        digest: Type.Optional(
+          text({
+            description: 'Digest by which an altered token is noticed; tells nothing else of it.',
+            maxLength: 64,
+          }),
+        ),
+      },
+      { description: 'Where the outputs of this resource were put.' },
+    ),
+  ),
+}
 
-/** What the reconciler reads of any status. Fields of the kind stand beside these. */
+const commonStatusObject = object({ ...commonStatus, ...outputStatus }, { description: 'Common status.' })
+
+/** What the reconciler reads of any status; `output` only kinds with outputs have. Fields of the kind stand beside these. */
 export type CommonStatus = Static<typeof commonStatusObject>
 
 export type Condition = Static<typeof condition>

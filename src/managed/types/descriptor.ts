@@ -117,6 +117,32 @@ export interface Children<Spec> {
   status(current: readonly RemoteObject[]): Fields
 }
 
+/** An object in the namespace of the CR that outputs go into. */
+export interface OutputTarget {
+  readonly kind: 'Secret' | 'ConfigMap'
+  readonly name: string
+}
+
+/**
+ * A secret that the API tells once, in the answer to the create. It goes into one key of a Secret, is kept nowhere else, and
+ * when it is lost there the object is replaced.
+ */
+export interface OneTimeOutput<Spec> {
+  readonly type: 'one-time'
+  /** API field of the answer; one of the collection's `oneTimeFields`. */
+  readonly field: string
+  target(spec: Spec, name: string): KeyRef
+}
+
+/** Texts that follow at any time from the spec and the remote object. */
+export interface DerivedOutput<Spec> {
+  readonly type: 'derived'
+  /** Undefined: the spec asks for none. */
+  target(spec: Spec, name: string): OutputTarget | undefined
+  /** The keys of the target with their texts. */
+  data(desired: Desired<Spec>, remote: RemoteObject): Readonly<Record<string, string>>
+}
+
 /**
  * A kind whose CRs each stand for one remote object. Everything here is pure; shared code never asks which kind it has.
  * @typeParam Spec the static type of the kind's spec.
@@ -139,6 +165,13 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly createOnly: readonly string[]
   /** API fields that only a PATCH carries. */
   readonly updateOnly: readonly string[]
+  /** How a change of fields that are fixed at create is carried out; absent: the CRD refuses such a change. */
+  readonly replacement?: Replacement<Spec>
+  /**
+   * Which field of a new object carries the marker until the id is stored. `name` for what has no metadata: `desire` must then give a
+   * harmless object as long as `remote` is undefined, and the user's name follows as an update.
+   */
+  readonly markedBy: 'metadata' | 'name'
   /** API fields that hold secret inputs: sent again when one of these changes, since the API does not return them. */
   readonly secretFields: readonly string[]
   /**
@@ -163,6 +196,31 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   /** When the certificate of the object is to be renewed, from its status; for kinds with certificates. */
   renewsAt?(status: Fields): string | undefined
   readonly children?: Children<Spec>
+  /** What the kind writes into a Secret or ConfigMap; its status then has `outputStatus`. */
+  readonly output?: OneTimeOutput<Spec> | DerivedOutput<Spec>
+}
+
+/** How an object gives way to another when a field that is fixed at create changes. */
+export interface Replacement<Spec> {
+  /** The API fields, all of them in `createOnly`, whose change asks for it. A field that `desire` leaves undefined does not. */
+  readonly fields: readonly string[]
+  /**
+   * `create`: the new object first, then whoever refers to the old one moves over, then the old one goes. `delete`: the old one
+   * first, where the API lets only one stand at a time.
+   */
+  readonly first: 'create' | 'delete'
+  /** With `delete`: an object that has to stand while neither of the two does; undefined when none is needed. */
+  guard?(view: GuardView<Spec>): Fields | undefined
+}
+
+export interface GuardView<Spec> {
+  readonly desired: Desired<Spec>
+  /** The object that is about to go. */
+  readonly remote: RemoteObject
+  /** All objects of the collection, as a list of now shows them. */
+  readonly all: readonly RemoteObject[]
+  /** The marker that the guard has to carry, so that it is known and taken away again. */
+  readonly marker: string
 }
 
 export interface ReadinessView<Spec> {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { IPPolicySpec } from '../../../src/kinds/ip-policy.ts'
-import { plan, planCreate } from '../../../src/managed/plan.ts'
+import { planCreate, planUpdate } from '../../../src/managed/plan.ts'
 import type { CommonSpec } from '../../../src/managed/types/common.ts'
 import type { Fields, ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
@@ -14,6 +14,7 @@ import {
   domainSpec,
   edgeSpecs,
   ingressSpec,
+  restrictionSpec,
   subscriptionSpec,
 } from '../../builders/kinds/specs.ts'
 import { collectionAt, createFields, managedCollections, updateFields } from '../../contract/facts/all.ts'
@@ -26,6 +27,7 @@ const policySpec: fc.Arbitrary<IPPolicySpec> = fc.constant({
 
 const specs: Readonly<Record<string, fc.Arbitrary<CommonSpec>>> = {
   IPPolicy: policySpec,
+  IPRestriction: restrictionSpec,
   Backend: fc.oneof(...Object.values(backendSpecs)),
   Edge: fc.oneof(...Object.values(edgeSpecs)),
   ReservedDomain: domainSpec,
@@ -67,10 +69,10 @@ function send(descriptor: ManagedDescriptor, sample: CommonSpec, note: Note): vo
   note('create', path, planCreate(descriptor, desired, 'marker'))
   const observed = { remote: differing, children: [{ ...differing, cidr: '10.0.0.0/8', action: 'allow' }] }
   const context = { defaultMetadata: 'marker', inputsChanged: true }
-  for (const operation of plan(descriptor, desired, observed, context)) {
-    if (operation.type === 'delete') continue
-    const childPath = descriptor.children?.collection.path ?? ''
-    note(operation.type, 'target' in operation ? childPath : path, operation.body)
+  const update = planUpdate(descriptor, desired, observed.remote, context)
+  if (update !== undefined) note('update', path, update.body)
+  for (const operation of descriptor.children?.plan(desired, observed.remote.id, observed.children) ?? []) {
+    if (operation.type !== 'delete') note(operation.type, descriptor.children?.collection.path ?? '', operation.body)
   }
   for (const operation of descriptor.children?.plan(desired, 'ipp_1', []) ?? []) {
     if (operation.type === 'create') note('create', descriptor.children?.collection.path ?? '', operation.body)
@@ -100,6 +102,8 @@ const differing: RemoteObject = {
   policy: { enabled: true, inbound: { name: 'other' } },
   format: 'other',
   target: { s3: { other: 'other' } },
+  enforced: undefined,
+  ip_policies: [other],
   sources: [{ type: 'other' }],
   destinations: [other],
 }

@@ -1,0 +1,86 @@
+import { KubeError } from '../../kube/errors.ts'
+import { TerminalError, WaitError } from '../errors.ts'
+import { OUTPUT_OF } from '../names.ts'
+import { reasons } from '../reasons.ts'
+import type { Reconciliation } from '../reconciliation.ts'
+import type { Fields, OutputTarget } from '../types/descriptor.ts'
+import { type DataObject, keyOfTarget, readTarget, targetText, typeOfTarget } from './place.ts'
+import { noteOf, tenureOf, withOwner } from './tenure.ts'
+
+const LABELS = { 'app.kubernetes.io/managed-by': 'culvert' }
+const TRIES = 5
+/** An object that goes away wakes the CR that outputs into it; this is only the fallback. */
+const FALLBACK_MS = 30_000
+
+/**
+ * Makes the target ours: creates it empty, or takes over what a former life of the CR left.
+ * @returns it as it then is.
+ * @throws TerminalError when it belongs to somebody else; nothing of it was touched.
+ */
+export async function claim(run: Reconciliation, target: OutputTarget): Promise<DataObject> {
+  return naming(target, async () => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await tryClaim(run, target)
+      } catch (error) {
+        if (!wasOvertaken(error) || tries === TRIES) throw error
+      }
+    }
+  })
+}
+
+async function tryClaim(run: Reconciliation, target: OutputTarget): Promise<DataObject> {
+  const { context, cr } = run
+  const found = await readTarget(context.kube, cr, target)
+  if (found?.metadata.deletionTimestamp !== undefined) {
+    throw new WaitError(reasons.Progressing, `${targetText(target)} is being deleted`, FALLBACK_MS)
+  }
+  const metadata = { labels: LABELS, annotations: { [OUTPUT_OF]: noteOf(cr) }, ownerReferences: withOwner(found, cr) }
+  const tenure = tenureOf(found, cr)
+  if (tenure.type === 'foreign') throw notOurs(target, tenure.owner)
+  if (found === undefined) {
+    const fields = { metadata, ...(target.kind === 'Secret' ? { type: 'Opaque' } : {}) }
+    return context.kube.create<DataObject>(typeOfTarget(target), keyOfTarget(cr, target), fields)
+  }
+  return tenure.type === 'own' ? found : patchTarget(run, target, found, { metadata })
+}
+
+/** The refusal of an object that belongs to somebody else. */
+export function notOurs(target: OutputTarget, owner: string): TerminalError {
+  const field = target.kind === 'Secret' ? 'secretName' : 'the name of the ConfigMap'
+  return new TerminalError(
+    reasons.OutputNotOwned,
+    `${targetText(target)} exists and belongs to ${owner}: nothing is written into it; choose another with ${field}, or delete it`,
+  )
+}
+
+/** Patches the target, provided that it is still the `found` one and nobody has changed it. */
+export function patchTarget(
+  { context, cr }: Reconciliation,
+  target: OutputTarget,
+  { metadata: { uid, resourceVersion } }: DataObject,
+  patch: Fields,
+): Promise<DataObject> {
+  const preconditions = { uid, resourceVersion }
+  return context.kube.mergePatch<DataObject>(typeOfTarget(target), keyOfTarget(cr, target), patch, preconditions)
+}
+
+/** Whether a write failed because somebody made, changed or removed the object meanwhile. */
+export function wasOvertaken(error: unknown): boolean {
+  return error instanceof KubeError && OVERTAKEN.has(error.code)
+}
+
+const OVERTAKEN: ReadonlySet<string> = new Set(['Conflict', 'AlreadyExists', 'NotFound'])
+
+/** A refusal by the API server names the object: its own words about a create do not. */
+export async function naming<T>(target: OutputTarget, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    if (!(error instanceof KubeError) || !REFUSED.has(error.code)) throw error
+    const message = `${targetText(target)} cannot be written: ${error.message}`
+    throw new KubeError(error.code, message, { status: error.status, reason: error.reason, cause: error })
+  }
+}
+
+const REFUSED: ReadonlySet<string> = new Set(['Forbidden', 'Invalid'])

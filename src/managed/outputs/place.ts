@@ -1,0 +1,55 @@
+import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
+import type { CustomResource } from '../cr.ts'
+import { configMapType, secretType } from '../inputs.ts'
+import type { CommonSpec } from '../types/common.ts'
+import type { ManagedDescriptor, OutputTarget } from '../types/descriptor.ts'
+
+/** A Secret or ConfigMap with its content. */
+export interface DataObject extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>
+}
+
+/** The object that the CR's outputs go into; undefined when it has none. */
+export function outputTarget(
+  { output }: Pick<ManagedDescriptor, 'output'>,
+  { spec, metadata }: { readonly spec: CommonSpec; readonly metadata: { readonly name: string } },
+): OutputTarget | undefined {
+  if (output === undefined) return undefined
+  if (output.type === 'derived') return output.target(spec, metadata.name)
+  return { kind: 'Secret', name: output.target(spec, metadata.name).name }
+}
+
+export function typeOfTarget({ kind }: OutputTarget): ResourceType {
+  return kind === 'Secret' ? secretType : configMapType
+}
+
+/** Name of the target as the API server is asked for it. */
+export function keyOfTarget(cr: CustomResource, { name }: OutputTarget) {
+  return { namespace: cr.metadata.namespace, name }
+}
+
+/** The target as it is now, content included. */
+export function readTarget(
+  kube: KubeClient,
+  cr: CustomResource,
+  target: OutputTarget,
+): Promise<DataObject | undefined> {
+  return kube.get<DataObject>(typeOfTarget(target), keyOfTarget(cr, target))
+}
+
+/** `Secret name`, as messages say it. */
+export function targetText({ kind, name }: OutputTarget): string {
+  return `${kind} ${name}`
+}
+
+/** The text under a key; undefined when there is none. */
+export function textIn(kind: OutputTarget['kind'], object: DataObject | undefined, key: string): string | undefined {
+  const value = object?.data?.[key]
+  if (value === undefined || kind === 'ConfigMap') return value
+  return Buffer.from(value, 'base64').toString('utf8')
+}
+
+/** `text` in the form in which an object of the kind holds it. */
+export function encoded(kind: OutputTarget['kind'], text: string): string {
+  return kind === 'ConfigMap' ? text : Buffer.from(text).toString('base64')
+}

@@ -1,0 +1,45 @@
+import type { KubeObject, OwnerReference } from '../../kube/types.ts'
+import { type CustomResource, shortName } from '../cr.ts'
+import { GROUP, OUTPUT_OF } from '../names.ts'
+
+/** Whose an object is that a CR wants to write its outputs into. */
+export type Tenure =
+  | { readonly type: 'absent' }
+  /** The CR owns it. */
+  | { readonly type: 'own' }
+  /** A former life of the CR owned it, under another UID, or left it behind when it was retained. */
+  | { readonly type: 'namesake' }
+  /** It is not ours to touch. `owner` says whose it is. */
+  | { readonly type: 'foreign'; readonly owner: string }
+
+/** Nothing is taken by its name alone: the owner reference decides, or the note of a CR that let go of it. */
+export function tenureOf(object: KubeObject | undefined, cr: CustomResource): Tenure {
+  if (object === undefined) return { type: 'absent' }
+  const { ownerReferences = [], annotations = {} } = object.metadata
+  if (ownerReferences.some(({ uid }) => uid === cr.metadata.uid)) return { type: 'own' }
+  const owner = ownerReferences.find(({ controller }) => controller === true) ?? ownerReferences[0]
+  if (owner !== undefined) {
+    return isNamesake(owner, cr) ? { type: 'namesake' } : { type: 'foreign', owner: shortName(owner) }
+  }
+  return annotations[OUTPUT_OF] === noteOf(cr) ? { type: 'namesake' } : { type: 'foreign', owner: 'somebody else' }
+}
+
+function isNamesake({ apiVersion, kind, name }: OwnerReference, cr: CustomResource): boolean {
+  return apiVersion.startsWith(`${GROUP}/`) && kind === cr.kind && name === cr.metadata.name
+}
+
+/** Value of the annotation `culvert.dev/output-of`. */
+export function noteOf(cr: CustomResource): string {
+  return shortName({ kind: cr.kind, name: cr.metadata.name })
+}
+
+/** The owner references of `object` with ours as controller and without those of a former life. */
+export function withOwner(object: KubeObject | undefined, cr: CustomResource): readonly OwnerReference[] {
+  const { apiVersion, kind, metadata } = cr
+  const own = { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true }
+  return [...withoutOwner(object, cr).filter((owner) => !isNamesake(owner, cr)), own]
+}
+
+export function withoutOwner(object: KubeObject | undefined, cr: CustomResource): readonly OwnerReference[] {
+  return (object?.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== cr.metadata.uid)
+}

@@ -1,0 +1,93 @@
+import { ApiError } from '../api/errors.ts'
+import type { RemoteObject } from '../api/types.ts'
+import { nameOf, statusOf, unresolvedAttempt } from './cr.ts'
+import { createObject } from './create.ts'
+import { copiesOf } from './create-protocol.ts'
+import { markerText, type Wanted } from './desired.ts'
+import { GUARD_NONCE, markerOf } from './marker.ts'
+import type { Reconciliation } from './reconciliation.ts'
+import type { CommonStatus } from './types/common.ts'
+import { IN_USE_MS, usersOf } from './users.ts'
+
+/**
+ * Puts a new object in the place of one with a field that cannot be changed. With `first: create` the old one stays in
+ * `status.superseded` until nobody refers to it; with `first: delete` it goes before, a guard standing in where one is needed.
+ * @returns the new object's id, noted but not stored.
+ */
+export async function replaceObject(run: Reconciliation, wanted: Wanted, former: RemoteObject): Promise<string> {
+  const { collection, descriptor, session } = run
+  if (descriptor.replacement?.first === 'delete') {
+    await raiseGuard(run, wanted, former)
+    await session.cache.delete(collection, former.id)
+    run.note({ id: undefined, uri: undefined, createdAt: undefined })
+  }
+  return createObject(run, wanted)
+}
+
+/** Makes the object that stands while neither the old nor the new one does. It bears our mark, and goes as a copy does. */
+async function raiseGuard(run: Reconciliation, wanted: Wanted, remote: RemoteObject): Promise<void> {
+  const { collection, context, cr, descriptor, session } = run
+  if (descriptor.replacement?.guard === undefined) return
+  await session.cache.ensureListed(collection, { since: run.begun })
+  const all = [...session.cache.all(collection)]
+  const marker = markerText(context, cr, GUARD_NONCE)
+  const body = descriptor.replacement.guard({ desired: wanted.desired, remote, all, marker })
+  run.memory.copies = [remote.id]
+  const own = copiesOf(all, cr.metadata.uid, run.status, context.installation)
+  if (body === undefined || own.some((object) => markerOf(object)?.nonce === GUARD_NONCE)) return
+  await session.cache.create(collection, body)
+}
+
+/**
+ * Deletes former objects of the CR that nobody uses any more. Only what is stored counts: as long as the status does not name the
+ * successor, the old object is all there is.
+ * @returns milliseconds until the next look; undefined when none is left.
+ */
+export async function retireFormer(run: Reconciliation): Promise<number | undefined> {
+  const { superseded = [] } = run.status
+  if (superseded.length === 0) return undefined
+  if (run.unstored || unresolvedAttempt(run.cr) !== undefined) return 0
+  const left: NonNullable<CommonStatus['superseded']> = []
+  let wait = Number.POSITIVE_INFINITY
+  for (const former of superseded) {
+    const ms = await retire(run, former)
+    if (ms === undefined) continue
+    left.push(former)
+    wait = Math.min(wait, ms)
+  }
+  run.note({ superseded: left.length === 0 ? undefined : left })
+  if (left.length === 0) run.memory.retiringSince = undefined
+  return left.length === 0 ? undefined : wait
+}
+
+type Former = NonNullable<CommonStatus['superseded']>[number]
+
+/** @returns how long to wait with the former object; undefined when it is gone. */
+async function retire(run: Reconciliation, { id, deleteAfter }: Former): Promise<number | undefined> {
+  const { clock, events } = run.context
+  const early = deleteAfter === undefined ? 0 : Date.parse(deleteAfter) - clock.now()
+  if (early > 0) return early
+  if (referrersHold(run, id)) return IN_USE_MS
+  run.memory.retiringSince ??= clock.monotonic()
+  const users = await usersOf(run, id, run.memory.retiringSince)
+  if (users.length > 0) {
+    // By the next look they may have let go: these lists do not count then.
+    run.memory.retiringSince = undefined
+    return IN_USE_MS
+  }
+  try {
+    await run.session.cache.delete(run.collection, id)
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'Conflict') return IN_USE_MS
+    throw error
+  }
+  events.record(run.cr, { type: 'Normal', reason: 'FormerDeleted', message: `deleted ${id}, which was replaced` })
+  return undefined
+}
+
+/** CRs that have not moved over yet: their next status write wakes this one, so that no list is needed to know. */
+function referrersHold(run: Reconciliation, id: string): boolean {
+  return run.context.resources.referrersOf(nameOf(run.cr)).some((referrer) => {
+    return statusOf(referrer).references?.some((reference) => reference.id === id) ?? false
+  })
+}
