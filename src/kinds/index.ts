@@ -7,6 +7,7 @@ import { edge } from './edge.ts'
 import { eventDestination } from './event-destination.ts'
 import { eventSubscription } from './event-subscription.ts'
 import { ipPolicy } from './ip-policy.ts'
+import { ipRestriction } from './ip-restriction.ts'
 import { reservedAddress } from './reserved-address.ts'
 import { reservedDomain } from './reserved-domain.ts'
 
@@ -15,6 +16,7 @@ export const kinds: readonly Descriptor[] = [
   account,
   clusterAccount,
   ipPolicy,
+  ipRestriction,
   backend,
   edge,
   reservedDomain,

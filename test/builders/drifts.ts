@@ -35,6 +35,14 @@ const edgeFields: DriftsByField = {
  */
 export const drifts: Readonly<Record<string, DriftsByField>> = {
   ip_policies: texts,
+  ip_restrictions: {
+    ...texts,
+    enforced: [({ enforced }) => ({ enforced: !enforced })],
+    ip_policy_ids: [
+      () => ({ ip_policy_ids: [] }),
+      ({ ip_policies }) => ({ ip_policy_ids: [asBody(asList(ip_policies)[0]).id] }),
+    ],
+  },
   'backends/tunnel_group': { ...texts, labels: [() => ({ labels: {} }), () => ({ labels: { app: 'other', x: 'y' } })] },
   'backends/http_response': {
     ...texts,

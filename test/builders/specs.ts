@@ -102,6 +102,25 @@ const specCases: readonly SpecCase[] = [
   specCase('IPPolicy', 'minimal', () => ({ rules: RULES.slice(0, 1) })),
   specCase('IPPolicy', 'full', (name) => ({ ...described(name), rules: RULES, allowEmpty: true })),
 
+  specCase(
+    'IPRestriction',
+    'minimal',
+    (name) => ({ type: 'dashboard', ipPolicyRefs: [{ name: `${name}-a` }] }),
+    (name) => [policy(`${name}-a`)],
+  ),
+  specCase(
+    'IPRestriction',
+    'full',
+    (name) => ({
+      ...described(name),
+      type: 'agent',
+      enforced: true,
+      ipPolicyRefs: [{ name: `${name}-a` }, { name: `${name}-b` }],
+      acknowledgeAPIRestriction: true,
+    }),
+    (name) => [policy(`${name}-a`), policy(`${name}-b`)],
+  ),
+
   specCase('Backend', 'minimal', () => ({ type: 'TunnelGroup', tunnelGroup: {} })),
   specCase('Backend', 'full', (name) => ({
     ...described(name),

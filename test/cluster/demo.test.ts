@@ -78,6 +78,12 @@ test('every object of the account equals what its manifest says', async () => {
       { cidr: '203.0.113.0/24', action: 'allow', description: '', policy: shared.id },
     ]),
   )
+  expect(await only('ip_restrictions')).toMatchObject({
+    description: 'Agents run in the office only',
+    type: 'agent',
+    enforced: true,
+    ip_policies: [expect.objectContaining({ id: office.id })],
+  })
   const groups = await all('backends/tunnel_group')
   const labels = (version: string): unknown => expect.objectContaining({ labels: { app: 'shop', version } })
   expect(groups).toHaveLength(2)

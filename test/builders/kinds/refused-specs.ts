@@ -16,6 +16,7 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   Account: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' } },
   ClusterAccount: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' }, allowedNamespaces: {} },
   IPPolicy: { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] },
+  IPRestriction: { type: 'agent', enforced: true, ipPolicyRefs: [{ name: 'office' }] },
   Backend: { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } },
   Edge: {
     protocol: 'TLS',
@@ -119,6 +120,26 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'with long rule metadata',
     { rules: [{ ...rule, metadata: `${'a'.repeat(4095)}ä` }] },
     'metadata takes at most',
+  ),
+  changed('IPRestriction', 'with another type', { type: 'dashboard' }, 'type is fixed at create: delete'),
+  row(
+    'IPRestriction',
+    'that could shut Culvert out of the API unawares',
+    { type: 'api' },
+    'enforced: true with type: api can shut Culvert out of the API: see',
+  ),
+  {
+    kind: 'IPRestriction',
+    because: 'when enforcing it takes the acknowledgement away',
+    before: { type: 'api', enforced: true, ipPolicyRefs: [{ id: 'ipp_1' }], acknowledgeAPIRestriction: true },
+    spec: { type: 'api', enforced: true, ipPolicyRefs: [{ id: 'ipp_1' }] },
+    message: 'set acknowledgeAPIRestriction: true, or set enforced: false',
+  },
+  row(
+    'IPRestriction',
+    'with a policy by name and id',
+    { ipPolicyRefs: [{ name: 'a', id: 'b' }] },
+    'set exactly one of',
   ),
   changed(
     'Backend',

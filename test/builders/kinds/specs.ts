@@ -4,6 +4,7 @@ import type { BackendSpec } from '../../../src/kinds/backend-schema.ts'
 import type { EdgeSpec } from '../../../src/kinds/edge-schema.ts'
 import type { EventDestinationSpec } from '../../../src/kinds/event-destination-schema.ts'
 import type { EventSubscriptionSpec } from '../../../src/kinds/event-subscription.ts'
+import type { IPRestrictionSpec } from '../../../src/kinds/ip-restriction.ts'
 import type { ReservedAddressSpec } from '../../../src/kinds/reserved-address.ts'
 import type { ReservedDomainSpec } from '../../../src/kinds/reserved-domain-schema.ts'
 
@@ -109,6 +110,10 @@ export const ingressSpec: fc.Arbitrary<AgentIngressSpec> = partial<AgentIngressS
 export const addressSpec: fc.Arbitrary<ReservedAddressSpec> = partial<ReservedAddressSpec>({
   endpointConfigurationID: word,
 } as never).map((fields) => ({ ...fields, region: 'eu' }))
+
+export const restrictionSpec: fc.Arbitrary<IPRestrictionSpec> = fc
+  .record({ enforced: fc.boolean(), ipPolicyRefs: refs }, { requiredKeys: ['ipPolicyRefs'] })
+  .map((fields) => ({ ...fields, type: 'agent' }))
 
 const secretRef = fc.record({ name, key: name })
 const auth = fc.oneof(

@@ -33,8 +33,7 @@ export const ipPolicyCollections: readonly CollectionFact[] = [
   collection({
     path: 'ip_restrictions',
     source,
-    due: 'later',
-    operatorDue: 'later',
+    due: 'now',
     listKey: 'ip_restrictions',
     idPrefix: 'ipx_',
     eventName: 'ip_restriction',

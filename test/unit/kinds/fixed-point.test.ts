@@ -6,6 +6,7 @@ import { backend } from '../../../src/kinds/backend.ts'
 import { edge } from '../../../src/kinds/edge.ts'
 import { eventDestination } from '../../../src/kinds/event-destination.ts'
 import { eventSubscription } from '../../../src/kinds/event-subscription.ts'
+import { ipRestriction } from '../../../src/kinds/ip-restriction.ts'
 import { reservedAddress } from '../../../src/kinds/reserved-address.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
 import { plan, planCreate } from '../../../src/managed/plan.ts'
@@ -20,6 +21,7 @@ import {
   domainSpec,
   edgeSpecs,
   ingressSpec,
+  restrictionSpec,
   subscriptionSpec,
 } from '../../builders/kinds/specs.ts'
 
@@ -87,6 +89,7 @@ describe('after one write nothing is left to do, whatever the spec was before, f
   test.each(Object.entries(edgeSpecs))('a %s Edge', (_protocol, spec) => settlesAtOnce(edge, spec))
   test('a ReservedDomain', () => settlesAtOnce(reservedDomain, domainSpec))
   test('a ReservedAddress', () => settlesAtOnce(reservedAddress, addressSpec))
+  test('an IPRestriction', () => settlesAtOnce(ipRestriction, restrictionSpec))
   test('an AgentIngress', () => settlesAtOnce(agentIngress, ingressSpec))
   test('an EventDestination', () => settlesAtOnce(eventDestination, destinationSpec))
   test('an EventSubscription', () => settlesAtOnce(eventSubscription, subscriptionSpec))

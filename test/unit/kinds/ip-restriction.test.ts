@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import type { RemoteObject } from '../../../src/api/types.ts'
+import { type IPRestrictionSpec, ipRestriction } from '../../../src/kinds/ip-restriction.ts'
+import { plan, planCreate } from '../../../src/managed/plan.ts'
+import { desiredOf } from '../../builders/kinds/desired.ts'
+
+const spec: IPRestrictionSpec = { type: 'agent', enforced: true, ipPolicyRefs: [{ name: 'office' }, { id: 'ipp_9' }] }
+const remote: RemoteObject = {
+  id: 'ipx_1',
+  type: 'agent',
+  enforced: true,
+  ip_policies: [
+    { id: 'ipp_9', uri: '' },
+    { id: 'id-of-office', uri: '' },
+  ],
+}
+const planned = (held: RemoteObject, wanted = spec) =>
+  plan(
+    ipRestriction,
+    desiredOf({ spec: wanted }),
+    { remote: held, children: [] },
+    { defaultMetadata: undefined, inputsChanged: false },
+  )
+
+test('policies are a set: another order is no difference, and one named twice is sent once', () => {
+  expect(planned(remote)).toEqual([])
+  const twice = { ...spec, ipPolicyRefs: [{ id: 'ipp_9' }, { id: 'ipp_9' }] }
+  expect(planCreate(ipRestriction, desiredOf({ spec: twice }), 'm')).toMatchObject({ ip_policy_ids: ['ipp_9'] })
+})
+
+test('a restriction that is silent about it is created without enforcing, and stops enforcing', () => {
+  const { enforced: _, ...silent } = spec
+  expect(planCreate(ipRestriction, desiredOf({ spec: silent }), 'm')).toMatchObject({ enforced: false })
+  expect(planned(remote, silent)).toMatchObject([{ body: { enforced: false } }])
+})
+
+test('its type is fixed and not sent again, even where the API holds another', () => {
+  expect(planned({ ...remote, type: 'api' })).toEqual([])
+})
+
+test('it uses the policies that it has at the API, so that these are not deleted under it', () => {
+  expect(ipRestriction.refersTo.map(({ kind, idsIn }) => [kind, idsIn(remote)])).toEqual([
+    ['IPPolicy', ['ipp_9', 'id-of-office']],
+  ])
+})
+
+test('it refers to the policies of its spec, each by its place', () => {
+  expect(ipRestriction.references(spec)).toEqual([
+    { path: 'spec.ipPolicyRefs[0]', kind: 'IPPolicy', ref: { name: 'office' } },
+    { path: 'spec.ipPolicyRefs[1]', kind: 'IPPolicy', ref: { id: 'ipp_9' } },
+  ])
+})
