@@ -1,6 +1,6 @@
 import { invalid } from '../errors.ts'
 import { missingField, type Reader } from '../fields/field.ts'
-import { anyObject, boolean, integer, nonEmptyString, object, oneOf, string } from '../fields/readers.ts'
+import { anyObject, anything, boolean, integer, nonEmptyString, object, oneOf, string } from '../fields/readers.ts'
 import type { Json, JsonObject } from '../json.ts'
 
 /** Which requests a fault acts on. All conditions given must hold. */
@@ -72,7 +72,6 @@ export type FaultSpec = RequestFaultSpec | CertificateFaultSpec
 
 const milliseconds = { read: integer(0, 24 * 3600 * 1000) }
 const count = integer(1, Number.MAX_SAFE_INTEGER)
-const any: Reader = (value) => value
 const none: Json = null
 
 const ACT_FORMS: Record<FaultAct['type'], Reader<JsonObject>> = {
@@ -82,7 +81,7 @@ const ACT_FORMS: Record<FaultAct['type'], Reader<JsonObject>> = {
     status: { read: integer(100, 599) },
     when: { read: oneOf('before', 'after'), absent: none },
     retryAfter: { read: integer(0, 86_400), absent: none },
-    body: { read: any, absent: none },
+    body: { read: anything, absent: none },
     html: { read: string, absent: none },
   }),
   drop: object({ type: { read: string } }),
@@ -113,7 +112,7 @@ const certificateForm = object({
   errorCode: { read: oneOf('INTERNAL_ERROR', 'DNS_ERROR'), absent: none },
   times: { read: count, absent: none },
 })
-const requestForm = object({ match: { read: matchForm, absent: none }, act: { read: any } })
+const requestForm = object({ match: { read: matchForm, absent: none }, act: { read: anything } })
 
 /** Reads a fault as sent to the admin surface. */
 export function readFaultSpec(body: JsonObject): FaultSpec {

@@ -1,5 +1,5 @@
 import { invalid, RequestError } from '../errors.ts'
-import type { Reader } from './field.ts'
+import { type Reader, reader } from './field.ts'
 import { domainName, hostport } from './hostname.ts'
 import { listOf, string } from './readers.ts'
 
@@ -59,14 +59,17 @@ const list = listOf(string)
  * The ACL of a credential: rules that parse, kept to the letter, since a client compares what it sent with what it reads.
  * An empty list restricts nothing, and neither does `*`, which stands alone.
  */
-export const aclRules: Reader<string[]> = (value, at) => {
-  const rules = list(value, at)
-  rules.forEach((rule, index) => {
-    const parsed = parseAclRule(rule)
-    if (typeof parsed === 'string') throw invalid(`${at}[${index}]`, `the rule ${JSON.stringify(rule)} ${parsed}`)
-    if (parsed.kind === 'all' && rules.length > 1) {
-      throw invalid(`${at}[${index}]`, 'the rule "*" permits everything and stands alone')
-    }
-  })
-  return rules
-}
+export const aclRules: Reader<string[]> = reader(
+  { ...list.schema, description: 'Rules bind:<target>, or * alone.' },
+  (value, at) => {
+    const rules = list(value, at)
+    rules.forEach((rule, index) => {
+      const parsed = parseAclRule(rule)
+      if (typeof parsed === 'string') throw invalid(`${at}[${index}]`, `the rule ${JSON.stringify(rule)} ${parsed}`)
+      if (parsed.kind === 'all' && rules.length > 1) {
+        throw invalid(`${at}[${index}]`, 'the rule "*" permits everything and stands alone')
+      }
+    })
+    return rules
+  },
+)

@@ -1,23 +1,26 @@
 import ipaddr from 'ipaddr.js'
 import { invalid } from '../errors.ts'
-import type { Reader } from './field.ts'
+import { type Reader, reader } from './field.ts'
 
 /**
  * An address range in canonical CIDR notation (`api-decisions.md § Values`): a bare address gains /32 or /128, IPv6 is
  * compressed and lower-cased, set host bits are refused.
  */
-export const cidr: Reader<string> = (value, at) => {
-  if (typeof value !== 'string') throw invalid(at, 'must be a string')
-  const [address = '', length, ...rest] = value.split('/')
-  if (rest.length > 0) throw invalid(at, `${JSON.stringify(value)} is not in CIDR notation`)
-  const ip = parseAddress(address)
-  if (ip === undefined) throw invalid(at, `${JSON.stringify(value)} is not an IPv4 or IPv6 address or range`)
-  const width = ip.kind() === 'ipv4' ? 32 : 128
-  const prefix = length === undefined ? width : parseLength(length, width)
-  if (prefix === undefined) throw invalid(at, `the prefix length must be a whole number from 0 to ${width}`)
-  if (hasHostBits(ip.toByteArray(), prefix)) throw invalid(at, `${JSON.stringify(value)} has host bits set`)
-  return `${ip.toString()}/${prefix}`
-}
+export const cidr: Reader<string> = reader(
+  { type: 'string', description: 'An IPv4 or IPv6 address, or a range in CIDR notation without host bits.' },
+  (value, at) => {
+    if (typeof value !== 'string') throw invalid(at, 'must be a string')
+    const [address = '', length, ...rest] = value.split('/')
+    if (rest.length > 0) throw invalid(at, `${JSON.stringify(value)} is not in CIDR notation`)
+    const ip = parseAddress(address)
+    if (ip === undefined) throw invalid(at, `${JSON.stringify(value)} is not an IPv4 or IPv6 address or range`)
+    const width = ip.kind() === 'ipv4' ? 32 : 128
+    const prefix = length === undefined ? width : parseLength(length, width)
+    if (prefix === undefined) throw invalid(at, `the prefix length must be a whole number from 0 to ${width}`)
+    if (hasHostBits(ip.toByteArray(), prefix)) throw invalid(at, `${JSON.stringify(value)} has host bits set`)
+    return `${ip.toString()}/${prefix}`
+  },
+)
 
 /** An address without prefix length or zone, in the forms that every program reads alike; undefined for anything else. */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {

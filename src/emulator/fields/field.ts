@@ -1,8 +1,21 @@
 import { RequestError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
+import type { JsonSchema } from './json-schema.ts'
 
-/** Checks a value found at path `at` of a body and returns its canonical form, or throws a RequestError naming `at`. */
-export type Reader<T extends Json = Json> = (value: Json, at: string) => T
+/**
+ * Checks a value found at path `at` of a body and returns its canonical form, or throws a RequestError naming `at`. Carries
+ * the schema that the OpenAPI document shows; made by `reader`.
+ */
+export interface Reader<T extends Json = Json> {
+  (value: Json, at: string): T
+  /** Describes the values it takes. It may take fewer: what a schema cannot say is in a `description`. */
+  readonly schema: JsonSchema
+}
+
+/** A reader from the schema of what it takes and the check itself. */
+export function reader<T extends Json>(schema: JsonSchema, read: (value: Json, at: string) => T): Reader<T> {
+  return Object.assign((value: Json, at: string) => read(value, at), { schema })
+}
 
 /** One field of a collection's bodies. */
 export interface Field {

@@ -1,5 +1,5 @@
 import { invalid } from '../errors.ts'
-import type { Reader } from './field.ts'
+import { type Reader, reader } from './field.ts'
 
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const ONLY_DIGITS = /^\d+$/
@@ -16,19 +16,25 @@ function isHostname(name: string): boolean {
 }
 
 /** A DNS name, lower-cased; with `*.` in front it stands for every name one label below. */
-export const domainName: Reader<string> = (value, at) => {
-  if (typeof value !== 'string') throw invalid(at, 'must be a string')
-  const name = value.toLowerCase()
-  if (!isHostname(name.replace(/^\*\./, ''))) throw invalid(at, `${JSON.stringify(value)} is not a domain name`)
-  return name
-}
+export const domainName: Reader<string> = reader(
+  { type: 'string', description: 'A DNS name of at least two labels; it may begin with *.' },
+  (value, at) => {
+    if (typeof value !== 'string') throw invalid(at, 'must be a string')
+    const name = value.toLowerCase()
+    if (!isHostname(name.replace(/^\*\./, ''))) throw invalid(at, `${JSON.stringify(value)} is not a domain name`)
+    return name
+  },
+)
 
 /** A DNS name without a wildcard, lower-cased: the base of an agent ingress's regional domains. */
-export const ingressDomain: Reader<string> = (value, at) => {
-  const name = domainName(value, at)
-  if (name.startsWith('*.')) throw invalid(at, `${name} is a wildcard; name the domain that is delegated`)
-  return name
-}
+export const ingressDomain: Reader<string> = reader(
+  { type: 'string', description: 'A DNS name of at least two labels, no wildcard.' },
+  (value, at) => {
+    const name = domainName(value, at)
+    if (name.startsWith('*.')) throw invalid(at, `${name} is a wildcard; name the domain that is delegated`)
+    return name
+  },
+)
 
 /**
  * Whether `name`, without a wildcard, is a sub-domain of the service's own domain, which needs no DNS records, or a
@@ -40,7 +46,7 @@ export function standing(name: string, serviceDomain: string, at: string): 'serv
 }
 
 /** `host:port`, the host lower-cased. That the account owns the host is checked by the edge. */
-export const hostport: Reader<string> = (value, at) => {
+export const hostport: Reader<string> = reader({ type: 'string', pattern: '^[^:]+:[1-9][0-9]{0,4}$' }, (value, at) => {
   if (typeof value !== 'string') throw invalid(at, 'must be a string')
   const match = /^([^:\s]+):([1-9]\d{0,4})$/.exec(value)
   const host = match?.[1]?.toLowerCase()
@@ -49,7 +55,7 @@ export const hostport: Reader<string> = (value, at) => {
     throw invalid(at, `${JSON.stringify(value)} is not of the form host:port`)
   }
   return `${host}:${port}`
-}
+})
 
 /** The reserved name that covers `host`: itself, or the wildcard that replaces its first label. */
 export function coveringNames(host: string): readonly string[] {

@@ -9,7 +9,7 @@ import {
 } from '@peculiar/x509'
 import { invalid } from '../errors.ts'
 import { type JsonObject, rfc3339 } from '../json.ts'
-import type { Reader } from './field.ts'
+import { type Reader, reader } from './field.ts'
 
 const BLOCK = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g
 const LABEL = /-----BEGIN ([^-]*)-----/g
@@ -19,19 +19,22 @@ const LABEL = /-----BEGIN ([^-]*)-----/g
  * (`api-decisions.md § Values`). Text between them is allowed and kept to the letter; any other kind of block is refused,
  * above all a private key, since what is uploaded is shown again.
  */
-export const caPem: Reader<string> = (value, at) => {
-  if (typeof value !== 'string') throw invalid(at, 'must be a string')
-  const labels = [...value.matchAll(LABEL)].map(([, label = '']) => label)
-  const other = labels.find((label) => label !== 'CERTIFICATE')
-  if (other !== undefined) throw invalid(at, `holds a ${JSON.stringify(other)} beside certificates`)
-  const certificates = certificatesIn(value, at)
-  if (certificates.length === 0) throw invalid(at, 'holds no certificate in PEM')
-  if (certificates.length < labels.length) throw invalid(at, 'a certificate has no proper end')
-  certificates.forEach((certificate, index) => {
-    if (!certificate.isAuthority) throw invalid(at, `certificate ${index + 1} is not of a certificate authority`)
-  })
-  return value
-}
+export const caPem: Reader<string> = reader(
+  { type: 'string', description: 'X.509 certificates in PEM, each of a certificate authority.' },
+  (value, at) => {
+    if (typeof value !== 'string') throw invalid(at, 'must be a string')
+    const labels = [...value.matchAll(LABEL)].map(([, label = '']) => label)
+    const other = labels.find((label) => label !== 'CERTIFICATE')
+    if (other !== undefined) throw invalid(at, `holds a ${JSON.stringify(other)} beside certificates`)
+    const certificates = certificatesIn(value, at)
+    if (certificates.length === 0) throw invalid(at, 'holds no certificate in PEM')
+    if (certificates.length < labels.length) throw invalid(at, 'a certificate has no proper end')
+    certificates.forEach((certificate, index) => {
+      if (!certificate.isAuthority) throw invalid(at, `certificate ${index + 1} is not of a certificate authority`)
+    })
+    return value
+  },
+)
 
 /** What the API shows of an uploaded authority besides its PEM, which `caPem` has accepted: the facts of its first certificate. */
 export function authorityFacts(pem: string): JsonObject {

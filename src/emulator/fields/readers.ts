@@ -1,102 +1,108 @@
 import { invalid } from '../errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json.ts'
-import { missingField, type Reader, unknownField } from './field.ts'
+import { missingField, type Reader, reader, unknownField } from './field.ts'
+import { FLAG, type JsonSchema, list, nullable, TEXT } from './json-schema.ts'
 
 /** Any string. */
-export const string: Reader<string> = (value, at) => {
+export const string: Reader<string> = reader(TEXT, (value, at) => {
   if (typeof value !== 'string') throw invalid(at, 'must be a string')
   return value
-}
+})
 
 /** A string with at least one character. */
-export const nonEmptyString: Reader<string> = (value, at) => {
+export const nonEmptyString: Reader<string> = reader({ type: 'string', minLength: 1 }, (value, at) => {
   const text = string(value, at)
   if (text === '') throw invalid(at, 'must not be empty')
   return text
-}
+})
 
 /** A string of at most `limit` bytes of UTF-8. */
 export function bytes(limit: number): Reader<string> {
-  return (value, at) => {
+  return reader({ type: 'string', maxLength: limit, 'x-maxBytes': limit }, (value, at) => {
     const text = string(value, at)
     const size = Buffer.byteLength(text)
     if (size > limit) throw invalid(at, `is ${size} bytes long, at most ${limit} are allowed`)
     return text
-  }
+  })
 }
 
 /** A string of at most `limit` characters (Unicode code points). */
 export function characters(limit: number): Reader<string> {
-  return (value, at) => {
+  return reader({ type: 'string', maxLength: limit }, (value, at) => {
     const text = string(value, at)
     const size = [...text].length
     if (size > limit) throw invalid(at, `is ${size} characters long, at most ${limit} are allowed`)
     return text
-  }
+  })
 }
 
-export const boolean: Reader<boolean> = (value, at) => {
+export const boolean: Reader<boolean> = reader(FLAG, (value, at) => {
   if (typeof value !== 'boolean') throw invalid(at, 'must be true or false')
   return value
-}
+})
 
 /** A whole number from `least` to `most`, both included. */
 export function integer(least: number, most: number): Reader<number> {
-  return (value, at) => {
+  return reader({ type: 'integer', minimum: least, maximum: most }, (value, at) => {
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most) {
       throw invalid(at, `must be a whole number from ${least} to ${most}`)
     }
     return value
-  }
+  })
 }
 
 /** One of the given strings. */
 export function oneOf<T extends string>(...allowed: readonly T[]): Reader<T> {
-  return (value, at) => {
+  return reader({ type: 'string', enum: [...allowed] }, (value, at) => {
     const match = allowed.find((option) => option === value)
     if (match === undefined) throw invalid(at, `must be one of ${allowed.join(', ')}`)
     return match
-  }
+  })
 }
 
 export function listOf<T extends Json>(item: Reader<T>): Reader<T[]> {
-  return (value, at) => {
+  return reader(list(item.schema), (value, at) => {
     if (!Array.isArray(value)) throw invalid(at, 'must be a list')
     return value.map((entry, index) => item(entry, `${at}[${index}]`))
-  }
+  })
 }
 
 /** A list; a single object is read as a list of one (`api-decisions.md § Values`). */
 export function listOrOne<T extends Json>(item: Reader<T>): Reader<T[]> {
-  const list = listOf(item)
-  return (value, at) => (isJsonObject(value) ? [item(value, at)] : list(value, at))
+  const items = listOf(item)
+  return reader({ anyOf: [items.schema, item.schema] }, (value, at) =>
+    isJsonObject(value) ? [item(value, at)] : items(value, at),
+  )
 }
 
 /** A list whose entries are strings of the kind `item`, none of them twice. */
 export function distinct(item: Reader<string>): Reader<string[]> {
-  const list = listOf(item)
-  return (value, at) => {
-    const entries = list(value, at)
+  const entriesOf = listOf(item)
+  return reader({ ...entriesOf.schema, uniqueItems: true }, (value, at) => {
+    const entries = entriesOf(value, at)
     entries.forEach((entry, index) => {
       if (entries.indexOf(entry) !== index) throw invalid(`${at}[${index}]`, `${JSON.stringify(entry)} is named twice`)
     })
     return entries
-  }
+  })
 }
 
 /** A map with any string keys; keys are kept to the letter. */
 export function mapOf<T extends Json>(item: Reader<T>): Reader<Record<string, T>> {
-  return (value, at) => {
+  return reader({ type: 'object', additionalProperties: item.schema }, (value, at) => {
     if (!isJsonObject(value)) throw invalid(at, 'must be an object')
     return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, item(entry, `${at}.${key}`)]))
-  }
+  })
 }
 
+/** Anything. */
+export const anything: Reader = reader({}, (value) => value)
+
 /** Any JSON object, as it is. */
-export const anyObject: Reader<JsonObject> = (value, at) => {
+export const anyObject: Reader<JsonObject> = reader({ type: 'object' }, (value, at) => {
   if (!isJsonObject(value)) throw invalid(at, 'must be an object')
   return value
-}
+})
 
 interface Member {
   readonly read: Reader
@@ -108,7 +114,7 @@ interface Member {
  * A member that is not declared is refused by its full path.
  */
 export function object(members: Readonly<Record<string, Member>>): Reader<JsonObject> {
-  return (value, at) => {
+  return reader(schemaOf(members), (value, at) => {
     if (!isJsonObject(value)) throw invalid(at, 'must be an object')
     for (const name of Object.keys(value)) {
       if (!Object.hasOwn(members, name)) throw unknownField(`${at}.${name}`)
@@ -121,6 +127,21 @@ export function object(members: Readonly<Record<string, Member>>): Reader<JsonOb
       else result[name] = member.absent
     }
     return result
+  })
+}
+
+function schemaOf(members: Readonly<Record<string, Member>>): JsonSchema {
+  const entries = Object.entries(members)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      entries.map(([name, { read, absent }]) => [
+        name,
+        absent === undefined ? read.schema : { ...nullable(read.schema), default: absent },
+      ]),
+    ),
+    required: entries.filter(([, { absent }]) => absent === undefined).map(([name]) => name),
+    additionalProperties: false,
   }
 }
 

@@ -1,6 +1,6 @@
 import { invalid } from '../errors.ts'
 import { celExpression } from '../fields/expression.ts'
-import { missingField, type Reader } from '../fields/field.ts'
+import { missingField, type Reader, reader } from '../fields/field.ts'
 import { anyObject, boolean, listOf, listOrOne, nonEmptyString, object, oneOf, string } from '../fields/readers.ts'
 import { id, ids } from '../fields/references.ts'
 import { type JsonObject, textsOf } from '../json.ts'
@@ -30,21 +30,21 @@ const enabled = { read: boolean, absent: true }
 
 /** A disabled module may leave its references out; an enabled one without them would mean nothing. */
 const backendForm = object({ enabled, backend_id: { read: id, absent: null } })
-const readBackend: Reader<JsonObject> = (value, at) => {
+const readBackend: Reader<JsonObject> = reader(backendForm.schema, (value, at) => {
   const module = backendForm(value, at)
   if (module.enabled === true && module.backend_id === null) throw missingField(`${at}.backend_id`)
   return module
-}
+})
 
 function readWithIds(member: string): Reader<JsonObject> {
   const form = object({ enabled, [member]: { read: ids, absent: [] } })
-  return (value, at) => {
+  return reader(form.schema, (value, at) => {
     const module = form(value, at)
     if (module.enabled === true && textsOf(module[member]).length === 0) {
       throw invalid(`${at}.${member}`, 'must name at least one object while the module is enabled')
     }
     return module
-  }
+  })
 }
 
 export const backendModule: EdgeModule = {
@@ -79,13 +79,13 @@ const tlsTerminationForm = object({
 
 export const tlsTerminationModule: EdgeModule = {
   name: 'tls_termination',
-  read: (value, at) => {
+  read: reader(tlsTerminationForm.schema, (value, at) => {
     const module = tlsTerminationForm(value, at)
     if (module.terminate_at === 'upstream' && module.min_version !== null) {
       throw invalid(`${at}.min_version`, 'must be null when terminate_at is upstream')
     }
     return module
-  },
+  }),
   render: (module) => ({
     enabled: module.enabled ?? true,
     terminate_at: module.terminate_at ?? 'edge',

@@ -1,16 +1,16 @@
 import { invalid } from '../errors.ts'
 import { DESCRIBED } from '../fields/common.ts'
-import { mandatory, type Reader } from '../fields/field.ts'
+import { mandatory, type Reader, reader } from '../fields/field.ts'
 import { string } from '../fields/readers.ts'
 import { textOf } from '../json.ts'
 import { keepSecrets, readTarget, renderTarget } from './event-target.ts'
 import type { Resource } from './resource.ts'
 
 /** JSON is the only format; any case is accepted, lower case is returned. */
-const format: Reader<string> = (value, at) => {
+const format: Reader<string> = reader({ type: 'string', pattern: '^[Jj][Ss][Oo][Nn]$' }, (value, at) => {
   if (string(value, at).toLowerCase() !== 'json') throw invalid(at, 'must be json')
   return 'json'
-}
+})
 
 /** Sinks for events. One that a subscription refers to cannot be deleted. */
 export const eventDestinations: Resource = {

@@ -1,5 +1,5 @@
 import { invalid } from '../errors.ts'
-import { type Fields, mandatory, optional, type Reader } from '../fields/field.ts'
+import { type Fields, mandatory, optional, type Reader, reader } from '../fields/field.ts'
 import { characters, listOf, object, string } from '../fields/readers.ts'
 import { ids } from '../fields/references.ts'
 import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../json.ts'
@@ -8,23 +8,23 @@ import type { StoredObject } from '../store/store.ts'
 import type { Resource } from './resource.ts'
 
 /** `<name>.v<number>` (`management-api.md § Events`); types that nothing fires are accepted. */
-const eventType: Reader<string> = (value, at) => {
+const eventType: Reader<string> = reader({ type: 'string', pattern: '^[a-z0-9_]+\\.v[0-9]+$' }, (value, at) => {
   const type = string(value, at)
   if (!/^[a-z0-9_]+\.v\d+$/.test(type)) throw invalid(at, `${JSON.stringify(type)} is not of the form <name>.v<number>`)
   return type
-}
+})
 
 const SOURCE_FIELDS: Fields = { type: mandatory(eventType) }
 const sourceList = listOf(object({ type: { read: eventType } }))
 
-const readSources: Reader<JsonObject[]> = (value, at) => {
+const readSources: Reader<JsonObject[]> = reader(sourceList.schema, (value, at) => {
   const sources = sourceList(value, at)
   const types = sources.map((source) => source.type)
   types.forEach((type, index) => {
     if (types.indexOf(type) !== index) throw invalid(`${at}[${index}].type`, `${String(type)} is named twice`)
   })
   return sources
-}
+})
 
 /** Subscriptions route events of the listed types to the listed destinations. Limits count characters here, not bytes. */
 export const eventSubscriptions: Resource = {

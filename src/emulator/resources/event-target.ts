@@ -1,5 +1,6 @@
 import { invalid } from '../errors.ts'
-import { missingField, type Reader, unknownField } from '../fields/field.ts'
+import { missingField, type Reader, reader, unknownField } from '../fields/field.ts'
+import { exactlyOneOf, nullable } from '../fields/json-schema.ts'
 import { anyObject, exactlyOne, nonEmptyString, object, string } from '../fields/readers.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json.ts'
 
@@ -14,10 +15,13 @@ const role = object({ role_arn: { read: nonEmptyString } })
 const creds = object({ cloud_access_key_id: { read: nonEmptyString }, cloud_secret_access_key: secret })
 const authForm = object({ role: { read: role, absent: null }, creds: { read: creds, absent: null } })
 
-const cloudAuth: Reader<JsonObject> = (value, at) => {
-  exactlyOne(anyObject(value, at), ['role', 'creds'], at)
-  return authForm(value, at)
-}
+const cloudAuth: Reader<JsonObject> = reader(
+  { ...authForm.schema, ...exactlyOneOf(['role', 'creds']) },
+  (value, at) => {
+    exactlyOne(anyObject(value, at), ['role', 'creds'], at)
+    return authForm(value, at)
+  },
+)
 
 const MEMBER_FORMS: Record<MemberName, Reader<JsonObject>> = {
   firehose: object({ auth: { read: cloudAuth }, delivery_stream_arn: { read: nonEmptyString } }),
@@ -32,15 +36,26 @@ const MEMBER_FORMS: Record<MemberName, Reader<JsonObject>> = {
 }
 
 /** Reads an EventTarget: exactly one member (`management-api.md § Events`); kept as that member alone. */
-export const readTarget: Reader<JsonObject> = (value, at) => {
-  const target = anyObject(value, at)
-  if (target.s3 !== undefined && target.s3 !== null) throw invalid(`${at}.s3`, 's3 targets are not supported')
-  for (const name of Object.keys(target)) {
-    if (name !== 's3' && !MEMBERS.some((member) => member === name)) throw unknownField(`${at}.${name}`)
-  }
-  const name = exactlyOne(target, MEMBERS, at)
-  return { [name]: MEMBER_FORMS[name](target[name] ?? null, `${at}.${name}`) }
-}
+export const readTarget: Reader<JsonObject> = reader(
+  {
+    type: 'object',
+    properties: {
+      ...Object.fromEntries(MEMBERS.map((name) => [name, nullable(MEMBER_FORMS[name].schema)])),
+      s3: { type: 'null' },
+    },
+    additionalProperties: false,
+    ...exactlyOneOf(MEMBERS),
+  },
+  (value, at) => {
+    const target = anyObject(value, at)
+    if (target.s3 !== undefined && target.s3 !== null) throw invalid(`${at}.s3`, 's3 targets are not supported')
+    for (const name of Object.keys(target)) {
+      if (name !== 's3' && !MEMBERS.some((member) => member === name)) throw unknownField(`${at}.${name}`)
+    }
+    const name = exactlyOne(target, MEMBERS, at)
+    return { [name]: MEMBER_FORMS[name](target[name] ?? null, `${at}.${name}`) }
+  },
+)
 
 /**
  * The target to store when `given` replaces `before`: a secret left out of the same member keeps its value

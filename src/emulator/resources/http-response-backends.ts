@@ -1,6 +1,7 @@
 import { invalid } from '../errors.ts'
 import { DESCRIBED_WITHOUT_LIMITS } from '../fields/common.ts'
-import { optional, type Reader } from '../fields/field.ts'
+import { optional, type Reader, reader } from '../fields/field.ts'
+import { TEXT_MAP } from '../fields/json-schema.ts'
 import { integer, mapOf, string } from '../fields/readers.ts'
 import { type JsonObject, textOf } from '../json.ts'
 import type { Resource } from './resource.ts'
@@ -8,7 +9,7 @@ import type { Resource } from './resource.ts'
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /** Header names are returned lower-cased (`api-decisions.md § Values`); two that differ only in case are one name. */
-const headers: Reader<JsonObject> = (value, at) => {
+const headers: Reader<JsonObject> = reader(TEXT_MAP, (value, at) => {
   const result: JsonObject = {}
   for (const [name, content] of Object.entries(mapOf(string)(value, at))) {
     const lower = name.toLowerCase()
@@ -18,7 +19,7 @@ const headers: Reader<JsonObject> = (value, at) => {
     result[lower] = content
   }
   return result
-}
+})
 
 /** Backends that answer every request with fixed content. */
 export const httpResponseBackends: Resource = {

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 import { invalid } from '../errors.ts'
-import type { Reader } from '../fields/field.ts'
+import { type Reader, reader } from '../fields/field.ts'
 import { SshReader, WireFormatError } from './wire.ts'
 
 export type SshKeyType = 'rsa' | 'ecdsa' | 'ed25519'
@@ -66,16 +66,19 @@ export function parsePublicKey(line: string): SshPublicKey {
 }
 
 /** A field that holds a public key in authorized-keys format, kept to the letter (`management-api.md § Access credentials`). */
-export const publicKeyLine: Reader<string> = (value, at) => {
-  if (typeof value !== 'string') throw invalid(at, 'must be a string')
-  try {
-    parsePublicKey(value)
-  } catch (error) {
-    if (error instanceof PublicKeyError) throw invalid(at, error.message)
-    throw error
-  }
-  return value
-}
+export const publicKeyLine: Reader<string> = reader(
+  { type: 'string', description: 'A public key in authorized-keys format.' },
+  (value, at) => {
+    if (typeof value !== 'string') throw invalid(at, 'must be a string')
+    try {
+      parsePublicKey(value)
+    } catch (error) {
+      if (error instanceof PublicKeyError) throw invalid(at, error.message)
+      throw error
+    }
+    return value
+  },
+)
 
 function checkBlob(blob: Buffer, type: string, format: KeyFormat): void {
   const reader = new SshReader(blob)
