@@ -3,6 +3,7 @@ import { allCollections, collectionAt, createFields, fieldOf } from '../../contr
 import type { CollectionFact, FieldFact } from '../../contract/facts/facts.ts'
 import { type Resource, refTo } from './api-client.ts'
 import { caPem, partnerCaPem } from './ca-pem.ts'
+import { sshKeys } from './ssh-keys.ts'
 import type { World } from './world.ts'
 
 /** A value that a request may send, and what every response then shows for it. */
@@ -83,6 +84,18 @@ const samples: Readonly<Record<string, Readonly<Record<string, MakeSample>>>> = 
     ...texts,
     owner_id: async (world) => same(await world.ownUserId()),
   },
+  credentials: {
+    ...texts,
+    acl: pick(['bind:*.tunnel.example', 'bind:1.tcp.tunnel.example:20000', 'bind:*=web'], ['*']),
+    owner_id: async (world) => same(await world.ownUserId()),
+  },
+  ssh_credentials: {
+    ...texts,
+    public_key: pick(sshKeys.ed25519, sshKeys.rsa),
+    acl: pick(['bind:app=*'], ['bind:App.tunnel.example', 'bind:*=*']),
+    owner_id: async (world) => same(await world.ownUserId()),
+  },
+  bot_users: { name: pick('first bot', 'second bot, ünïcode'), active: pick(false, true) },
   ip_policies: texts,
   ip_policy_rules: {
     ...texts,
@@ -92,6 +105,16 @@ const samples: Readonly<Record<string, Readonly<Record<string, MakeSample>>>> = 
       return { sent: policy.id, returned: refTo(policy) }
     },
     action: pick('allow', 'deny'),
+  },
+  ip_restrictions: {
+    ...texts,
+    enforced: pick(true, false),
+    // Of a type that the emulator only stores, so that it restricts no other test.
+    type: pick('dashboard', 'endpoints'),
+    ip_policy_ids: async (world) => {
+      const [one, two] = [await world.api.create('ip_policies', {}), await world.api.create('ip_policies', {})]
+      return { sent: [two.id, one.id], returned: [refTo(two), refTo(one)] }
+    },
   },
   reserved_domains: {
     ...texts,

@@ -10,6 +10,8 @@ export interface WorldOptions {
   /** Whether the admin surface is there. Default true. */
   readonly admin?: boolean
   readonly versionHeaders?: readonly string[]
+  /** Whether a request may say in X-Forwarded-For where it came from. */
+  readonly trustForwardedFor?: boolean
   /** Requests per minute for each key. */
   readonly requestsPerMinute?: number
 }

@@ -23,7 +23,7 @@ export const credentialCollections: readonly CollectionFact[] = [
   collection({
     path: 'credentials',
     source,
-    due: 'later',
+    due: 'now',
     operatorDue: 'later',
     listKey: 'credentials',
     idPrefix: 'cr_',
@@ -33,7 +33,7 @@ export const credentialCollections: readonly CollectionFact[] = [
   collection({
     path: 'ssh_credentials',
     source,
-    due: 'later',
+    due: 'now',
     operatorDue: 'later',
     listKey: 'ssh_credentials',
     idPrefix: 'sshcr_',
@@ -49,7 +49,7 @@ export const credentialCollections: readonly CollectionFact[] = [
   collection({
     path: 'bot_users',
     source,
-    due: 'later',
+    due: 'now',
     operatorDue: 'later',
     listKey: 'bot_users',
     idPrefix: 'bot_',

@@ -1,10 +1,12 @@
 import type { RuleFact } from '../facts.ts'
 import { adminRules } from './admin.ts'
 import { certificateAuthorityRules } from './certificate-authorities.ts'
+import { credentialRules } from './credentials.ts'
 import { domainRules } from './domains.ts'
 import { edgeRules } from './edges.ts'
 import { eventRules } from './events.ts'
 import { ingressRules } from './ingresses.ts'
+import { ipRestrictionRules } from './ip-restrictions.ts'
 import { laterRules } from './later.ts'
 import { objectRules } from './objects-in-use.ts'
 import { requestRules } from './requests.ts'
@@ -12,6 +14,8 @@ import { requestRules } from './requests.ts'
 /** Every rule that no single field carries. */
 export const allRules: readonly RuleFact[] = [
   ...requestRules,
+  ...credentialRules,
+  ...ipRestrictionRules,
   ...domainRules,
   ...ingressRules,
   ...edgeRules,

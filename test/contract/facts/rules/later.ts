@@ -7,20 +7,6 @@ const values = 'api-decisions.md § Values'
 /** Rules of collections whose turn has not come. */
 export const laterRules: readonly RuleFact[] = [
   {
-    id: 'acl.rules',
-    statement: 'an ACL rule that does not parse is refused, naming it',
-    source: values,
-    due: 'later',
-    refusal: { status: 400, names: ['acl'] },
-  },
-  {
-    id: 'in-use.bot',
-    statement: 'a bot user that owns credentials cannot be deleted',
-    source: behaviour,
-    due: 'later',
-    refusal: { status: 409 },
-  },
-  {
     id: 'ssh-ca.delete',
     statement: 'an SSH certificate authority may be deleted and its certificates stay',
     source: behaviour,
@@ -45,13 +31,6 @@ export const laterRules: readonly RuleFact[] = [
     source: values,
     due: 'later',
     refusal: { status: 400, names: ['critical_options'] },
-  },
-  {
-    id: 'restrictions.api',
-    statement: 'an enforced api restriction refuses other source addresses, an unenforced one warns',
-    source: behaviour,
-    due: 'later',
-    refusal: { status: 403 },
   },
   {
     id: 'sessions.update-refused',

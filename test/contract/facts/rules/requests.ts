@@ -50,7 +50,7 @@ export const requestRules: readonly RuleFact[] = [
     id: 'auth.inactive-bot',
     statement: 'an API key of a bot user that is not active is refused',
     source: requests,
-    due: 'later',
+    due: 'now',
     refusal: { status: 403 },
   },
   {

@@ -1,0 +1,66 @@
+import type { RuleFact } from '../facts.ts'
+
+const behaviour = 'api-decisions.md § Behaviour'
+const settled = 'api-decisions.md § Further points that building the emulator settled'
+
+/** What IP restrictions do to requests. */
+export const ipRestrictionRules: readonly RuleFact[] = [
+  {
+    id: 'restrictions.api',
+    statement: 'an enforced api restriction refuses other source addresses, an unenforced one warns',
+    source: behaviour,
+    due: 'now',
+    refusal: { status: 403 },
+  },
+  {
+    id: 'restrictions.judging',
+    statement: 'a matching deny refuses, else a matching allow admits, else the address is refused',
+    source: behaviour,
+    due: 'now',
+    refusal: { status: 403 },
+  },
+  {
+    id: 'restrictions.all-admit',
+    statement: 'of several api restrictions all must admit, and each judges by the rules of all its policies together',
+    source: settled,
+    due: 'now',
+    refusal: { status: 403 },
+  },
+  {
+    id: 'restrictions.policy-deleted',
+    statement: 'a restriction treats a deleted IP policy as one with zero rules and goes on referring to it',
+    source: 'management-api.md § States and transitions',
+    due: 'now',
+    refusal: { status: 403 },
+  },
+  {
+    id: 'restrictions.changes',
+    statement: 'a change of a restriction, or of a rule of its policies, holds from the next request on',
+    source: settled,
+    due: 'now',
+  },
+  {
+    id: 'restrictions.own-account',
+    statement: 'a restriction holds for the callers of its own account only',
+    source: settled,
+    due: 'now',
+  },
+  {
+    id: 'restrictions.admin-surface',
+    statement: 'no restriction holds for the admin surface',
+    source: settled,
+    due: 'now',
+  },
+  {
+    id: 'restrictions.other-types',
+    statement: 'restrictions of the types dashboard, agent and endpoints leave API requests alone',
+    source: behaviour,
+    due: 'now',
+  },
+  {
+    id: 'restrictions.source-address',
+    statement: 'the source address is that of the connection, and X-Forwarded-For counts only where it is trusted',
+    source: settled,
+    due: 'now',
+  },
+]
