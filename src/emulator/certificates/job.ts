@@ -1,3 +1,4 @@
+import { members, nullable, TEXT, TIMESTAMP } from '../fields/json-schema.ts'
 import { isJsonObject, type Json, type JsonObject, rfc3339 } from '../json.ts'
 
 const DAY = 24 * 3600 * 1000
@@ -54,6 +55,22 @@ export function finishJob(at: number): ManagedCertificate {
 export function nextChange(state: ManagedCertificate): number | undefined {
   return state.job?.attemptAt ?? state.renewsAt ?? undefined
 }
+
+/** What `renderStatus` returns (`management-api.md § Domains, addresses, ingress`). */
+export const SHOWN_STATUS = members({
+  renews_at: nullable(TIMESTAMP),
+  provisioning_job: nullable(
+    members(
+      {
+        error_code: { type: 'string', enum: ['INTERNAL_ERROR', 'DNS_ERROR'] },
+        msg: TEXT,
+        started_at: TIMESTAMP,
+        retries_at: nullable(TIMESTAMP),
+      },
+      ['error_code'],
+    ),
+  ),
+})
 
 /** `certificate_management_status` as the API returns it; `error_code` is absent while there is no error. */
 export function renderStatus(state: ManagedCertificate): JsonObject {

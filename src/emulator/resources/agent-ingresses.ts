@@ -1,4 +1,5 @@
 import type { DnsRecord } from '../certificates/dns-table.ts'
+import { SHOWN_STATUS } from '../certificates/job.ts'
 import {
   changesPolicy,
   isManaged,
@@ -7,10 +8,11 @@ import {
   managementStatus,
   startManaging,
 } from '../certificates/management.ts'
-import { certificatePolicy } from '../certificates/policy.ts'
-import { DESCRIBED } from '../fields/common.ts'
+import { certificatePolicy, SHOWN_POLICY } from '../certificates/policy.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { fixed, mandatory, optional } from '../fields/field.ts'
 import { ingressDomain, standing } from '../fields/hostname.ts'
+import { nullable, TEXT, TEXTS } from '../fields/json-schema.ts'
 import { textOf, textsOf } from '../json.ts'
 import type { WriteContext } from '../objects/write-context.ts'
 import type { StoredObject } from '../store/store.ts'
@@ -41,6 +43,14 @@ export const agentIngresses: Resource = {
     applyPolicy(draft, context)
   },
   claims: (ingress) => [{ scope: 'ingress-domain', value: textOf(ingress, 'domain'), field: 'domain' }],
+  shows: {
+    ...SHOWN_TEXTS,
+    domain: TEXT,
+    ns_targets: TEXTS,
+    region_domains: TEXTS,
+    certificate_management_policy: nullable(SHOWN_POLICY),
+    certificate_management_status: nullable(SHOWN_STATUS),
+  },
   render: (ingress) => ({
     description: textOf(ingress, 'description'),
     metadata: textOf(ingress, 'metadata'),

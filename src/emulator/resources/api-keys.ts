@@ -1,4 +1,5 @@
-import { DESCRIBED } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
+import { nullable, TEXT } from '../fields/json-schema.ts'
 import { textOf } from '../json.ts'
 import { issueToken } from './issued-token.ts'
 import { chooseOwner, OWNED, ownerLink } from './owner.ts'
@@ -15,6 +16,7 @@ export const apiKeys: Resource = {
   prepare: chooseOwner,
   links: ownerLink,
   reveal: issueToken,
+  shows: { ...SHOWN_TEXTS, token: nullable(TEXT), owner_id: TEXT },
   render: (key) => ({
     description: textOf(key, 'description'),
     metadata: textOf(key, 'metadata'),

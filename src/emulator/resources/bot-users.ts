@@ -1,4 +1,5 @@
 import { mandatory, optional } from '../fields/field.ts'
+import { FLAG, TEXT } from '../fields/json-schema.ts'
 import { boolean, nonEmptyString } from '../fields/readers.ts'
 import { textOf } from '../json.ts'
 import type { Resource } from './resource.ts'
@@ -11,5 +12,6 @@ export const botUsers: Resource = {
   eventName: 'bot_user',
   served: true,
   fields: { name: mandatory(nonEmptyString), active: optional(boolean, true) },
+  shows: { name: TEXT, active: FLAG },
   render: (bot) => ({ name: textOf(bot, 'name'), active: bot.active ?? true }),
 }

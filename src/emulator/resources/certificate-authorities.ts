@@ -1,5 +1,6 @@
-import { DESCRIBED } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { fixed, mandatory } from '../fields/field.ts'
+import { TEXT, TEXTS, TIMESTAMP } from '../fields/json-schema.ts'
 import { authorityFacts, caPem } from '../fields/pem.ts'
 import { textOf, textsOf } from '../json.ts'
 import type { Resource } from './resource.ts'
@@ -17,6 +18,15 @@ export const certificateAuthorities: Resource = {
   fields: { ...DESCRIBED, ca_pem: fixed(mandatory(caPem)) },
   prepare: ({ before, next }) => {
     if (before === undefined) Object.assign(next, authorityFacts(textOf(next, 'ca_pem')))
+  },
+  shows: {
+    ...SHOWN_TEXTS,
+    ca_pem: TEXT,
+    subject_common_name: TEXT,
+    not_before: TIMESTAMP,
+    not_after: TIMESTAMP,
+    key_usages: TEXTS,
+    extended_key_usages: TEXTS,
   },
   render: (authority) => ({
     description: textOf(authority, 'description'),

@@ -1,6 +1,7 @@
 import { aclRules } from '../fields/acl.ts'
-import { DESCRIBED } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { optional } from '../fields/field.ts'
+import { nullable, TEXT, TEXTS } from '../fields/json-schema.ts'
 import { textOf, textsOf } from '../json.ts'
 import { issueToken } from './issued-token.ts'
 import { chooseOwner, OWNED, ownerLink } from './owner.ts'
@@ -20,6 +21,7 @@ export const credentials: Resource = {
   prepare: chooseOwner,
   links: ownerLink,
   reveal: issueToken,
+  shows: { ...SHOWN_TEXTS, token: nullable(TEXT), acl: TEXTS, owner_id: TEXT },
   render: (credential) => ({
     description: textOf(credential, 'description'),
     metadata: textOf(credential, 'metadata'),

@@ -1,6 +1,7 @@
 import { invalid } from '../errors.ts'
 import { celExpression } from '../fields/expression.ts'
 import { missingField, type Reader, reader } from '../fields/field.ts'
+import { FLAG, type JsonSchema, list, members, nullable, REF, REFS, TEXT, TEXTS } from '../fields/json-schema.ts'
 import { anyObject, boolean, listOf, listOrOne, nonEmptyString, object, oneOf, string } from '../fields/readers.ts'
 import { id, ids } from '../fields/references.ts'
 import { type JsonObject, textsOf } from '../json.ts'
@@ -14,6 +15,8 @@ export interface EdgeModule {
   readonly read: Reader<JsonObject>
   /** Turns the mutate form into the returned form. */
   readonly render: (module: JsonObject, view: View) => JsonObject
+  /** What `render` returns. */
+  readonly shows: JsonSchema
   /** What the module refers to, if anything. */
   readonly references?: ModuleReferences
 }
@@ -50,6 +53,7 @@ function readWithIds(member: string): Reader<JsonObject> {
 export const backendModule: EdgeModule = {
   name: 'backend',
   read: readBackend,
+  shows: members({ enabled: FLAG, backend: nullable(REF) }),
   render: (module, view) => ({ enabled: module.enabled ?? true, backend: view.ref(module.backend_id) }),
   references: { member: 'backend_id', collections: BACKENDS, restricts: true },
 }
@@ -57,6 +61,7 @@ export const backendModule: EdgeModule = {
 export const ipRestrictionModule: EdgeModule = {
   name: 'ip_restriction',
   read: readWithIds('ip_policy_ids'),
+  shows: members({ enabled: FLAG, ip_policies: REFS }),
   render: (module, view) => ({ enabled: module.enabled ?? true, ip_policies: view.refs(module.ip_policy_ids) }),
   references: { member: 'ip_policy_ids', collections: ['ip_policies'], restricts: false },
 }
@@ -64,6 +69,7 @@ export const ipRestrictionModule: EdgeModule = {
 export const mutualTlsModule: EdgeModule = {
   name: 'mutual_tls',
   read: readWithIds('certificate_authority_ids'),
+  shows: members({ enabled: FLAG, certificate_authorities: REFS }),
   render: (module, view) => ({
     enabled: module.enabled ?? true,
     certificate_authorities: view.refs(module.certificate_authority_ids),
@@ -71,10 +77,12 @@ export const mutualTlsModule: EdgeModule = {
   references: { member: 'certificate_authority_ids', collections: ['certificate_authorities'], restricts: true },
 }
 
+const terminateAt = oneOf('edge', 'upstream')
+const minVersion = oneOf('1.0', '1.1', '1.2', '1.3')
 const tlsTerminationForm = object({
   enabled,
-  terminate_at: { read: oneOf('edge', 'upstream'), absent: 'edge' },
-  min_version: { read: oneOf('1.0', '1.1', '1.2', '1.3'), absent: null },
+  terminate_at: { read: terminateAt, absent: 'edge' },
+  min_version: { read: minVersion, absent: null },
 })
 
 export const tlsTerminationModule: EdgeModule = {
@@ -86,6 +94,7 @@ export const tlsTerminationModule: EdgeModule = {
     }
     return module
   }),
+  shows: members({ enabled: FLAG, terminate_at: terminateAt.schema, min_version: nullable(minVersion.schema) }),
   render: (module) => ({
     enabled: module.enabled ?? true,
     terminate_at: module.terminate_at ?? 'edge',
@@ -100,6 +109,12 @@ const rule = object({
   actions: { read: listOrOne(action), absent: [] },
 })
 
+const SHOWN_RULE = members({
+  name: nullable(TEXT),
+  expressions: TEXTS,
+  actions: list(members({ type: TEXT, config: anyObject.schema })),
+})
+
 export const policyModule: EdgeModule = {
   name: 'policy',
   read: object({
@@ -107,6 +122,7 @@ export const policyModule: EdgeModule = {
     inbound: { read: listOrOne(rule), absent: [] },
     outbound: { read: listOrOne(rule), absent: [] },
   }),
+  shows: members({ enabled: FLAG, inbound: list(SHOWN_RULE), outbound: list(SHOWN_RULE) }),
   render: (module) => ({
     enabled: module.enabled ?? true,
     inbound: module.inbound ?? [],

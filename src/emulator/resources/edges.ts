@@ -1,7 +1,8 @@
 import { RequestError } from '../errors.ts'
-import { DESCRIBED } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { type Field, type Fields, optional, unknownField } from '../fields/field.ts'
 import { hostport } from '../fields/hostname.ts'
+import { type JsonSchema, members, nullable, TEXT, TEXTS } from '../fields/json-schema.ts'
 import { distinct } from '../fields/readers.ts'
 import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../json.ts'
 import type { View } from '../objects/view.ts'
@@ -49,6 +50,11 @@ function edges(names: Names, modules: readonly EdgeModule[]): Resource {
       ...reservationsOf(edge, context).map((target): Link => ({ target, onDelete: 'restrict' })),
       ...modules.flatMap((module) => restrictedBy(module, edge)),
     ],
+    shows: {
+      ...SHOWN_TEXTS,
+      hostports: TEXTS,
+      ...Object.fromEntries(modules.map(({ name, shows }) => [name, nullable(shows)])),
+    },
     render: (edge, view) => ({
       description: textOf(edge, 'description'),
       metadata: textOf(edge, 'metadata'),
@@ -75,9 +81,17 @@ function partOf(module: EdgeModule): Part {
   return {
     name: module.name,
     read: (edge, view) => renderModule(module, edge, view),
+    shows: module.shows,
     replace: (body) => ({ [module.name]: unwrap(body) }),
+    takes: { anyOf: [withId(module.read.schema), members({ id: TEXT, module: module.read.schema }, ['id'])] },
     clear: () => ({ [module.name]: null }),
   }
+}
+
+/** A bare module may carry an id, which is ignored. */
+function withId(schema: JsonSchema): JsonSchema {
+  const { properties = {} } = schema
+  return { ...schema, properties: { id: TEXT, ...(isJsonObject(properties) ? properties : {}) } }
 }
 
 function unwrap(body: JsonObject): Json {

@@ -1,9 +1,9 @@
 import { invalid } from '../errors.ts'
-import { DESCRIBED } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { mandatory, type Reader, reader } from '../fields/field.ts'
 import { string } from '../fields/readers.ts'
 import { textOf } from '../json.ts'
-import { keepSecrets, readTarget, renderTarget } from './event-target.ts'
+import { keepSecrets, readTarget, renderTarget, SHOWN_TARGET } from './event-target.ts'
 import type { Resource } from './resource.ts'
 
 /** JSON is the only format; any case is accepted, lower case is returned. */
@@ -23,6 +23,7 @@ export const eventDestinations: Resource = {
   prepare: ({ before, given, next }) => {
     if (given.target !== undefined) next.target = keepSecrets(given.target, before?.target)
   },
+  shows: { ...SHOWN_TEXTS, format: { type: 'string', const: 'json' }, target: SHOWN_TARGET },
   render: (destination) => ({
     description: textOf(destination, 'description'),
     metadata: textOf(destination, 'metadata'),

@@ -1,5 +1,7 @@
 import { invalid } from '../errors.ts'
+import { SHOWN_TEXTS } from '../fields/common.ts'
 import { type Fields, mandatory, optional, type Reader, reader } from '../fields/field.ts'
+import { list, members, REFS, TEXT } from '../fields/json-schema.ts'
 import { characters, listOf, object, string } from '../fields/readers.ts'
 import { ids } from '../fields/references.ts'
 import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../json.ts'
@@ -15,6 +17,7 @@ const eventType: Reader<string> = reader({ type: 'string', pattern: '^[a-z0-9_]+
 })
 
 const SOURCE_FIELDS: Fields = { type: mandatory(eventType) }
+const SHOWN_SOURCE = members({ type: eventType.schema, uri: TEXT })
 const sourceList = listOf(object({ type: { read: eventType } }))
 
 const readSources: Reader<JsonObject[]> = reader(sourceList.schema, (value, at) => {
@@ -49,13 +52,23 @@ export const eventSubscriptions: Resource = {
     objectsOf(subscription.sources).flatMap((source) =>
       textsOf(subscription.destination_ids).map((destination) => ({ type: textOf(source, 'type'), destination })),
     ),
+  shows: { ...SHOWN_TEXTS, sources: list(SHOWN_SOURCE), destinations: REFS },
   render: (subscription, view) => ({
     description: textOf(subscription, 'description'),
     metadata: textOf(subscription, 'metadata'),
     sources: objectsOf(subscription.sources).map((source) => renderSource(source, subscription, view)),
     destinations: view.refs(subscription.destination_ids),
   }),
-  memberLists: [{ name: 'sources', field: 'sources', key: 'type', fields: SOURCE_FIELDS, render: renderSource }],
+  memberLists: [
+    {
+      name: 'sources',
+      field: 'sources',
+      key: 'type',
+      fields: SOURCE_FIELDS,
+      shows: SHOWN_SOURCE,
+      render: renderSource,
+    },
+  ],
 }
 
 function renderSource(source: JsonObject, subscription: StoredObject, view: View): JsonObject {

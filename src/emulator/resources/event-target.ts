@@ -1,6 +1,6 @@
 import { invalid } from '../errors.ts'
 import { missingField, type Reader, reader, unknownField } from '../fields/field.ts'
-import { exactlyOneOf, nullable } from '../fields/json-schema.ts'
+import { exactlyOneOf, type JsonSchema, members, nullable, TEXT } from '../fields/json-schema.ts'
 import { anyObject, exactlyOne, nonEmptyString, object, string } from '../fields/readers.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json.ts'
 
@@ -69,12 +69,32 @@ export function keepSecrets(given: Json, before: Json | undefined): Json {
   })
 }
 
+const shownRole = members({ role_arn: TEXT })
+const shownCreds = members({ cloud_access_key_id: TEXT, cloud_secret_access_key: { type: 'null' } })
+const shownCloud = (address: string): JsonSchema =>
+  nullable(members({ auth: members({ role: nullable(shownRole), creds: nullable(shownCreds) }), [address]: TEXT }))
+
+/** What `renderTarget` returns. */
+export const SHOWN_TARGET = members({
+  firehose: shownCloud('delivery_stream_arn'),
+  kinesis: shownCloud('stream_arn'),
+  cloudwatch_logs: shownCloud('log_group_arn'),
+  monitor: nullable(
+    members({
+      api_key: { type: 'null' },
+      monitortags: nullable(TEXT),
+      service: nullable(TEXT),
+      monitorsite: nullable(TEXT),
+    }),
+  ),
+})
+
 /** The target as returned: the other members null, the secrets null. */
 export function renderTarget(target: Json | undefined): JsonObject {
-  const members = mapSecrets(target ?? null, () => null)
+  const shown = mapSecrets(target ?? null, () => null)
   return {
     ...Object.fromEntries(MEMBERS.map((name) => [name, null])),
-    ...(isJsonObject(members) ? members : {}),
+    ...(isJsonObject(shown) ? shown : {}),
   }
 }
 

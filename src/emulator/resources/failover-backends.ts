@@ -1,5 +1,6 @@
-import { DESCRIBED_WITHOUT_LIMITS } from '../fields/common.ts'
+import { DESCRIBED_WITHOUT_LIMITS, SHOWN_TEXTS } from '../fields/common.ts'
 import { optional } from '../fields/field.ts'
+import { TEXTS } from '../fields/json-schema.ts'
 import { ids } from '../fields/references.ts'
 import { textOf } from '../json.ts'
 import { checkChildren, childrenOf } from './backend-children.ts'
@@ -17,6 +18,7 @@ export const failoverBackends: Resource = {
     if (given.backends !== undefined) checkChildren(next, context)
   },
   links: (backend) => childrenOf(backend.backends).map((target) => ({ target, onDelete: 'restrict' })),
+  shows: { ...SHOWN_TEXTS, backends: TEXTS },
   render: (backend) => ({
     description: textOf(backend, 'description'),
     metadata: textOf(backend, 'metadata'),

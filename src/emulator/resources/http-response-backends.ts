@@ -1,7 +1,7 @@
 import { invalid } from '../errors.ts'
-import { DESCRIBED_WITHOUT_LIMITS } from '../fields/common.ts'
+import { DESCRIBED_WITHOUT_LIMITS, SHOWN_TEXTS } from '../fields/common.ts'
 import { optional, type Reader, reader } from '../fields/field.ts'
-import { TEXT_MAP } from '../fields/json-schema.ts'
+import { nullable, TEXT, TEXT_MAP } from '../fields/json-schema.ts'
 import { integer, mapOf, string } from '../fields/readers.ts'
 import { type JsonObject, textOf } from '../json.ts'
 import type { Resource } from './resource.ts'
@@ -34,6 +34,7 @@ export const httpResponseBackends: Resource = {
     headers: optional(headers, null),
     status_code: optional(integer(200, 599), 200),
   },
+  shows: { ...SHOWN_TEXTS, body: nullable(TEXT), headers: nullable(TEXT_MAP), status_code: integer(200, 599).schema },
   render: (backend) => ({
     description: textOf(backend, 'description'),
     metadata: textOf(backend, 'metadata'),

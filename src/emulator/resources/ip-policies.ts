@@ -1,4 +1,4 @@
-import { DESCRIBED } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import type { Resource } from './resource.ts'
 
 /**
@@ -12,5 +12,6 @@ export const ipPolicies: Resource = {
   eventName: 'ip_policy',
   served: true,
   fields: DESCRIBED,
+  shows: { ...SHOWN_TEXTS },
   render: ({ description = '', metadata = '' }) => ({ description, metadata }),
 }

@@ -1,6 +1,7 @@
 import { cidr } from '../fields/cidr.ts'
-import { DESCRIBED } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { fixed, mandatory } from '../fields/field.ts'
+import { REF, TEXT } from '../fields/json-schema.ts'
 import { oneOf } from '../fields/readers.ts'
 import { id } from '../fields/references.ts'
 import { textOf } from '../json.ts'
@@ -24,6 +25,7 @@ export const ipPolicyRules: Resource = {
   },
   claims: (rule) => [{ scope: `cidr in ${textOf(rule, 'ip_policy_id')}`, value: textOf(rule, 'cidr'), field: 'cidr' }],
   links: (rule) => [{ target: textOf(rule, 'ip_policy_id'), onDelete: 'cascade' }],
+  shows: { ...SHOWN_TEXTS, cidr: TEXT, ip_policy: REF, action: oneOf('allow', 'deny').schema },
   render: (rule, view) => ({
     description: textOf(rule, 'description'),
     metadata: textOf(rule, 'metadata'),

@@ -1,5 +1,6 @@
-import { DESCRIBED } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { fixed, mandatory, optional } from '../fields/field.ts'
+import { FLAG, REFS } from '../fields/json-schema.ts'
 import { boolean, oneOf } from '../fields/readers.ts'
 import { ids } from '../fields/references.ts'
 import { textOf, textsOf } from '../json.ts'
@@ -26,6 +27,12 @@ export const ipRestrictions: Resource = {
     textsOf(given.ip_policy_ids).forEach((policy, index) => {
       context.resolve(['ip_policies'], policy, `ip_policy_ids[${index}]`)
     })
+  },
+  shows: {
+    ...SHOWN_TEXTS,
+    enforced: FLAG,
+    type: oneOf('dashboard', 'api', 'agent', 'endpoints').schema,
+    ip_policies: REFS,
   },
   render: (restriction, view) => ({
     description: textOf(restriction, 'description'),

@@ -1,5 +1,6 @@
-import { DESCRIBED } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { fixed, optional, updateOnly } from '../fields/field.ts'
+import { nullable, REF, TEXT } from '../fields/json-schema.ts'
 import { oneOf } from '../fields/readers.ts'
 import { id } from '../fields/references.ts'
 import { textOf } from '../json.ts'
@@ -30,6 +31,7 @@ export const reservedAddrs: Resource = {
     }
   },
   claims: (address) => [{ scope: 'addr', value: textOf(address, 'addr'), field: 'addr' }],
+  shows: { ...SHOWN_TEXTS, addr: TEXT, region: oneOf(...REGIONS).schema, endpoint_configuration: nullable(REF) },
   render: (address, view) => ({
     description: textOf(address, 'description'),
     metadata: textOf(address, 'metadata'),

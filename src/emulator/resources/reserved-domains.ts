@@ -1,4 +1,5 @@
 import type { DnsRecord } from '../certificates/dns-table.ts'
+import { SHOWN_STATUS } from '../certificates/job.ts'
 import {
   changesPolicy,
   isManaged,
@@ -7,11 +8,12 @@ import {
   managementStatus,
   startManaging,
 } from '../certificates/management.ts'
-import { certificatePolicy } from '../certificates/policy.ts'
+import { certificatePolicy, SHOWN_POLICY } from '../certificates/policy.ts'
 import { RequestError } from '../errors.ts'
-import { DESCRIBED } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { fixed, mandatory, optional, updateOnly } from '../fields/field.ts'
 import { domainName, standing } from '../fields/hostname.ts'
+import { nullable, REF, TEXT } from '../fields/json-schema.ts'
 import { oneOf } from '../fields/readers.ts'
 import { id } from '../fields/references.ts'
 import { isJsonObject, type JsonObject, textOf } from '../json.ts'
@@ -46,6 +48,18 @@ export const reservedDomains: Resource = {
     applyCertificate(draft, context)
   },
   claims: (domain) => [{ scope: 'domain', value: textOf(domain, 'domain'), field: 'domain' }],
+  shows: {
+    ...SHOWN_TEXTS,
+    domain: TEXT,
+    region: nullable(oneOf(...REGIONS).schema),
+    cname_target: nullable(TEXT),
+    certificate: nullable(REF),
+    certificate_management_policy: nullable(SHOWN_POLICY),
+    certificate_management_status: nullable(SHOWN_STATUS),
+    acme_challenge_cname_target: nullable(TEXT),
+    http_endpoint_configuration: nullable(REF),
+    https_endpoint_configuration: nullable(REF),
+  },
   render: (domain, view) => ({
     description: textOf(domain, 'description'),
     metadata: textOf(domain, 'metadata'),

@@ -1,5 +1,6 @@
 import type { Route } from '../events/deliveries.ts'
 import type { Fields } from '../fields/field.ts'
+import type { JsonSchema } from '../fields/json-schema.ts'
 import type { Json, JsonObject } from '../json.ts'
 import type { View } from '../objects/view.ts'
 import type { WriteContext } from '../objects/write-context.ts'
@@ -23,8 +24,12 @@ export interface Part {
   readonly name: string
   /** The part as returned, or null when not set (404). */
   readonly read?: (object: StoredObject, view: View) => Json
+  /** What `read` returns, but for null. */
+  readonly shows?: JsonSchema
   /** The update body that a `PUT` of `body` amounts to. */
   readonly replace?: (body: JsonObject) => JsonObject
+  /** The bodies that `replace` takes. */
+  readonly takes?: JsonSchema
   /** Field values that a `DELETE` sets. */
   readonly clear: (object: StoredObject, context: WriteContext) => JsonObject
 }
@@ -38,6 +43,8 @@ export interface MemberList {
   /** The member of an item that names it in the path. */
   readonly key: string
   readonly fields: Fields
+  /** What `render` returns. */
+  readonly shows: JsonSchema
   readonly render: (item: JsonObject, object: StoredObject, view: View) => JsonObject
 }
 
@@ -61,6 +68,14 @@ export interface Resource {
   readonly fields: Fields
   /** Body fields and state as the API returns them; `id`, `uri` and `created_at` are added. */
   readonly render: (object: StoredObject, view: View) => JsonObject
+  /**
+   * Stored values that take long to make, such as a key; other requests go on meanwhile. Runs once each field of a create
+   * body is right, before `prepare`; refuses fields that do not fit together before it begins. Seeds do without: `prepare`
+   * makes what is missing.
+   */
+  readonly beforeCreate?: (given: JsonObject) => Promise<JsonObject>
+  /** The schema of each field that `render` returns. */
+  readonly shows: Readonly<Record<string, JsonSchema>>
   /** Rules across fields and objects; throws a RequestError, or completes `draft.next`. */
   readonly prepare?: (draft: Draft, context: WriteContext) => void
   /** Values that must be unique. */

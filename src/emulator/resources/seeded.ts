@@ -1,5 +1,6 @@
-import { DESCRIBED } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { optional } from '../fields/field.ts'
+import { FLAG, nullable, TEXT } from '../fields/json-schema.ts'
 import { boolean, string } from '../fields/readers.ts'
 import type { Resource } from './resource.ts'
 
@@ -15,6 +16,7 @@ export const tlsCertificates: Resource = {
   eventName: null,
   served: false,
   fields: { ...DESCRIBED, domain: optional(string, null) },
+  shows: { ...SHOWN_TEXTS, domain: nullable(TEXT) },
   render: ({ description = '', metadata = '', domain = null }) => ({ description, metadata, domain }),
 }
 
@@ -25,6 +27,7 @@ export const endpointConfigurations: Resource = {
   eventName: null,
   served: false,
   fields: { ...DESCRIBED, type: optional(string, null) },
+  shows: { ...SHOWN_TEXTS, type: nullable(TEXT) },
   render: ({ description = '', metadata = '', type = null }) => ({ description, metadata, type }),
 }
 
@@ -36,5 +39,6 @@ export const users: Resource = {
   eventName: null,
   served: false,
   fields: { name: optional(string, ''), admin: optional(boolean, false) },
+  shows: { name: TEXT, admin: FLAG },
   render: ({ name = '', admin = false }) => ({ name, admin }),
 }

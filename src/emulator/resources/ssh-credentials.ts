@@ -1,6 +1,7 @@
 import { aclRules } from '../fields/acl.ts'
-import { DESCRIBED } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { fixed, mandatory, optional } from '../fields/field.ts'
+import { TEXT, TEXTS } from '../fields/json-schema.ts'
 import { textOf, textsOf } from '../json.ts'
 import { publicKeyLine } from '../ssh/public-key.ts'
 import { chooseOwner, OWNED, ownerLink } from './owner.ts'
@@ -21,6 +22,7 @@ export const sshCredentials: Resource = {
   },
   prepare: chooseOwner,
   links: ownerLink,
+  shows: { ...SHOWN_TEXTS, public_key: TEXT, acl: TEXTS, owner_id: TEXT },
   render: (credential) => ({
     description: textOf(credential, 'description'),
     metadata: textOf(credential, 'metadata'),

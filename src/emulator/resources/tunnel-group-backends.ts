@@ -1,5 +1,6 @@
-import { DESCRIBED_WITHOUT_LIMITS } from '../fields/common.ts'
+import { DESCRIBED_WITHOUT_LIMITS, SHOWN_TEXTS } from '../fields/common.ts'
 import { optional } from '../fields/field.ts'
+import { REFS, TEXT_MAP } from '../fields/json-schema.ts'
 import { mapOf, string } from '../fields/readers.ts'
 import { textOf } from '../json.ts'
 import type { Resource } from './resource.ts'
@@ -12,6 +13,7 @@ export const tunnelGroupBackends: Resource = {
   eventName: 'tunnel_group_backend',
   served: true,
   fields: { ...DESCRIBED_WITHOUT_LIMITS, labels: optional(mapOf(string), {}) },
+  shows: { ...SHOWN_TEXTS, labels: TEXT_MAP, tunnels: REFS },
   render: (backend) => ({
     description: textOf(backend, 'description'),
     metadata: textOf(backend, 'metadata'),

@@ -1,4 +1,4 @@
-import { DESCRIBED_WITHOUT_LIMITS } from '../fields/common.ts'
+import { DESCRIBED_WITHOUT_LIMITS, SHOWN_TEXTS } from '../fields/common.ts'
 import { optional } from '../fields/field.ts'
 import { integer, mapOf } from '../fields/readers.ts'
 import { textOf } from '../json.ts'
@@ -17,6 +17,7 @@ export const weightedBackends: Resource = {
     if (given.backends !== undefined) checkChildren(next, context)
   },
   links: (backend) => childrenOf(backend.backends).map((target) => ({ target, onDelete: 'restrict' })),
+  shows: { ...SHOWN_TEXTS, backends: mapOf(integer(0, 10_000)).schema },
   render: (backend) => ({
     description: textOf(backend, 'description'),
     metadata: textOf(backend, 'metadata'),
