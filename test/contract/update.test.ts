@@ -108,7 +108,9 @@ describe.each(dueCollections)('updating in $path', (row) => {
   test('with a field that is not in the contract is a 400 naming it and changes nothing', async () => {
     const { id } = await createMinimal(world, row.path)
     const before = await world.api.get(row.path, id)
-    const body = { description: 'changed', colour: 'blue' }
+    const [known] = updateFields(row)
+    const { sent } = await sampleOf(world, row, fieldOf(row, known?.name ?? ''), 'second')
+    const body = { [known?.name ?? '']: sent, colour: 'blue' }
     expectRefusal(await world.api.call('PATCH', `/${row.path}/${id}`, { body }), 400, 'colour')
     expect(await world.api.get(row.path, id)).toEqual(before)
   })
