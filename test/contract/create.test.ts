@@ -67,7 +67,8 @@ describe.each(dueCollections)('creating in $path', (row) => {
       ...Object.fromEntries(nulls.map((field) => [field.name, null])),
     })
     for (const { sent } of nulls) {
-      const shownAs = fieldOf(row, sent?.shownAs ?? '')
+      if (sent?.shownAs === undefined) continue
+      const shownAs = fieldOf(row, sent.shownAs)
       if (shownAs.returned?.absent !== undefined) expect(created[shownAs.name]).toEqual(shownAs.returned.absent)
     }
   })

@@ -93,9 +93,12 @@ test.each(closed)(
     const shape = field.sent?.shape
     const values = shape?.kind === 'string' ? (shape.values ?? []) : []
     expect(values.length).toBeGreaterThan(0)
+    const { shownAs, goesWith } = field.sent ?? {}
     for (const value of values) {
       const { body } = await minimalBody(world, row)
-      expect((await world.api.create(row.path, { ...body, [field.name]: value }))[field.name]).toBe(value)
+      const partner = goesWith === undefined ? {} : { [goesWith.field]: goesWith.value }
+      const created = await world.api.create(row.path, { ...body, ...partner, [field.name]: value })
+      if (shownAs !== undefined) expect(created[shownAs]).toBe(value)
     }
     for (const value of ['', 'nonsense']) {
       const { body } = await minimalBody(world, row)

@@ -56,7 +56,7 @@ export class Journal {
   }
 }
 
-const SECRET_NAMES = new Set(['token', 'api_key', 'cloud_secret_access_key'])
+const SECRET_NAMES = new Set(['token', 'api_key', 'cloud_secret_access_key', 'private_key'])
 
 /** A copy of a body with the values of secrets replaced. */
 export function withoutSecrets(body: Json): Json {

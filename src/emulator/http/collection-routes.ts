@@ -16,9 +16,9 @@ export function collectionRoutes(app: FastifyInstance, resource: Resource, servi
 
   route(app, collection, {
     GET: (request) => list(resource, request, services),
-    POST: (request, reply) => {
+    POST: async (request, reply) => {
       const context = contextOf(request, services)
-      const { object, revealed } = create(resource, bodyOf(request), context)
+      const { object, revealed } = await create(resource, bodyOf(request), context)
       return reply.code(201).send({ ...render(resource, object, viewOf(request, services)), ...revealed })
     },
   })

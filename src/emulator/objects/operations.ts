@@ -6,14 +6,23 @@ import type { Resource } from '../resources/resource.ts'
 import type { StoredObject } from '../store/store.ts'
 import type { WriteContext } from './write-context.ts'
 
-/** Creates an object from a request body, and fires its event. `revealed` are response fields shown this once. */
-export function create(
-  resource: Resource,
-  body: JsonObject,
-  context: WriteContext,
-): { object: StoredObject; revealed: JsonObject } {
+/** An object that was just stored, and response fields shown this once. */
+interface Created {
+  readonly object: StoredObject
+  readonly revealed: JsonObject
+}
+
+/**
+ * Creates an object from a request body, and fires its event. What takes long to make is made first, and only when every
+ * field is right; then all is decided and stored in one turn.
+ */
+export async function create(resource: Resource, body: JsonObject, context: WriteContext): Promise<Created> {
+  const given = readCreate(resource.fields, body)
+  const made = resource.beforeCreate === undefined ? {} : await resource.beforeCreate(given)
+  // The emulator may have been stopped meanwhile.
+  if (!context.store.database.isOpen) throw new RequestError('unavailable', 'the emulator is stopping')
   return context.store.transaction(() => {
-    const created = insert(resource, body, context)
+    const created = place(resource, { given, made }, context)
     announce('created', resource, created.object, context)
     return created
   })
@@ -23,20 +32,24 @@ export function create(
  * Creates an object without an event, for seeds.
  * @param wantedId the id to give it; a fresh one by default
  */
-export function insert(
-  resource: Resource,
-  body: JsonObject,
-  context: WriteContext,
-  wantedId?: string,
-): { object: StoredObject; revealed: JsonObject } {
+export function insert(resource: Resource, body: JsonObject, context: WriteContext, wantedId?: string): Created {
   const given = readCreate(resource.fields, body)
-  return context.store.transaction(() => {
-    const id = wantedId ?? context.services.ids.next(resource.idPrefix)
-    const next: StoredObject = { ...given, id, created_at: rfc3339(context.now()) }
-    resource.prepare?.({ given, before: undefined, next }, context)
-    save(resource, next, context)
-    return { object: next, revealed: resource.reveal?.(next, context) ?? {} }
-  })
+  return context.store.transaction(() => place(resource, { given, made: {} }, context, wantedId))
+}
+
+interface Values {
+  /** The fields of the body, checked, and the absent values of the rest. */
+  readonly given: JsonObject
+  /** What `beforeCreate` made of them. */
+  readonly made: JsonObject
+}
+
+function place(resource: Resource, { given, made }: Values, context: WriteContext, wantedId?: string): Created {
+  const id = wantedId ?? context.services.ids.next(resource.idPrefix)
+  const next: StoredObject = { ...given, ...made, id, created_at: rfc3339(context.now()) }
+  resource.prepare?.({ given, before: undefined, next }, context)
+  save(resource, next, context)
+  return { object: next, revealed: resource.reveal?.(next, context) ?? {} }
 }
 
 /** Applies an update body: absent fields are left unchanged, null clears where allowed. */

@@ -15,6 +15,8 @@ import { reservedAddrs } from './reserved-addrs.ts'
 import { reservedDomains } from './reserved-domains.ts'
 import type { Resource } from './resource.ts'
 import { endpointConfigurations, tlsCertificates, users } from './seeded.ts'
+import { sshCertificateAuthorities } from './ssh-certificate-authorities.ts'
+import { sshHostCertificates, sshUserCertificates } from './ssh-certificates.ts'
 import { sshCredentials } from './ssh-credentials.ts'
 import { tunnelGroupBackends } from './tunnel-group-backends.ts'
 import { weightedBackends } from './weighted-backends.ts'
@@ -39,6 +41,9 @@ export const RESOURCES: readonly Resource[] = [
   failoverBackends,
   eventDestinations,
   eventSubscriptions,
+  sshCertificateAuthorities,
+  sshUserCertificates,
+  sshHostCertificates,
   certificateAuthorities,
   tlsCertificates,
   endpointConfigurations,

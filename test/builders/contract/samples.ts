@@ -78,6 +78,15 @@ const edgeSamples: Readonly<Record<string, MakeSample>> = {
     same({ enabled: true, inbound: [rule(`in ${variant}`)], outbound: [rule('out'), rule(variant)] }),
 }
 
+const sshCertificate: Readonly<Record<string, MakeSample>> = {
+  ...texts,
+  public_key: pick(sshKeys.ed25519, sshKeys.rsa),
+  ssh_certificate_authority_id: async (world) => same((await world.api.create('ssh_certificate_authorities', {})).id),
+  principals: pick(['web', 'www.example.org', '192.0.2.1'], []),
+  valid_after: pick('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'),
+  valid_until: pick('2099-01-01T00:00:00Z', '2099-02-01T00:00:00Z'),
+}
+
 /** For each collection that is due, a sample of each field that a request may carry. */
 const samples: Readonly<Record<string, Readonly<Record<string, MakeSample>>>> = {
   api_keys: {
@@ -161,6 +170,18 @@ const samples: Readonly<Record<string, Readonly<Record<string, MakeSample>>>> = 
       return same([two.id, one.id])
     },
   },
+  ssh_certificate_authorities: {
+    ...texts,
+    private_key_type: pick('ecdsa', 'rsa'),
+    elliptic_curve: pick('P-384', 'P-521'),
+    key_size: pick(2048, 4096),
+  },
+  ssh_user_certificates: {
+    ...sshCertificate,
+    critical_options: pick({ 'source-address': '192.0.2.0/24,2001:db8::/32', 'force-command': '/bin/true' }, {}),
+    extensions: pick({ 'permit-pty': '', 'group@example.org': 'ops' }, {}),
+  },
+  ssh_host_certificates: sshCertificate,
   certificate_authorities: { ...texts, ca_pem: pick(caPem, partnerCaPem) },
   event_destinations: {
     ...texts,
@@ -229,8 +250,10 @@ async function bodyOf(
   const body: Record<string, unknown> = {}
   const shown: Record<string, unknown> = {}
   for (const field of fields) {
-    // Of two fields that exclude each other, the first one stays.
+    // Of two fields that exclude each other, the first one stays; a field that goes with another's value follows it.
     if (field.sent?.excludes !== undefined && field.sent.excludes in body) continue
+    const partner = field.sent?.goesWith
+    if (partner !== undefined && body[partner.field] !== partner.value) continue
     const sample = await sampleOf(world, row, field, variant)
     body[field.name] = sample.sent
     if (field.sent?.shownAs !== undefined) shown[field.sent.shownAs] = sample.returned

@@ -69,6 +69,8 @@ export interface SentFact {
   readonly shownAs?: string
   /** A field that may not be set in the same body. */
   readonly excludes?: string
+  /** Another field and the one value of it that this field goes with; beside anything else it is refused. */
+  readonly goesWith?: { readonly field: string; readonly value: string }
 }
 
 /** What a response says in a field. */

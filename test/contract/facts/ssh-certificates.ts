@@ -40,7 +40,7 @@ export const sshCertificateCollections: readonly CollectionFact[] = [
   collection({
     path: 'ssh_certificate_authorities',
     source,
-    due: 'later',
+    due: 'now',
     operatorDue: 'later',
     listKey: 'ssh_certificate_authorities',
     idPrefix: 'sshca_',
@@ -55,7 +55,13 @@ export const sshCertificateCollections: readonly CollectionFact[] = [
       // P-256 when unspecified.
       {
         name: 'elliptic_curve',
-        sent: { shape: oneOf('P-256', 'P-384', 'P-521'), create: 'optional', update: 'fixed', whenNull: 'refused' },
+        sent: {
+          shape: oneOf('P-256', 'P-384', 'P-521'),
+          create: 'optional',
+          update: 'fixed',
+          whenNull: 'refused',
+          goesWith: { field: 'private_key_type', value: 'ecdsa' },
+        },
       },
       // 4096 when unspecified.
       {
@@ -65,6 +71,7 @@ export const sshCertificateCollections: readonly CollectionFact[] = [
           create: 'optional',
           update: 'fixed',
           whenNull: 'refused',
+          goesWith: { field: 'private_key_type', value: 'rsa' },
         },
       },
     ],
@@ -72,7 +79,7 @@ export const sshCertificateCollections: readonly CollectionFact[] = [
   collection({
     path: 'ssh_user_certificates',
     source,
-    due: 'later',
+    due: 'now',
     operatorDue: 'later',
     listKey: 'ssh_user_certificates',
     idPrefix: 'sucrt_',
@@ -92,7 +99,7 @@ export const sshCertificateCollections: readonly CollectionFact[] = [
   collection({
     path: 'ssh_host_certificates',
     source,
-    due: 'later',
+    due: 'now',
     operatorDue: 'later',
     listKey: 'ssh_host_certificates',
     idPrefix: 'shcrt_',

@@ -10,6 +10,7 @@ import { ipRestrictionRules } from './ip-restrictions.ts'
 import { laterRules } from './later.ts'
 import { objectRules } from './objects-in-use.ts'
 import { requestRules } from './requests.ts'
+import { sshCertificateRules } from './ssh-certificates.ts'
 
 /** Every rule that no single field carries. */
 export const allRules: readonly RuleFact[] = [
@@ -19,6 +20,7 @@ export const allRules: readonly RuleFact[] = [
   ...domainRules,
   ...ingressRules,
   ...edgeRules,
+  ...sshCertificateRules,
   ...certificateAuthorityRules,
   ...objectRules,
   ...eventRules,

@@ -1,0 +1,56 @@
+import { invalid } from '../errors.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
+import { fixed, optional, type Reader, reader } from '../fields/field.ts'
+import { TEXT } from '../fields/json-schema.ts'
+import { oneOf } from '../fields/readers.ts'
+import { type JsonObject, textOf } from '../json.ts'
+import { AuthorityKey, CURVES, type KeyChoice, makeKey, makeKeyNow, toPem } from '../ssh/authority-key.ts'
+import type { Resource } from './resource.ts'
+
+/** RSA 2048 or 4096 (`management-api.md § Limits`). */
+const keySize: Reader<number> = reader({ type: 'integer', enum: [2048, 4096] }, (value, at) => {
+  if (value !== 2048 && value !== 4096) throw invalid(at, 'must be 2048 or 4096')
+  return value
+})
+
+/**
+ * SSH certificate authorities. `private_key` is the key in PEM; it is kept with the object, so that it outlives the process,
+ * and no response ever has it. What may be sent beside which type is decided in `api-decisions.md § Values`.
+ */
+export const sshCertificateAuthorities: Resource = {
+  path: 'ssh_certificate_authorities',
+  listKey: 'ssh_certificate_authorities',
+  idPrefix: 'sshca',
+  eventName: 'ssh_certificate_authority',
+  served: true,
+  fields: {
+    ...DESCRIBED,
+    private_key_type: fixed(optional(oneOf('rsa', 'ecdsa', 'ed25519'), null)),
+    elliptic_curve: fixed(optional(oneOf(...CURVES), null)),
+    key_size: fixed(optional(keySize, null)),
+  },
+  beforeCreate: async (given) => ({ private_key: toPem(await makeKey(keyChoice(given))) }),
+  prepare: ({ given, before, next }) => {
+    if (before !== undefined) return
+    next.private_key ??= toPem(makeKeyNow(keyChoice(given)))
+    const key = new AuthorityKey(textOf(next, 'private_key'))
+    next.public_key = key.publicLine
+    next.key_type = key.keyType
+  },
+  shows: { ...SHOWN_TEXTS, public_key: TEXT, key_type: oneOf('rsa', 'ecdsa', 'ed25519').schema },
+  render: (authority) => ({
+    description: textOf(authority, 'description'),
+    metadata: textOf(authority, 'metadata'),
+    public_key: textOf(authority, 'public_key'),
+    key_type: textOf(authority, 'key_type'),
+  }),
+}
+
+/** The key that the body asks for, by the defaults; a field that does not fit the type is refused. */
+function keyChoice({ private_key_type: type, elliptic_curve: curve, key_size: bits }: JsonObject): KeyChoice {
+  if (curve !== null && type !== 'ecdsa') throw invalid('elliptic_curve', 'is for private_key_type ecdsa only')
+  if (bits !== null && type !== 'rsa') throw invalid('key_size', 'is for private_key_type rsa only')
+  if (type === 'ecdsa') return { type, curve: CURVES.find((name) => name === curve) ?? 'P-256' }
+  if (type === 'rsa') return { type, bits: bits === 2048 ? 2048 : 4096 }
+  return { type: 'ed25519' }
+}

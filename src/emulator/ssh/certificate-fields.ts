@@ -1,0 +1,69 @@
+import { invalid } from '../errors.ts'
+import { cidr } from '../fields/cidr.ts'
+import { type Reader, reader } from '../fields/field.ts'
+import { listOf, mapOf, nonEmptyString, string } from '../fields/readers.ts'
+
+/** More make a certificate that OpenSSH does not read. */
+const MOST_PRINCIPALS = 256
+
+/** OpenSSH's own extensions: they are there or not, and have no value. */
+const FLAGS = new Set([
+  'no-touch-required',
+  'permit-X11-forwarding',
+  'permit-agent-forwarding',
+  'permit-port-forwarding',
+  'permit-pty',
+  'permit-user-rc',
+])
+
+/** User names, or host names and addresses; an empty list stands for all (`management-api.md § SSH certificates`). */
+export const principals: Reader<string[]> = reader(
+  { ...listOf(nonEmptyString).schema, maxItems: MOST_PRINCIPALS },
+  (value, at) => {
+    const names = listOf(cString(nonEmptyString))(value, at)
+    if (names.length > MOST_PRINCIPALS)
+      throw invalid(at, `at most ${MOST_PRINCIPALS} principals fit, not ${names.length}`)
+    return names
+  },
+)
+
+/** `force-command` and `source-address`, the two that are defined. */
+export const criticalOptions: Reader<Record<string, string>> = reader(
+  {
+    type: 'object',
+    properties: { 'force-command': nonEmptyString.schema, 'source-address': nonEmptyString.schema },
+    additionalProperties: false,
+  },
+  (value, at) => {
+    const options = mapOf(cString(nonEmptyString))(value, at)
+    for (const [name, option] of Object.entries(options)) {
+      if (name === 'source-address') checkAddresses(option, `${at}.${name}`)
+      else if (name !== 'force-command') throw invalid(`${at}.${name}`, 'is not a critical option that is defined')
+    }
+    return options
+  },
+)
+
+/** Extensions by name. Servers pass over those they do not know, but take no value where they expect none. */
+export const extensions: Reader<Record<string, string>> = reader(mapOf(string).schema, (value, at) => {
+  const given = mapOf(cString(string))(value, at)
+  for (const [name, extension] of Object.entries(given)) {
+    cString(nonEmptyString)(name, at)
+    if (FLAGS.has(name) && extension !== '') throw invalid(`${at}.${name}`, 'has no value; leave it empty')
+  }
+  return given
+})
+
+/** Texts go into certificates as C strings. */
+function cString(read: Reader<string>): Reader<string> {
+  return reader(read.schema, (value, at) => {
+    const text = read(value, at)
+    if (text.includes('\0')) throw invalid(at, 'must not hold a NUL character')
+    return text
+  })
+}
+
+/** Addresses and ranges with commas between them, without spaces: the form that sshd reads. */
+function checkAddresses(value: string, at: string): void {
+  for (const address of value.split(',')) cidr(address, at)
+}
