@@ -8,6 +8,15 @@ import { TerminalError } from './errors.ts'
 import { look } from './look.ts'
 import { markerOf } from './marker.ts'
 import { REMOTE_ID } from './names.ts'
+import { writeDerived } from './outputs/derived.ts'
+import {
+  announceReissue,
+  countReissue,
+  findToken,
+  isReissueDue,
+  keepToken,
+  type TokenState,
+} from './outputs/token-care.ts'
 import { formatOwnership } from './ownership.ts'
 import { type Observed, type Operation, type PlanContext, plan, planReplacement } from './plan.ts'
 import { reasons } from './reasons.ts'
@@ -23,9 +32,12 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
   const wanted = await resolveWanted(run)
   const existing = known === undefined ? undefined : await look(run, known)
   if (known !== undefined && existing === undefined) noteVanished(run, known)
-  const remote = existing === undefined ? await created(run, wanted) : await keepOrReplace(run, wanted, existing)
+  const token = await findToken(run)
+  const remote = existing === undefined ? await created(run, wanted) : await keepOrReplace(run, wanted, existing, token)
   await sweepCopies(run)
   const observed = await apply(run, wanted, remote)
+  await keepToken(run, token, remote.id !== existing?.id)
+  await writeDerived(run, wanted, observed.remote)
   const retireMs = await retireFormer(run)
   // What a replacement leaves behind goes once the new id is stored.
   const again = run.memory.copies === undefined ? retireMs : 0
@@ -33,15 +45,26 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
 }
 
 /** The object itself, or the one that takes its place because a field that is fixed at create has changed. */
-async function keepOrReplace(run: Reconciliation, wanted: Wanted, existing: RemoteObject): Promise<RemoteObject> {
+async function keepOrReplace(
+  run: Reconciliation,
+  wanted: Wanted,
+  existing: RemoteObject,
+  token: TokenState,
+): Promise<RemoteObject> {
   const replacement = planReplacement(run.descriptor, wanted.desired, existing)
-  if (replacement === undefined) {
+  if (replacement !== undefined) {
+    const message = `${replacement.fields.join(', ')} cannot be changed: replacing ${existing.id} by a new object`
+    run.context.events.record(run.cr, { type: 'Normal', reason: 'Replacing', message })
+    return made(run, wanted, await replaceObject(run, wanted, existing))
+  }
+  if (!isReissueDue(run, token)) {
     await dropAttempt(run)
     return existing
   }
-  const message = `${replacement.fields.join(', ')} cannot be changed: replacing ${existing.id} by a new object`
-  run.context.events.record(run.cr, { type: 'Normal', reason: 'Replacing', message })
-  return made(run, wanted, await replaceObject(run, wanted, existing))
+  announceReissue(run, token)
+  const id = await replaceObject(run, wanted, existing)
+  countReissue(run)
+  return made(run, wanted, id)
 }
 
 async function created(run: Reconciliation, wanted: Wanted): Promise<RemoteObject> {

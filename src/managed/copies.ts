@@ -8,7 +8,11 @@ import type { Reconciliation } from './reconciliation.ts'
  * Deletes marked objects of this CR that are not the one it keeps. A live look at the CR and at each copy comes first: a
  * stale cache must never delete.
  */
-export async function deleteCopies(run: Reconciliation, copies: readonly RemoteObject[]): Promise<void> {
+export async function deleteCopies(
+  run: Reconciliation,
+  copies: readonly RemoteObject[],
+  about = 'a copy of this object',
+): Promise<void> {
   if (copies.length === 0) return
   const { collection, context, cr, session } = run
   await run.confirmLive()
@@ -19,7 +23,7 @@ export async function deleteCopies(run: Reconciliation, copies: readonly RemoteO
     context.events.record(cr, {
       type: 'Normal',
       reason: 'CopyDeleted',
-      message: `deleted ${copy.id}, a copy of this object`,
+      message: `deleted ${copy.id}, ${about}`,
     })
   }
 }

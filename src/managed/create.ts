@@ -3,12 +3,15 @@ import type { RemoteObject } from '../api/types.ts'
 import type { Attempt } from './attempt.ts'
 import { formatAttempt } from './attempt.ts'
 import { deleteCopies } from './copies.ts'
-import { statusOf, unresolvedAttempt, withFinalizer } from './cr.ts'
+import { isDeleting, statusOf, unresolvedAttempt, withFinalizer } from './cr.ts'
 import { createdBy, createStep, ownershipClaim } from './create-protocol.ts'
 import { markerText, type Wanted } from './desired.ts'
 import { WaitError } from './errors.ts'
 import { findFormerLife, notedObject } from './former-life.ts'
+import type { Answer } from './memory.ts'
 import { CREATE_ATTEMPT } from './names.ts'
+import { reserveToken, storeToken } from './outputs/token.ts'
+import { objectInSecret, withItsToken } from './outputs/token-recovery.ts'
 import { planCreate } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -23,6 +26,8 @@ export async function settleIdentity(run: Reconciliation): Promise<string | unde
     case 'settled':
       return step.id
     case 'store':
+      // Whoever is being deleted needs no token any more.
+      if (!isDeleting(run.cr)) await storeToken(run, step.answer)
       return take(run, step.answer.object, step.attempt)
     case 'resolve':
       return resolveUnknown(run, step.attempt)
@@ -46,19 +51,22 @@ export async function createObject(run: Reconciliation, wanted: Wanted): Promise
     account: session.account,
   }
   const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce))
+  const reserved = await reserveToken(run, attempt)
   await recordAttempt(run, attempt)
   memory.firstScanAt = undefined
+  let answer: Answer
   try {
-    const object = await session.cache.create(collection, body)
-    memory.answer = { nonce, number: attempt.number, object }
-    memory.createdHere = true
-    context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${object.id}` })
-    return take(run, object, attempt)
+    answer = { nonce, number: attempt.number, object: await session.cache.create(collection, body) }
   } catch (error) {
     const found = await afterFailedCreate(run, attempt, error)
     if (found !== undefined) return take(run, found, attempt)
     throw error
   }
+  memory.answer = answer
+  memory.createdHere = true
+  context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${answer.object.id}` })
+  await storeToken(run, answer, reserved)
+  return take(run, answer.object, attempt)
 }
 
 /** An attempt that nobody sent and nobody needs any more, because the spec changed back meanwhile. */
@@ -110,16 +118,14 @@ const REFUSED: ReadonlySet<string> = new Set(['Invalid', 'Conflict', 'Forbidden'
 async function resolveUnknown(run: Reconciliation, attempt: Attempt): Promise<string | undefined> {
   const { clock, leadership, times } = run.context
   const { memory } = run
+  const stored = await objectInSecret(run, attempt.nonce)
+  if (stored !== undefined) return take(run, stored, attempt)
   const quiet = Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.unknownUntil ?? 0)
   const firstScan = memory.firstScanAt
   const notBefore = firstScan === undefined ? quiet : firstScan + times.scanPauseMs
   if (clock.monotonic() < notBefore) throw unresolved(notBefore - clock.monotonic())
   const found = await scanFor(run, attempt.nonce, notBefore)
-  const [own, ...copies] = found
-  if (own !== undefined) {
-    await deleteCopies(run, copies)
-    return take(run, own, attempt)
-  }
+  if (found.length > 0) return takeFound(run, found, attempt)
   if (firstScan === undefined) {
     memory.firstScanAt = clock.monotonic()
     throw unresolved(times.scanPauseMs)
@@ -129,9 +135,31 @@ async function resolveUnknown(run: Reconciliation, attempt: Attempt): Promise<st
   const former = statusOf(run.cr).id
   const noted = claim.type === 'own' && claim.id !== former ? await notedObject(run, claim.id) : undefined
   if (noted !== undefined) return take(run, noted, attempt)
-  memory.refused = { nonce: attempt.nonce, number: attempt.number }
-  memory.unknownUntil = undefined
-  return former
+  return nextAttempt(run, attempt)
+}
+
+/** Takes what the attempt made; copies go, and so does an object whose token is lost: nobody can use it. */
+async function takeFound(
+  run: Reconciliation,
+  found: readonly RemoteObject[],
+  attempt: Attempt,
+): Promise<string | undefined> {
+  const { collection, session } = run
+  const own = await withItsToken(run, found)
+  const others = found.filter((object) => object !== own)
+  await deleteCopies(run, others, own === undefined ? 'the token of which got lost' : undefined)
+  if (own !== undefined) return take(run, own, attempt)
+  for (const { id } of others) {
+    if ((await session.cache.fetch(collection, id)) !== undefined) throw unresolved(run.context.times.scanPauseMs)
+  }
+  return nextAttempt(run, attempt)
+}
+
+/** The attempt has left nothing behind: another may be made. @returns the id of what it is to replace. */
+function nextAttempt(run: Reconciliation, { nonce, number }: Attempt): string | undefined {
+  run.memory.refused = { nonce, number }
+  run.memory.unknownUntil = undefined
+  return statusOf(run.cr).id
 }
 
 function unresolved(ms: number): WaitError {

@@ -13,6 +13,7 @@ import {
 import { settleIdentity } from './create.ts'
 import { copiesOf } from './create-protocol.ts'
 import { WaitError } from './errors.ts'
+import { release } from './outputs/vacate.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { IN_USE_MS, usersOf } from './users.ts'
@@ -32,7 +33,8 @@ export function deletionNeedsAccount(run: Reconciliation): boolean {
  */
 export async function remove(run: Reconciliation): Promise<Verdict> {
   if (!hasFinalizer(run.cr) || run.memory.released) return silent
-  if (deletionNeedsAccount(run)) await removeObject(run)
+  if (run.cr.spec.deletionPolicy === 'Retain') await release(run)
+  else if (deletionNeedsAccount(run)) await removeObject(run)
   await run.patchMetadata({ finalizers: withoutFinalizer(run.cr) })
   run.memory.released = true
   return silent

@@ -4,6 +4,7 @@ import { isDeleting, withFinalizer } from './cr.ts'
 import { leftByFormerLife, ownershipClaim } from './create-protocol.ts'
 import { TerminalError } from './errors.ts'
 import { markerOf } from './marker.ts'
+import { withItsToken } from './outputs/token-recovery.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
@@ -12,11 +13,14 @@ export async function findFormerLife(run: Reconciliation): Promise<string | unde
   const { collection, context, cr, session } = run
   const candidates = leftByFormerLife(session.cache.all(collection), cr, context.installation)
   const free = candidates.filter(({ id }) => context.resources.holderOf(id) === undefined)
-  const own = free.at(-1)
+  const own = (await withItsToken(run, [...free].reverse())) ?? free.at(-1)
   if (own !== undefined) {
     // Nothing is deleted or taken on the word of an old copy of the CR.
     await run.patchMetadata({ finalizers: withFinalizer(run.cr) })
-    await deleteCopies(run, free.slice(0, -1))
+    await deleteCopies(
+      run,
+      free.filter((object) => object !== own),
+    )
     context.events.record(cr, {
       type: 'Normal',
       reason: 'Recovered',

@@ -1,6 +1,7 @@
 import type { RemoteObject } from '../api/types.ts'
+import type { Reissues } from './outputs/reissue.ts'
 
-/** The answer to a POST that is not yet in the CR's status. */
+/** The answer to a POST that is not yet in the CR's status; whole, with what the API tells only once. */
 export interface Answer {
   readonly nonce: string
   readonly number: number
@@ -31,6 +32,8 @@ export interface Memory {
   deletingSince?: number | undefined
   /** Monotonic time from which lists tell who uses a former object that is to be deleted. */
   retiringSince?: number | undefined
+  /** How often a lost token was issued anew of late. */
+  reissues?: Reissues | undefined
   /** Our finalizer was taken off: whatever an older copy of the CR still says, nothing is left to do. */
   released?: boolean | undefined
 }

@@ -192,6 +192,7 @@ const COMMON_FIELDS = [
   'superseded',
   'references',
   'inputsFingerprint',
+  'output',
 ] as const
 
 function common(status: CommonStatus & Fields): Fields {

@@ -6,6 +6,7 @@ import type { AccountName } from './attempt.ts'
 import type { Resources } from './context.ts'
 import { type CustomResource, nameOf, nameText, type ResourceName, statusOf } from './cr.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
+import { outputTarget } from './outputs/place.ts'
 import { namedTargets } from './references.ts'
 import type { CommonStatus, InputSource } from './types/common.ts'
 
@@ -31,6 +32,7 @@ const HOLDS = 'holds'
 const CHILDREN = 'children'
 const SECRETS = 'secrets'
 const INPUTS = 'inputs'
+const OUTPUTS = 'outputs'
 
 /** All that the watches know, behind the questions that reconcilers ask. */
 export class ResourceStore implements Resources {
@@ -86,6 +88,11 @@ export class ResourceStore implements Resources {
   /** CRs with an input from that Secret or ConfigMap. */
   readersOf(source: InputSource, { namespace, name }: NamespacedName): readonly CustomResource[] {
     return this.#find(INPUTS, inputText(source, namespace, name))
+  }
+
+  /** CRs that output into that Secret or ConfigMap, or did. */
+  writersOf(kind: InputSource, { namespace, name }: NamespacedName): readonly CustomResource[] {
+    return this.#find(OUTPUTS, inputText(kind, namespace, name))
   }
 
   /** Accounts whose key is in that Secret. */
@@ -167,6 +174,10 @@ export class ResourceStore implements Resources {
     reflector.addIndex(CHILDREN, (cr) => descriptor.children?.idsIn(statusOf(cr)) ?? [])
     reflector.addIndex(INPUTS, (cr) => {
       return descriptor.inputs(cr.spec).map(({ source, ref }) => inputText(source, cr.metadata.namespace, ref.name))
+    })
+    reflector.addIndex(OUTPUTS, (cr) => {
+      const places = [outputTarget(descriptor, cr), statusOf(cr).output].filter((place) => place !== undefined)
+      return [...new Set(places.map(({ kind: holder, name }) => inputText(holder, cr.metadata.namespace, name)))]
     })
   }
 }

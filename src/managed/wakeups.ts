@@ -93,7 +93,9 @@ function onSecret(options: WakeupOptions, event: ObjectEvent<KubeObject>): void 
 
 function onInput({ store, wake }: WakeupOptions, source: InputSource, event: ObjectEvent<KubeObject>): void {
   if (isSameVersion(event)) return
-  for (const cr of store.readersOf(source, namespacedName(event.object))) wake.managed(nameOf(cr), 'edit')
+  const name = namespacedName(event.object)
+  for (const cr of [...store.readersOf(source, name), ...store.writersOf(source, name)])
+    wake.managed(nameOf(cr), 'edit')
 }
 
 function isSameVersion({ object, type, previous }: ObjectEvent<KubeObject>): boolean {

@@ -1,0 +1,158 @@
+import { WaitError } from '../errors.ts'
+import { reasons } from '../reasons.ts'
+import type { Reconciliation } from '../reconciliation.ts'
+import { claim, naming, notOurs, patchTarget } from './claim.ts'
+import { describing, heldToken, isDescribed, isLive } from './held-token.ts'
+import { type DataObject, encoded, readTarget, targetText } from './place.ts'
+import { reissued, reissuePause } from './reissue.ts'
+import { tenureOf } from './tenure.ts'
+import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
+import { vacate } from './vacate.ts'
+
+/** How the token of a CR was found; `none` for kinds that have none. */
+export type TokenState = { readonly type: 'none' } | Found
+
+type Found =
+  /** The live token is in its place, where all about it is `tidy` or not. */
+  | (Placed & { readonly type: 'kept'; readonly token: string; readonly tidy: boolean })
+  /** It is where the spec wanted it before. */
+  | (Placed & { readonly type: 'moved'; readonly token: string })
+  /** The place belongs to somebody else. */
+  | (Placed & { readonly type: 'foreign'; readonly owner: string })
+  /** It is nowhere. */
+  | (Placed & { readonly type: 'lost'; readonly why: string })
+
+interface Placed {
+  readonly place: TokenPlace
+  /** Where the spec wanted it before, if that was elsewhere. */
+  readonly former: FormerPlace | undefined
+}
+
+interface FormerPlace {
+  readonly name: string
+  readonly key: string
+}
+
+/** A live look at the Secret of the CR, once its object is known. Writes nothing. */
+export async function findToken(run: Reconciliation): Promise<TokenState> {
+  const place = tokenPlace(run)
+  if (place === undefined) return { type: 'none' }
+  const { cr, status } = run
+  const { target, key } = place
+  const placed: Placed = { place, former: formerPlace(run, place) }
+  const secret = await read(run, target.name)
+  const tenure = tenureOf(secret, cr)
+  if (tenure.type === 'foreign') return { ...placed, type: 'foreign', owner: tenure.owner }
+  const held = heldToken(secret, key)
+  if (secret !== undefined && held.token !== undefined && isLive(held, status, cr.metadata.uid)) {
+    const tidy = tenure.type === 'own' && isDescribed(secret, status)
+    return { ...placed, type: 'kept', token: held.token, tidy }
+  }
+  const token = await formerToken(run, placed, secret)
+  if (token !== undefined) return { ...placed, type: 'moved', token }
+  return { ...placed, type: 'lost', why: lossOf(place, secret, held.token) }
+}
+
+/** Whether the object is to be replaced, now, because its token is lost. */
+export function isReissueDue({ context, memory }: Reconciliation, state: TokenState): boolean {
+  return state.type === 'lost' && reissuePause(memory.reissues, context.clock.monotonic()) === 0
+}
+
+export function announceReissue({ context, cr }: Reconciliation, state: TokenState): void {
+  if (state.type !== 'lost') return
+  context.metrics.drift(cr.kind, 'output')
+  context.events.record(cr, { type: 'Warning', reason: 'Reissued', message: `${state.why}: issuing a new token` })
+}
+
+/** Counts a lost token that was issued anew. */
+export function countReissue({ context, memory }: Reconciliation): void {
+  memory.reissues = reissued(memory.reissues, context.clock.monotonic())
+}
+
+/**
+ * Puts right what is about the token: its place, its description, its owner. `fresh`: this run has made the object and stored the
+ * token, so that the state is that of before.
+ * @throws TerminalError when the place belongs to somebody else; WaitError when the token is lost and too early to be issued anew.
+ */
+export async function keepToken(run: Reconciliation, state: TokenState, fresh: boolean): Promise<void> {
+  if (state.type === 'none') return
+  if (!fresh) await putRight(run, state)
+  await leave(run, state)
+}
+
+async function putRight(run: Reconciliation, state: Found): Promise<void> {
+  const { place } = state
+  switch (state.type) {
+    case 'foreign':
+      throw notOurs(place.target, state.owner)
+    case 'lost':
+      throw tooEarly(run, state.why)
+    case 'moved':
+      await writeToken(run, place, state.token)
+      break
+    case 'kept':
+      if (!state.tidy) await writeToken(run, place, state.token)
+  }
+  noteToken(run, place, state.token)
+}
+
+function tooEarly({ context, memory }: Reconciliation, why: string): WaitError {
+  const pause = reissuePause(memory.reissues, context.clock.monotonic())
+  const message = `${why}, and so was the one before: find out what does that; another token is issued in a while`
+  return new WaitError(reasons.TokenAltered, message, Math.ceil(pause))
+}
+
+/** The token under the place that the status names, where that is another than the spec's. */
+async function formerToken(
+  run: Reconciliation,
+  { place, former }: Placed,
+  secret: DataObject | undefined,
+): Promise<string | undefined> {
+  if (former === undefined) return undefined
+  const { cr, status } = run
+  const object = former.name === place.target.name ? secret : await read(run, former.name)
+  if (tenureOf(object, cr).type !== 'own') return undefined
+  const held = heldToken(object, former.key)
+  return isLive(held, status, cr.metadata.uid) ? held.token : undefined
+}
+
+/** Takes the token out of the place where the spec wanted it before. */
+async function leave(run: Reconciliation, { place: { target }, former }: Placed): Promise<void> {
+  if (former === undefined) return
+  if (former.name !== target.name) {
+    await vacate(run, { kind: 'Secret', name: former.name }, [former.key])
+    return
+  }
+  const secret = await claim(run, target)
+  if (secret.data?.[former.key] === undefined) return
+  await naming(target, () => patchTarget(run, target, secret, { data: { [former.key]: null } }))
+}
+
+function formerPlace({ status }: Reconciliation, { target, key }: TokenPlace): FormerPlace | undefined {
+  const { output } = status
+  const formerKey = output?.keys[0]
+  if (output === undefined || formerKey === undefined) return undefined
+  return output.name === target.name && formerKey === key ? undefined : { name: output.name, key: formerKey }
+}
+
+async function writeToken(run: Reconciliation, { target, key }: TokenPlace, token: string): Promise<void> {
+  const { id = '', create } = run.status
+  const secret = await claim(run, target)
+  const patch = {
+    metadata: { annotations: describing(id, create?.nonce ?? '') },
+    data: { [key]: encoded('Secret', token) },
+  }
+  await naming(target, () => patchTarget(run, target, secret, patch))
+}
+
+function read({ context, cr }: Reconciliation, name: string): Promise<DataObject | undefined> {
+  const target = { kind: 'Secret', name } as const
+  return naming(target, () => readTarget(context.kube, cr, target))
+}
+
+function lossOf({ target, key }: TokenPlace, secret: DataObject | undefined, token: string | undefined): string {
+  if (secret === undefined) return `${targetText(target)} was deleted`
+  return token === undefined
+    ? `${targetText(target)} has lost its key ${key}`
+    : `key ${key} of ${targetText(target)} was altered`
+}

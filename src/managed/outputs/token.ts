@@ -1,0 +1,109 @@
+import type { RemoteObject } from '../../api/types.ts'
+import type { Attempt } from '../attempt.ts'
+import { type CustomResource, nameOf, ownAttempt, statusOf } from '../cr.ts'
+import { ConflictError, TerminalError } from '../errors.ts'
+import { resourceTypeOf } from '../kinds-registry.ts'
+import type { Answer } from '../memory.ts'
+import { RESERVED_FOR } from '../names.ts'
+import { reasons } from '../reasons.ts'
+import type { Reconciliation } from '../reconciliation.ts'
+import type { KeyRef } from '../types/common.ts'
+import type { OneTimeOutput, OutputTarget } from '../types/descriptor.ts'
+import { claim, naming, patchTarget, wasOvertaken } from './claim.ts'
+import { describing, digestOf, type HeldToken, heldToken } from './held-token.ts'
+import { type DataObject, encoded, readTarget } from './place.ts'
+import { tenureOf } from './tenure.ts'
+
+const TRIES = 5
+
+/** Where the token of a CR belongs; undefined for kinds without one. */
+export interface TokenPlace {
+  /** API field that holds the token in the answer to the create. */
+  readonly field: string
+  readonly key: string
+  readonly target: OutputTarget
+}
+
+export function tokenPlace({ descriptor, cr }: Reconciliation): TokenPlace | undefined {
+  const output: OneTimeOutput<CustomResource['spec']> | undefined =
+    descriptor.output?.type === 'one-time' ? descriptor.output : undefined
+  if (output === undefined) return undefined
+  const { name, key }: KeyRef = output.target(cr.spec, cr.metadata.name)
+  return { field: output.field, key, target: { kind: 'Secret', name } }
+}
+
+/**
+ * Before a create: the Secret is ours, and its patch for this attempt has proven that the answer can be written. The patch also outdates
+ * every version of it that an earlier attempt may still want to write on.
+ * @returns the Secret; undefined for kinds without a token.
+ * @throws TerminalError when the Secret belongs to somebody else.
+ */
+export async function reserveToken(run: Reconciliation, attempt: Attempt): Promise<DataObject | undefined> {
+  const place = tokenPlace(run)
+  if (place === undefined) return undefined
+  const secret = await claim(run, place.target)
+  const annotations = { [RESERVED_FOR]: `${attempt.nonce}/${attempt.number}` }
+  return naming(place.target, () => patchTarget(run, place.target, secret, { metadata: { annotations } }))
+}
+
+/**
+ * Writes the token of a create's answer, together with id and nonce, and notes where.
+ * @param reserved the Secret as it was before the POST. Without it, or when somebody changed it since, it is read anew, and
+ *   written unless the attempt has moved on.
+ */
+export async function storeToken(run: Reconciliation, answer: Answer, reserved?: DataObject): Promise<void> {
+  const place = tokenPlace(run)
+  if (place === undefined) return
+  const token = tokenIn(answer.object, place)
+  const patch = {
+    metadata: { annotations: { ...describing(answer.object.id, answer.nonce), [RESERVED_FOR]: null } },
+    data: { [place.key]: encoded('Secret', token) },
+  }
+  let secret = reserved
+  for (let tries = 1; ; tries++) {
+    secret ??= await claimAgain(run, place, answer)
+    const current = secret
+    try {
+      await naming(place.target, () => patchTarget(run, place.target, current, patch))
+      break
+    } catch (error) {
+      if (!wasOvertaken(error) || tries === TRIES) throw error
+      secret = undefined
+    }
+  }
+  noteToken(run, place, token)
+}
+
+/** Notes where the live token is. */
+export function noteToken(run: Reconciliation, { target, key }: TokenPlace, token: string): void {
+  run.note({ output: { ...target, keys: [key], digest: digestOf(token, run.cr.metadata.uid) } })
+}
+
+/** What the CR's Secret holds, when it is the CR's. */
+export async function readToken(run: Reconciliation): Promise<HeldToken | undefined> {
+  const place = tokenPlace(run)
+  if (place === undefined) return undefined
+  const secret = await naming(place.target, () => readTarget(run.context.kube, run.cr, place.target))
+  const { type } = tenureOf(secret, run.cr)
+  return type === 'own' || type === 'namesake' ? heldToken(secret, place.key) : undefined
+}
+
+function tokenIn(object: RemoteObject, { field }: TokenPlace): string {
+  const token = object[field]
+  if (typeof token === 'string' && token !== '') return token
+  const message = `the API answered the create of ${object.id} without its ${field}, which it tells only once: delete this resource`
+  throw new TerminalError(reasons.ApiError, message)
+}
+
+async function claimAgain(run: Reconciliation, { target }: TokenPlace, answer: Answer): Promise<DataObject> {
+  const { context, cr, descriptor } = run
+  const live = await context.kube.get<CustomResource>(resourceTypeOf(descriptor), nameOf(cr))
+  const attempt = live === undefined ? undefined : ownAttempt(live)
+  const isOurs =
+    live?.metadata.uid === cr.metadata.uid &&
+    attempt?.nonce === answer.nonce &&
+    attempt.number === answer.number &&
+    statusOf(live).create?.nonce !== answer.nonce
+  if (!isOurs) throw new ConflictError(undefined)
+  return claim(run, target)
+}
