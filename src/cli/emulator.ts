@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { startEmulator } from '../emulator/emulator.ts'
-import { type EmulatorOptions, OptionError, parseDuration, parseListen, parseRateLimit } from '../emulator/options.ts'
+import { type EmulatorOptions, OptionError, parseListen, parseRateLimit } from '../emulator/options.ts'
+import { duration } from './flags.ts'
 
 interface Flags {
   listen: string
@@ -30,7 +31,7 @@ export function emulatorCommand(): Command {
     .option('--api-key <token>', "token of the administrator's API key (default: generated and printed)")
     .option('--data <path>', 'file that keeps the data, or :memory:', ':memory:')
     .option('--version-header <name>', 'further header that may carry the API version (repeatable)', collect, [])
-    .option('--latency <duration>', 'added to every request, such as 20ms', reading(parseDuration), 0)
+    .option('--latency <duration>', 'added to every request, such as 20ms', duration, 0)
     .option('--rate-limit <rate>', 'requests allowed per API key, such as 120/min', reading(parseRateLimit))
     .option('--cert-seconds <seconds>', 'how long a certificate takes to provision', reading(seconds), 5)
     .option('--service-domain <domain>', 'the domain whose sub-domains need no DNS records', 'tunnel.example')

@@ -49,14 +49,6 @@ export function parseRateLimit(text: string): RateLimit {
   return { requests: Number(match[1]), periodMs }
 }
 
-/** Reads a duration: `20ms`, `1.5s`, `2m`, into milliseconds. */
-export function parseDuration(text: string): number {
-  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m)$/.exec(text)
-  if (match === null) throw new OptionError(`duration ${text}`, '20ms, 1.5s or 2m')
-  const unit = match[2] === 'ms' ? 1 : match[2] === 's' ? 1000 : 60_000
-  return Number(match[1]) * unit
-}
-
 /** Reads `host:port` or `[ipv6]:port`. */
 export function parseListen(text: string): { host: string; port: number } {
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text)

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { choice, integer, list, object, stringMap, text } from '../../schema/define.ts'
 import { fixedField } from '../../schema/rules.ts'
 import { conditions } from './common.ts'
+import { durationText } from './duration.ts'
 
 /** What an Account does where its spec is silent. The CRD fills in the same values. */
 export const accountDefaults = {
@@ -12,22 +13,14 @@ export const accountDefaults = {
   burst: 10,
 } as const
 
-/** Hours, minutes and seconds in this order, each at most once, at least one. */
-const DURATION = '^([0-9]{1,4}h)?([0-9]{1,5}m)?([0-9]{1,6}s)?$'
-
-const resyncInterval = text({
+const resyncInterval = durationText({
+  field: 'resyncInterval',
   description:
     'How often the account is listed to find what changed there without Culvert, as `30s`, `10m` or `1h30m`; from 1s to 24h. Default: 10m.',
-  maxLength: 16,
-  minLength: 2,
-  pattern: DURATION,
+  least: '1s',
+  most: '24h',
+  examples: '30s, 10m or 1h30m',
   default: accountDefaults.resyncInterval,
-  rules: [
-    {
-      rule: `!self.matches('${DURATION}') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))`,
-      message: 'resyncInterval must be from 1s to 24h: write it as 30s, 10m or 1h30m',
-    },
-  ],
 })
 
 const apiKeySecretRef = (where: string) =>
@@ -214,11 +207,3 @@ export type AccountSpec = Static<typeof commonAccountSpec> & {
 
 /** What the reconciler writes into the status of either kind of account. */
 export type AccountStatus = Static<typeof commonAccountStatus>
-
-const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000 }
-
-/** Milliseconds of a duration as `resyncInterval` takes it: `1h30m` → 5400000. The CRD has checked the form. */
-export function durationMs(duration: string): number {
-  const parts = [...duration.matchAll(/(\d+)([hms])/g)]
-  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_MS[unit ?? ''] ?? 0), 0)
-}
