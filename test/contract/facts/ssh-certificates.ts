@@ -41,7 +41,6 @@ export const sshCertificateCollections: readonly CollectionFact[] = [
     path: 'ssh_certificate_authorities',
     source,
     due: 'now',
-    operatorDue: 'later',
     listKey: 'ssh_certificate_authorities',
     idPrefix: 'sshca_',
     eventName: 'ssh_certificate_authority',

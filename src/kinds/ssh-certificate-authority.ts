@@ -1,0 +1,110 @@
+import { Type } from 'typebox'
+import { collections } from '../api/collections.ts'
+import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
+import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { choice, integer, object, text } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { fixedField, type Rule } from '../schema/rules.ts'
+import { managedColumns, textColumn } from './columns.ts'
+import { available, plain } from './defaults.ts'
+import { common } from './names.ts'
+import { given, textOf } from './remote.ts'
+
+/** Many times what the largest key takes. */
+const PUBLIC_KEY = 16_384
+
+const another = 'delete this resource and create it anew, which makes another authority with another key'
+
+/** Rule of the spec: `field` describes keys of one type only. */
+function onlyFor(field: string, type: string): Rule {
+  return {
+    rule: `!has(self.${field}) || (has(self.privateKeyType) && self.privateKeyType == '${type}')`,
+    message: `${field} goes with privateKeyType: ${type} only: remove ${field}, or choose ${type}`,
+    fieldPath: `.${field}`,
+  }
+}
+
+const definition = defineKind({
+  ...common,
+  kind: 'SSHCertificateAuthority',
+  plural: 'sshcertificateauthorities',
+  singular: 'sshcertificateauthority',
+  shortNames: ['sshca'],
+  scope: 'Namespaced',
+  description:
+    'An authority that signs SSH certificates. The service makes its key and keeps the private half; hosts and clients are to trust the public one in the status.',
+  spec: object(
+    {
+      ...commonSpec('bytes'),
+      privateKeyType: Type.Optional(
+        choice(['RSA', 'ECDSA', 'Ed25519'], {
+          description: 'Type of the private key. Fixed at create. Default: Ed25519.',
+          default: 'Ed25519',
+        }),
+      ),
+      ellipticCurve: Type.Optional(
+        choice(['P-256', 'P-384', 'P-521'], {
+          description: 'Curve of an ECDSA key. Fixed at create. Default: the one that the service chooses.',
+        }),
+      ),
+      keySize: Type.Optional(
+        integer({
+          description:
+            'Bits of an RSA key, 2048 or 4096. Fixed at create. Default: the number that the service chooses.',
+          minimum: 2048,
+          maximum: 4096,
+          rules: [{ rule: 'self == 2048 || self == 4096', message: 'keySize is 2048 or 4096: choose one of them' }],
+        }),
+      ),
+    },
+    {
+      description: 'What the authority should be.',
+      rules: [
+        ...commonSpecRules,
+        fixedField('privateKeyType', another),
+        fixedField('ellipticCurve', another),
+        fixedField('keySize', another),
+        onlyFor('ellipticCurve', 'ECDSA'),
+        onlyFor('keySize', 'RSA'),
+      ],
+    },
+  ),
+  status: object(
+    {
+      ...commonStatus,
+      publicKey: Type.Optional(
+        text({ description: 'The public key, as hosts and clients are given it to trust.', maxLength: PUBLIC_KEY }),
+      ),
+      keyType: Type.Optional(text({ description: 'Type of the private key, as the API names it.', maxLength: 64 })),
+    },
+    { description: 'The authority at the API.' },
+  ),
+  printerColumns: managedColumns(textColumn('Key', '.status.keyType', 'Type of the private key.')),
+})
+
+export type SSHCertificateAuthoritySpec = SpecOf<typeof definition>
+
+/** SSH certificate authorities (`management-api.md § SSH certificates`). The key is settled when one is created. */
+export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthoritySpec> = {
+  ...plain,
+  role: 'managed',
+  definition,
+  collections: [collections.sshCertificateAuthorities],
+  collectionOf: () => collections.sshCertificateAuthorities,
+  createOnly: ['private_key_type', 'elliptic_curve', 'key_size'],
+  desire: ({ spec: { privateKeyType = 'Ed25519', ellipticCurve, keySize } }) => ({
+    private_key_type: privateKeyType.toLowerCase(),
+    elliptic_curve: ellipticCurve,
+    key_size: keySize,
+  }),
+  observe: () => ({}),
+  status: ({ public_key, key_type }) =>
+    given({ publicKey: shown(public_key, PUBLIC_KEY), keyType: shown(key_type, 64) }),
+  readiness: () => available('the authority has its key'),
+}
+
+/** Half a key would be worse than none. */
+function shown(value: unknown, max: number): string | undefined {
+  const found = textOf(value)
+  return found === undefined || found.length > max ? undefined : found
+}
