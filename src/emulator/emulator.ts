@@ -16,14 +16,17 @@ import { apiPlugin } from './http/api.ts'
 import { RateLimiter } from './http/rate-limiter.ts'
 import { createServer } from './http/server.ts'
 import { IdSource } from './ids.ts'
+import type { JsonObject } from './json.ts'
 import type { Services } from './objects/write-context.ts'
+import { catalogueOf } from './openapi/catalogue.ts'
+import { openApiDocument } from './openapi/document.ts'
 import { type EmulatorOptions, parseListen } from './options.ts'
 import { RESOURCES } from './resources/index.ts'
 import { ResourceIndex } from './resources/resource-index.ts'
 import { Store } from './store/store.ts'
 import { newToken } from './tokens.ts'
 
-const STANDARD_VERSION_HEADER = 'service-version'
+const STANDARD_VERSION_HEADER = 'Service-Version'
 const ADMIN_PREFIX = '/_emulator'
 
 /** A running emulator. */
@@ -168,18 +171,26 @@ function createServices(
 
 async function registerSurfaces(parts: Parts, options: EmulatorOptions): Promise<void> {
   const { app, admin, adminToken, services, journal, faults, clock, limiter, stopping } = parts
+  const furtherHeaders = options.versionHeaders ?? []
+  const entries = catalogueOf(app)
   if (options.admin ?? true) {
-    const surface = adminPlugin({ admin, token: adminToken, remote: options.adminRemote ?? false })
+    const document = (): JsonObject =>
+      openApiDocument({
+        entries,
+        resources: services.resources.all,
+        adminPrefix: ADMIN_PREFIX,
+        versionHeaders: [STANDARD_VERSION_HEADER, ...furtherHeaders],
+      })
+    const surface = adminPlugin({ admin, token: adminToken, remote: options.adminRemote ?? false, document })
     await app.register(surface, { prefix: ADMIN_PREFIX })
   }
-  const furtherHeaders = (options.versionHeaders ?? []).map((name) => name.toLowerCase())
   await app.register(
     apiPlugin({
       services,
       journal,
       faults,
       clock,
-      versionHeaders: [STANDARD_VERSION_HEADER, ...furtherHeaders],
+      versionHeaders: [STANDARD_VERSION_HEADER, ...furtherHeaders].map((name) => name.toLowerCase()),
       latencyMs: options.latencyMs ?? 0,
       rateLimiter: limiter,
       trustForwardedFor: options.trustForwardedFor ?? false,

@@ -128,7 +128,6 @@ export class Admin {
     this.#options.services.deliveries.clear()
   }
 
-  /** Puts objects there as if they had always been: no event is fired. */
   /** The tunnel credential whose token this is now, for whoever plays an agent; the token of an API key is none. */
   verifyCredential(token: string): { id: string; account: string } {
     const { store } = this.#options.services
@@ -139,6 +138,7 @@ export class Admin {
     return { id: found.id, account: found.account }
   }
 
+  /** Puts objects there as if they had always been: no event is fired. */
   seed(spec: SeedSpec): SeedResult {
     this.#settle()
     return seed(spec, this.#options.services, this.account)

@@ -1,5 +1,6 @@
 import { invalid } from '../errors.ts'
-import { missingField, type Reader } from '../fields/field.ts'
+import { missingField, type Reader, reader } from '../fields/field.ts'
+import type { JsonSchema } from '../fields/json-schema.ts'
 import { anyObject, anything, boolean, integer, nonEmptyString, object, oneOf, string } from '../fields/readers.ts'
 import type { Json, JsonObject } from '../json.ts'
 
@@ -75,26 +76,26 @@ const count = integer(1, Number.MAX_SAFE_INTEGER)
 const none: Json = null
 
 const ACT_FORMS: Record<FaultAct['type'], Reader<JsonObject>> = {
-  delay: object({ type: { read: string }, ms: milliseconds }),
+  delay: object({ type: { read: oneOf('delay') }, ms: milliseconds }),
   status: object({
-    type: { read: string },
+    type: { read: oneOf('status') },
     status: { read: integer(100, 599) },
     when: { read: oneOf('before', 'after'), absent: none },
     retryAfter: { read: integer(0, 86_400), absent: none },
     body: { read: anything, absent: none },
     html: { read: string, absent: none },
   }),
-  drop: object({ type: { read: string } }),
-  'commit-then-drop': object({ type: { read: string } }),
-  'commit-then-late': object({ type: { read: string }, ms: milliseconds }),
-  truncate: object({ type: { read: string } }),
-  'answer-twice': object({ type: { read: string } }),
+  drop: object({ type: { read: oneOf('drop') } }),
+  'commit-then-drop': object({ type: { read: oneOf('commit-then-drop') } }),
+  'commit-then-late': object({ type: { read: oneOf('commit-then-late') }, ms: milliseconds }),
+  truncate: object({ type: { read: oneOf('truncate') } }),
+  'answer-twice': object({ type: { read: oneOf('answer-twice') } }),
   hang: object({
-    type: { read: string },
+    type: { read: oneOf('hang') },
     when: { read: oneOf('before', 'after'), absent: none },
     outlives: { read: boolean, absent: none },
   }),
-  'stale-list': object({ type: { read: string }, seconds: { read: integer(0, 365 * 86_400) } }),
+  'stale-list': object({ type: { read: oneOf('stale-list') }, seconds: { read: integer(0, 365 * 86_400) } }),
 }
 
 const matchForm = object({
@@ -107,12 +108,17 @@ const matchForm = object({
 })
 
 const certificateForm = object({
-  type: { read: string },
+  type: { read: oneOf('certificate') },
   domain: { read: nonEmptyString, absent: none },
   errorCode: { read: oneOf('INTERNAL_ERROR', 'DNS_ERROR'), absent: none },
   times: { read: count, absent: none },
 })
-const requestForm = object({ match: { read: matchForm, absent: none }, act: { read: anything } })
+/** Which of the forms it must have is told from its type, once that is known. */
+const anyAct = reader({ anyOf: Object.values(ACT_FORMS).map(({ schema }) => schema) }, anything)
+const requestForm = object({ match: { read: matchForm, absent: none }, act: { read: anyAct } })
+
+/** What `readFaultSpec` takes. */
+export const FAULT_SCHEMA: JsonSchema = { anyOf: [requestForm.schema, certificateForm.schema] }
 
 /** Reads a fault as sent to the admin surface. */
 export function readFaultSpec(body: JsonObject): FaultSpec {

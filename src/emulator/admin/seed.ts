@@ -67,6 +67,9 @@ const specForm = object({
   },
 })
 
+/** What `readSeedSpec` takes. */
+export const SEED_SCHEMA = specForm.schema
+
 /** Reads a seed as sent to the admin surface. */
 export function readSeedSpec(body: JsonObject): SeedSpec {
   const seed = specForm(body, 'seed')

@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { shared } from '../fields/json-schema.ts'
 import type { JsonObject } from '../json.ts'
 import { create, find, remove, update } from '../objects/operations.ts'
 import { render } from '../objects/render.ts'
 import type { Services } from '../objects/write-context.ts'
+import { NO_CONTENT, ok } from '../openapi/operation.ts'
+import { schemaNames } from '../openapi/schemas.ts'
 import type { Resource } from '../resources/resource.ts'
 import { bodyOf } from './body.ts'
-import { listPage, listPastPage, readPageRequest } from './paging.ts'
+import { listPage, listPastPage, PAGE_QUERY, readPageRequest } from './paging.ts'
 import { memberRoutes, partRoutes } from './part-routes.ts'
 import { contextOf, idOf, route, viewOf } from './route.ts'
 
@@ -14,26 +17,55 @@ export function collectionRoutes(app: FastifyInstance, resource: Resource, servi
   const collection = `/${resource.path}`
   const item = `${collection}/:id`
 
+  const names = schemaNames(resource)
+  const object = shared(names.object)
+
   route(app, collection, {
-    GET: (request) => list(resource, request, services),
-    POST: async (request, reply) => {
-      const context = contextOf(request, services)
-      const { object, revealed } = await create(resource, bodyOf(request), context)
-      return reply.code(201).send({ ...render(resource, object, viewOf(request, services)), ...revealed })
+    GET: {
+      summary: `List ${resource.path}, newest first`,
+      query: PAGE_QUERY,
+      success: ok(shared(names.list)),
+      handler: (request) => list(resource, request, services),
+    },
+    POST: {
+      summary: `Create in ${resource.path}`,
+      body: shared(names.create),
+      success: { status: 201, body: object },
+      refusals: [409],
+      handler: async (request, reply) => {
+        const created = await create(resource, bodyOf(request), contextOf(request, services))
+        const shown = render(resource, created.object, viewOf(request, services))
+        return reply.code(201).send({ ...shown, ...created.revealed })
+      },
     },
   })
   route(app, item, {
-    GET: (request) =>
-      render(resource, find(resource, idOf(request), contextOf(request, services)), viewOf(request, services)),
-    PATCH: (request) => {
-      const context = contextOf(request, services)
-      // The path is judged before the body: an unknown id is 404 whatever was sent.
-      find(resource, idOf(request), context)
-      return render(resource, update(resource, idOf(request), bodyOf(request), context), viewOf(request, services))
+    GET: {
+      summary: `Get one of ${resource.path}`,
+      success: ok(object),
+      handler: (request) =>
+        render(resource, find(resource, idOf(request), contextOf(request, services)), viewOf(request, services)),
     },
-    DELETE: (request, reply) => {
-      remove(resource, idOf(request), contextOf(request, services))
-      return reply.code(204).send()
+    PATCH: {
+      summary: `Update one of ${resource.path}`,
+      body: shared(names.update),
+      success: ok(object),
+      refusals: [409],
+      handler: (request) => {
+        const context = contextOf(request, services)
+        // The path is judged before the body: an unknown id is 404 whatever was sent.
+        find(resource, idOf(request), context)
+        return render(resource, update(resource, idOf(request), bodyOf(request), context), viewOf(request, services))
+      },
+    },
+    DELETE: {
+      summary: `Delete one of ${resource.path}`,
+      success: NO_CONTENT,
+      refusals: [409],
+      handler: (request, reply) => {
+        remove(resource, idOf(request), contextOf(request, services))
+        return reply.code(204).send()
+      },
     },
   })
   for (const part of resource.parts ?? []) partRoutes(app, resource, part, services)

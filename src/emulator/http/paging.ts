@@ -1,4 +1,5 @@
 import { RequestError } from '../errors.ts'
+import { type JsonSchema, TEXT } from '../fields/json-schema.ts'
 import type { JsonObject } from '../json.ts'
 import { render } from '../objects/render.ts'
 import type { View } from '../objects/view.ts'
@@ -6,6 +7,12 @@ import type { Resource } from '../resources/resource.ts'
 import type { Store, StoredObject } from '../store/store.ts'
 
 const LARGEST_PAGE = 100
+
+/** The query parameters of every list. */
+export const PAGE_QUERY: Readonly<Record<string, JsonSchema>> = {
+  limit: { type: 'integer', minimum: 1, maximum: LARGEST_PAGE, default: LARGEST_PAGE },
+  before_id: TEXT,
+}
 
 export interface PageRequest {
   readonly limit: number

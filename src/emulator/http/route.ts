@@ -1,16 +1,17 @@
-import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.ts'
 import { View } from '../objects/view.ts'
 import { type Services, WriteContext } from '../objects/write-context.ts'
-
-export type Handlers = Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', RouteHandlerMethod>>
+import type { Operations } from '../openapi/operation.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /** Registers a path; methods that it does not have are answered with 405 and Allow instead of 404. */
-export function route(app: FastifyInstance, url: string, handlers: Handlers): void {
-  const allow = Object.keys(handlers)
-  for (const [method, handler] of Object.entries(handlers)) app.route({ method, url, handler })
+export function route(app: FastifyInstance, url: string, operations: Operations): void {
+  const allow = Object.keys(operations)
+  for (const [method, operation] of Object.entries(operations)) {
+    app.route({ method, url, handler: operation.handler, config: { operation } })
+  }
   app.route({
     method: METHODS.filter((method) => !allow.includes(method)),
     url,

@@ -1,0 +1,70 @@
+import type { FastifyInstance } from 'fastify'
+import { list, members, TEXT, WHOLE_NUMBER } from '../fields/json-schema.ts'
+import { bodyOf } from '../http/body.ts'
+import { parameter, route } from '../http/route.ts'
+import { NO_CONTENT, ok } from '../openapi/operation.ts'
+import type { Admin } from './admin.ts'
+import { FAULT_SCHEMA, readFaultSpec } from './fault-spec.ts'
+import { numberInQuery } from './query.ts'
+
+const LONGEST_WAIT_MS = 600_000
+
+const FAULT = members({ id: TEXT, spec: { type: 'object' }, matches: WHOLE_NUMBER, hits: WHOLE_NUMBER })
+
+/** Faults that requests and certificates meet. */
+export function faultRoutes(app: FastifyInstance, admin: Admin): void {
+  route(app, '/faults', {
+    GET: {
+      summary: 'The faults in force',
+      success: ok(members({ faults: list(FAULT) })),
+      handler: () => ({ faults: admin.faults() }),
+    },
+    POST: {
+      summary: 'Set a fault',
+      body: FAULT_SCHEMA,
+      success: { status: 201, body: FAULT },
+      handler: (request, reply) => reply.code(201).send(admin.addFault(readFaultSpec(bodyOf(request)))),
+    },
+    DELETE: {
+      summary: 'Delete all faults',
+      success: NO_CONTENT,
+      handler: (_request, reply) => {
+        admin.clearFaults()
+        return reply.code(204).send()
+      },
+    },
+  })
+  route(app, '/faults/:id', {
+    GET: { summary: 'One fault', success: ok(FAULT), handler: (request) => admin.fault(parameter(request, 'id')) },
+    DELETE: {
+      summary: 'Delete a fault',
+      success: NO_CONTENT,
+      handler: (request, reply) => {
+        admin.deleteFault(parameter(request, 'id'))
+        return reply.code(204).send()
+      },
+    },
+  })
+  route(app, '/faults/:id/release', {
+    POST: {
+      summary: 'Let requests that hang on the fault go on',
+      success: NO_CONTENT,
+      handler: (request, reply) => {
+        admin.releaseFault(parameter(request, 'id'))
+        return reply.code(204).send()
+      },
+    },
+  })
+  route(app, '/faults/:id/wait', {
+    GET: {
+      summary: 'The fault once it has acted so often, or as it stands at the time-out',
+      query: { hits: WHOLE_NUMBER, timeoutMs: WHOLE_NUMBER },
+      success: ok(FAULT),
+      handler: (request) => {
+        const hits = numberInQuery(request, 'hits', 1)
+        const timeoutMs = Math.min(LONGEST_WAIT_MS, numberInQuery(request, 'timeoutMs', 30_000))
+        return admin.waitForFault(parameter(request, 'id'), hits, timeoutMs)
+      },
+    },
+  })
+}

@@ -1,0 +1,79 @@
+import type { FastifyInstance } from 'fastify'
+import { list, members, nullable, TEXT, WHOLE_NUMBER } from '../fields/json-schema.ts'
+import { route } from '../http/route.ts'
+import { NO_CONTENT, ok } from '../openapi/operation.ts'
+import type { Admin } from './admin.ts'
+import { numberInQuery, textsInQuery } from './query.ts'
+
+/** How many deliveries one answer holds at most. */
+const MOST_DELIVERIES = 1000
+
+const ENTRY = members({
+  seq: WHOLE_NUMBER,
+  method: TEXT,
+  path: TEXT,
+  query: TEXT,
+  time: TEXT,
+  keyId: nullable(TEXT),
+  account: nullable(TEXT),
+  body: {},
+  status: nullable(WHOLE_NUMBER),
+  responseId: nullable(TEXT),
+  answeredSeq: nullable(WHOLE_NUMBER),
+  fault: nullable(TEXT),
+  operationId: TEXT,
+})
+
+const DELIVERY = members({
+  seq: WHOLE_NUMBER,
+  account: TEXT,
+  destination: TEXT,
+  subscription: TEXT,
+  type: TEXT,
+  attempt: WHOLE_NUMBER,
+  outcome: TEXT,
+  time: TEXT,
+  event: members({ event_id: TEXT, event_type: TEXT, event_timestamp: TEXT, object: { type: 'object' } }),
+})
+
+/** What happened: requests to the API, and events that were delivered. */
+export function recordRoutes(app: FastifyInstance, admin: Admin): void {
+  route(app, '/journal', {
+    GET: {
+      summary: 'Requests to the API in order of arrival',
+      query: { since: WHOLE_NUMBER },
+      success: ok(members({ entries: list(ENTRY) })),
+      handler: (request) => ({ entries: admin.journal(numberInQuery(request, 'since', 0)) }),
+    },
+    DELETE: {
+      summary: 'Forget the requests',
+      success: NO_CONTENT,
+      handler: (_request, reply) => {
+        admin.clearJournal()
+        return reply.code(204).send()
+      },
+    },
+  })
+  route(app, '/deliveries', {
+    GET: {
+      summary: 'Events as they were delivered, oldest first',
+      query: { since: WHOLE_NUMBER, limit: WHOLE_NUMBER, destination: TEXT, type: TEXT },
+      success: ok(members({ deliveries: list(DELIVERY) })),
+      handler: (request) => ({
+        deliveries: admin.deliveries({
+          ...textsInQuery(request, ['destination', 'type']),
+          since: numberInQuery(request, 'since', 0),
+          limit: Math.min(MOST_DELIVERIES, numberInQuery(request, 'limit', 100)),
+        }),
+      }),
+    },
+    DELETE: {
+      summary: 'Forget the deliveries',
+      success: NO_CONTENT,
+      handler: (_request, reply) => {
+        admin.clearDeliveries()
+        return reply.code(204).send()
+      },
+    },
+  })
+}

@@ -1,0 +1,88 @@
+import type { FastifyInstance } from 'fastify'
+import { invalid } from '../errors.ts'
+import { list, members, TEXT } from '../fields/json-schema.ts'
+import { anything, integer, nonEmptyString, object, string } from '../fields/readers.ts'
+import { bodyOf } from '../http/body.ts'
+import { route } from '../http/route.ts'
+import { type JsonObject, textOf } from '../json.ts'
+import { NO_CONTENT, ok } from '../openapi/operation.ts'
+import type { Admin } from './admin.ts'
+import { textsInQuery } from './query.ts'
+
+const clockForm = object({
+  advanceSeconds: { read: integer(-100 * 366 * 86_400, 100 * 366 * 86_400), absent: null },
+  set: { read: nonEmptyString, absent: null },
+  reset: { read: anything, absent: null },
+})
+const recordForm = object({ name: { read: nonEmptyString }, type: { read: nonEmptyString }, value: { read: string } })
+const tokenForm = object({ token: { read: nonEmptyString } })
+
+const CLOCK = members({ now: TEXT })
+const DNS_RECORD = members({ name: TEXT, type: TEXT, value: TEXT })
+
+/** What surrounds the API: time, public DNS, and whoever plays an agent. */
+export function worldRoutes(app: FastifyInstance, admin: Admin): void {
+  const time = (): JsonObject => ({ now: new Date(admin.now()).toISOString() })
+  route(app, '/clock', {
+    GET: { summary: 'Emulated time', success: ok(CLOCK), handler: time },
+    POST: {
+      summary: 'Move emulated time',
+      body: clockForm.schema,
+      success: ok(CLOCK),
+      handler: (request) => {
+        moveClock(admin, clockForm(bodyOf(request), 'clock'))
+        return time()
+      },
+    },
+  })
+  route(app, '/credentials/verify', {
+    POST: {
+      summary: 'The tunnel credential that a token is of',
+      body: tokenForm.schema,
+      success: ok(members({ id: TEXT, account: TEXT })),
+      refusals: [404],
+      handler: (request) => admin.verifyCredential(textOf(tokenForm(bodyOf(request), 'body'), 'token')),
+    },
+  })
+  route(app, '/dns', {
+    GET: {
+      summary: 'The DNS table',
+      success: ok(members({ records: list(DNS_RECORD) })),
+      handler: () => ({ records: admin.dns() }),
+    },
+    PUT: {
+      summary: 'Publish a DNS record',
+      body: recordForm.schema,
+      success: NO_CONTENT,
+      handler: (request, reply) => {
+        const record = recordForm(bodyOf(request), 'record')
+        admin.putDns({ name: textOf(record, 'name'), type: textOf(record, 'type'), value: textOf(record, 'value') })
+        return reply.code(204).send()
+      },
+    },
+    DELETE: {
+      summary: 'Remove the DNS records that agree with every parameter given',
+      query: { name: TEXT, type: TEXT, value: TEXT },
+      success: NO_CONTENT,
+      handler: (request, reply) => {
+        admin.deleteDns(textsInQuery(request, ['name', 'type', 'value']))
+        return reply.code(204).send()
+      },
+    },
+  })
+}
+
+/** `{advanceSeconds}`, `{set}` (RFC 3339) or `{reset: true}`. */
+function moveClock(admin: Admin, { advanceSeconds, set, reset }: JsonObject): void {
+  const given = [advanceSeconds, set, reset].filter((value) => value !== null)
+  if (given.length !== 1) throw invalid('clock', 'must hold exactly one of advanceSeconds, set, reset')
+  if (typeof advanceSeconds === 'number') {
+    admin.advanceClock(advanceSeconds)
+  } else if (typeof set === 'string') {
+    const milliseconds = Date.parse(set)
+    if (Number.isNaN(milliseconds)) throw invalid('clock.set', 'is not an RFC 3339 timestamp')
+    admin.setClock(milliseconds)
+  } else {
+    admin.resetClock()
+  }
+}
