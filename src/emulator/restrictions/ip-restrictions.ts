@@ -1,6 +1,6 @@
 import { textsOf } from '../json.ts'
 import type { Store } from '../store/store.ts'
-import { type IpRule, RuleSet } from './rule-set.ts'
+import { admits, type IpRule, RuleSet } from './rule-set.ts'
 
 /** The restrictions that do not admit an address, by id; all of them must admit. */
 export interface Objections {
@@ -9,70 +9,75 @@ export interface Objections {
   readonly warnings: readonly string[]
 }
 
-interface Compiled {
+interface Restriction {
   readonly id: string
   readonly enforced: boolean
-  readonly rules: RuleSet
+  readonly policies: readonly string[]
 }
 
-interface AccountRestrictions {
-  /** The state of the store when this was read. */
-  readonly readAt: string
-  readonly restrictions: readonly Compiled[]
+interface Account {
+  readonly restrictions: readonly Restriction[]
+  /** By id of the policy, as far as they have been asked for. */
+  readonly policies: Map<string, RuleSet>
 }
 
 const NONE: Objections = { enforced: [], warnings: [] }
 
 /**
- * The restrictions of one type, by account. Judging is part of every request, so they are kept in memory in a form that is
- * quick to ask, and read from the store again only after a change to what they are made of.
+ * The restrictions of one type, by account. Judging is part of every request, so they are kept in memory, and what a write
+ * touches is forgotten and read from the store again when next asked for: writes elsewhere cost nothing here.
  */
 export class IpRestrictions {
   readonly #store: Store
   readonly #type: string
-  readonly #accounts = new Map<string, AccountRestrictions>()
+  readonly #accounts = new Map<string, Account>()
 
   /** @param type of `management-api.md § IP policies, rules, restrictions`, such as `api` */
   constructor(store: Store, type: string) {
     this.#store = store
     this.#type = type
+    store.changes.watch({
+      changed: ({ account, collection }, states) => {
+        if (collection === 'ip_restrictions') this.#accounts.delete(account)
+        if (collection !== 'ip_policy_rules') return
+        for (const { ip_policy_id } of states) this.#accounts.get(account)?.policies.delete(String(ip_policy_id))
+      },
+      cleared: () => this.#accounts.clear(),
+    })
   }
 
   /** What the account's restrictions say against a caller from `source`. */
   judge(account: string, source: string): Objections {
-    const restrictions = this.#restrictionsOf(account)
-    if (restrictions.length === 0) return NONE
-    const objecting = restrictions.filter(({ rules }) => !rules.admits(source))
+    const known = this.#account(account)
+    if (known.restrictions.length === 0) return NONE
+    const objecting = known.restrictions.filter(({ policies }) => {
+      const rules = policies.map((policy) => this.#policy(account, known, policy))
+      return !admits(rules, source)
+    })
     return {
       enforced: objecting.filter(({ enforced }) => enforced).map(({ id }) => id),
       warnings: objecting.filter(({ enforced }) => !enforced).map(({ id }) => id),
     }
   }
 
-  #restrictionsOf(account: string): readonly Compiled[] {
+  #account(account: string): Account {
     const known = this.#accounts.get(account)
-    if (known !== undefined && known.readAt === this.#stateBehind(known.restrictions)) return known.restrictions
-    const restrictions = this.#read(account)
-    this.#accounts.set(account, { readAt: this.#stateBehind(restrictions), restrictions })
-    return restrictions
-  }
-
-  /** Changes when what was read may be out of date. */
-  #stateBehind(restrictions: readonly Compiled[]): string {
-    // Without restrictions the rules of policies do not matter: writing many of them must not cost anything here.
-    const sources = restrictions.length === 0 ? ['ip_restrictions'] : ['ip_restrictions', 'ip_policy_rules']
-    return sources.map((collection) => this.#store.changes.revision(collection)).join(' ')
-  }
-
-  #read(account: string): readonly Compiled[] {
-    return this.#store
+    if (known !== undefined) return known
+    const restrictions = this.#store
       .page(account, 'ip_restrictions', Number.MAX_SAFE_INTEGER)
       .filter(({ type }) => type === this.#type)
-      .map(({ id, enforced, ip_policy_ids }) => ({
-        id,
-        enforced: enforced === true,
-        rules: new RuleSet(textsOf(ip_policy_ids).flatMap((policy) => this.#rulesOf(account, policy))),
-      }))
+      .map(({ id, enforced, ip_policy_ids }) => ({ id, enforced: enforced === true, policies: textsOf(ip_policy_ids) }))
+    const read: Account = { restrictions, policies: new Map() }
+    this.#accounts.set(account, read)
+    return read
+  }
+
+  #policy(account: string, { policies }: Account, id: string): RuleSet {
+    const known = policies.get(id)
+    if (known !== undefined) return known
+    const read = new RuleSet(this.#rulesOf(account, id))
+    policies.set(id, read)
+    return read
   }
 
   /** None for a policy that was deleted: its rules went with it. */

@@ -9,9 +9,20 @@ export interface IpRule {
 }
 
 /**
- * The rules of all policies of one restriction, judged together (`api-decisions.md § Behaviour`): a matching deny refuses,
+ * Whether a restriction with these policies admits an address (`api-decisions.md § Behaviour`): a matching deny refuses,
  * else a matching allow admits, else the address is refused; so no rules at all refuse everything. Pure.
+ *
+ * @param source an IPv4 or IPv6 address; any other text is refused
  */
+export function admits(policies: readonly RuleSet[], source: string): boolean {
+  const ip = parseAddress(source)
+  if (ip === undefined) return false
+  const address = numberOf(ip)
+  const matches = policies.map((policy) => policy.match(address))
+  return !matches.includes('deny') && matches.includes('allow')
+}
+
+/** The rules of one IP policy, in a form that is quick to ask. */
 export class RuleSet {
   readonly #allowed = new AddressSet()
   readonly #denied = new AddressSet()
@@ -20,12 +31,10 @@ export class RuleSet {
     for (const { cidr, action } of rules) (action === 'deny' ? this.#denied : this.#allowed).add(cidr)
   }
 
-  /** @param source an IPv4 or IPv6 address; anything else is in no range and therefore refused */
-  admits(source: string): boolean {
-    const ip = parseAddress(source)
-    if (ip === undefined) return false
-    const address = numberOf(ip)
-    return !this.#denied.has(address) && this.#allowed.has(address)
+  /** The action of the rules that match; a deny comes first. Undefined when none does. */
+  match(address: Address): IpRule['action'] | undefined {
+    if (this.#denied.has(address)) return 'deny'
+    return this.#allowed.has(address) ? 'allow' : undefined
   }
 }
 

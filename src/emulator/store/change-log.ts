@@ -8,6 +8,17 @@ interface Change {
   readonly before: StoredObject | undefined
 }
 
+/** Whoever keeps something made of stored objects, and has to forget it when they change. */
+interface ChangeWatcher {
+  /**
+   * An object is being written, in a transaction that may still be undone; `states` are the object before and after, as far
+   * as there is one.
+   */
+  changed(key: ObjectKey, states: readonly StoredObject[]): void
+  /** Everything is being replaced. */
+  cleared(): void
+}
+
 /** How many changes are remembered; older ones can no longer be undone. */
 const CAPACITY = 20_000
 
@@ -19,24 +30,22 @@ export class ChangeLog {
   readonly #now: () => number
   #changes: Change[] = []
   #pending: Change[] = []
-  readonly #revisions = new Map<string, number>()
-  #clears = 0
+  readonly #watchers: ChangeWatcher[] = []
 
   constructor(now: () => number) {
     this.#now = now
   }
 
-  record(key: ObjectKey, before: StoredObject | undefined): void {
+  /** Notes a write: what was there before, and what is there after it, either undefined where nothing is. */
+  record(key: ObjectKey, before: StoredObject | undefined, after: StoredObject | undefined): void {
     this.#pending.push({ key, at: this.#now(), before })
-    this.#touch(key.collection)
+    const states = [before, after].filter((state) => state !== undefined)
+    for (const watcher of this.#watchers) watcher.changed(key, states)
   }
 
-  /**
-   * A number that grows with each change to a collection, of whichever account, and when one is undone. Whoever keeps what it
-   * made of the collection learns from it that this is out of date.
-   */
-  revision(collection: string): number {
-    return this.#clears + (this.#revisions.get(collection) ?? 0)
+  /** Tells `watcher` of every write from now on. */
+  watch(watcher: ChangeWatcher): void {
+    this.#watchers.push(watcher)
   }
 
   commit(): void {
@@ -47,14 +56,14 @@ export class ChangeLog {
   }
 
   rollback(): void {
-    for (const { key } of this.#pending) this.#touch(key.collection)
     this.#pending = []
   }
 
+  /** Everything is about to be replaced. */
   clear(): void {
     this.#changes = []
     this.#pending = []
-    this.#clears += 1
+    for (const watcher of this.#watchers) watcher.cleared()
   }
 
   /**
@@ -69,9 +78,5 @@ export class ChangeLog {
       differences.set(change.key.id, change.before)
     }
     return differences
-  }
-
-  #touch(collection: string): void {
-    this.#revisions.set(collection, (this.#revisions.get(collection) ?? 0) + 1)
   }
 }

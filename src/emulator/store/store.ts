@@ -82,7 +82,7 @@ export class Store {
   }
 
   put(account: string, collection: string, object: StoredObject): void {
-    this.changes.record({ account, collection, id: object.id }, this.get(account, collection, object.id))
+    this.changes.record({ account, collection, id: object.id }, this.get(account, collection, object.id), object)
     this.run('INSERT OR REPLACE INTO objects (account, collection, id, body) VALUES (?, ?, ?, ?)', [
       account,
       collection,
@@ -93,7 +93,7 @@ export class Store {
 
   /** Removes the object and everything recorded under its id, except links that others hold on it. */
   remove(account: string, collection: string, id: string): void {
-    this.changes.record({ account, collection, id }, this.get(account, collection, id))
+    this.changes.record({ account, collection, id }, this.get(account, collection, id), undefined)
     this.run('DELETE FROM objects WHERE account = ? AND collection = ? AND id = ?', [account, collection, id])
     this.run('DELETE FROM links WHERE account = ? AND holder = ?', [account, id])
     this.run('DELETE FROM claims WHERE account = ? AND id = ?', [account, id])

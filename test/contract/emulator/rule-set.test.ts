@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { cidr } from '../../../src/emulator/fields/cidr.ts'
-import { type IpRule, RuleSet } from '../../../src/emulator/restrictions/rule-set.ts'
+import { admits, type IpRule, RuleSet } from '../../../src/emulator/restrictions/rule-set.ts'
 
 /** An address as its bits in text, of few different ones, so that ranges and addresses meet. */
 const bits = (width: 32 | 128): fc.Arbitrary<string> =>
@@ -44,19 +44,19 @@ function modelAdmits(rules: readonly ModelRule[], source: string): boolean {
   return matching.some(({ action }) => action === 'allow')
 }
 
-it('admits what the rule in words admits, whatever the rules, their order and the family', () => {
+it('admits what the rule in words admits, whatever the rules, their order, the family and the policies they stand in', () => {
   const seen = new Set<boolean>()
   fc.assert(
     fc.property(
-      fc.array(modelRule, { maxLength: 8 }),
+      fc.array(fc.array(modelRule, { maxLength: 4 }), { maxLength: 3 }),
       fc.array(address, { minLength: 1, maxLength: 8 }),
-      (rules, from) => {
-        const set = new RuleSet(rules.map(ruleOf))
+      (policies, from) => {
+        const sets = policies.map((rules) => new RuleSet(rules.map(ruleOf)))
         for (const source of from) {
-          const expected = modelAdmits(rules, source)
+          const expected = modelAdmits(policies.flat(), source)
           seen.add(expected)
-          expect(set.admits(written(source))).toBe(expected)
-          if (source.length === 32) expect(set.admits(`::ffff:${written(source)}`)).toBe(expected)
+          expect(admits(sets, written(source))).toBe(expected)
+          if (source.length === 32) expect(admits(sets, `::ffff:${written(source)}`)).toBe(expected)
         }
       },
     ),
@@ -66,17 +66,18 @@ it('admits what the rule in words admits, whatever the rules, their order and th
 })
 
 it('admits nothing without rules, and no text that is not an address', () => {
-  expect(new RuleSet([]).admits('127.0.0.1')).toBe(false)
+  expect(admits([], '127.0.0.1')).toBe(false)
+  expect(admits([new RuleSet([])], '127.0.0.1')).toBe(false)
   const everything = new RuleSet([
     { cidr: '0.0.0.0/0', action: 'allow' },
     { cidr: '::/0', action: 'allow' },
   ])
-  for (const source of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) expect(everything.admits(source)).toBe(true)
-  for (const source of ['', '127.1', 'fe80::1%eth0', 'localhost']) expect(everything.admits(source)).toBe(false)
+  for (const source of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) expect(admits([everything], source)).toBe(true)
+  for (const source of ['', '127.1', 'fe80::1%eth0', 'localhost']) expect(admits([everything], source)).toBe(false)
 })
 
 it('takes a range of mapped addresses for the IPv4 range in it', () => {
   const mapped = new RuleSet([{ cidr: '::ffff:10.0.0.0/104', action: 'allow' }])
-  expect(['10.255.0.1', '::ffff:10.0.0.1'].map((source) => mapped.admits(source))).toEqual([true, true])
-  expect(['11.0.0.1', '::a00:1'].map((source) => mapped.admits(source))).toEqual([false, false])
+  expect(['10.255.0.1', '::ffff:10.0.0.1'].map((source) => admits([mapped], source))).toEqual([true, true])
+  expect(['11.0.0.1', '::a00:1'].map((source) => admits([mapped], source))).toEqual([false, false])
 })
