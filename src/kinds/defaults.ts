@@ -1,5 +1,6 @@
 import { reasons } from '../managed/reasons.ts'
 import type { Fields, Readiness } from '../managed/types/descriptor.ts'
+import type { Release } from '../managed/types/target.ts'
 
 /**
  * The parts of a descriptor that most kinds leave as they are: no children to name, nothing fixed, marked in their metadata, no secrets, ready as soon as
@@ -10,12 +11,15 @@ export const plain = {
   references: () => [],
   inputs: () => [],
   problems: (): readonly string[] => [],
+  inputProblems: (): readonly string[] => [],
   createOnly: [],
   markedBy: 'metadata',
   updateOnly: [],
   secretFields: [],
   comparable: (fields: Fields): Fields => fields,
   intent: (): Fields => ({}),
+  parts: [],
+  release: (): Release => ({ type: 'delete' }),
   unusable: (): string | undefined => undefined,
 } as const
 

@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../api/types.ts'
+import type { Ref } from '../managed/types/common.ts'
 import type { Desired, Fields, FoundReference } from '../managed/types/descriptor.ts'
 import { comparablePolicy, sentPolicy } from './edge-policy.ts'
 import type { EdgeSpec } from './edge-schema.ts'
@@ -60,12 +61,18 @@ const ipRestriction: EdgeModule = {
 const mutualTLS: EdgeModule = {
   field: 'mutualTLS',
   name: 'mutual_tls',
-  references: () => [],
+  references: ({ mutualTLS: module }) =>
+    (module?.certificateAuthorityRefs ?? []).map((ref, index) => ({
+      path: `spec.mutualTLS.certificateAuthorityRefs[${index}]`,
+      kind: 'CertificateAuthority',
+      ref,
+    })),
   problems: ({ mutualTLS: module }) =>
     missing('spec.mutualTLS.certificateAuthorityRefs', module?.certificateAuthorityRefs?.[0]),
-  sent: ({ spec }) => {
-    const refs = spec.mutualTLS?.certificateAuthorityRefs
-    return refs && { enabled: true, certificate_authority_ids: unique(refs.map(({ id }) => id)) }
+  sent: (desired) => {
+    const refs = desired.spec.mutualTLS?.certificateAuthorityRefs
+    const id = (ref: Ref): string => desired.id('CertificateAuthority', ref)
+    return refs && { enabled: true, certificate_authority_ids: unique(refs.map(id)) }
   },
   held: (module) => ({ enabled: true, certificate_authority_ids: refIds(module.certificate_authorities) }),
   comparable: (module) => ({

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { commonSpec, commonSpecRules, commonStatus, idReference, reference } from '../managed/types/common.ts'
+import { commonSpec, commonSpecRules, commonStatus, reference } from '../managed/types/common.ts'
 import { anyObject, bool, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { exactlyOne, fixedField, type Rule } from '../schema/rules.ts'
@@ -87,7 +87,7 @@ const mutualTLS = object(
   {
     enabled,
     certificateAuthorityRefs: Type.Optional(
-      list(idReference('certificate authority'), {
+      list(reference('CertificateAuthority'), {
         description: 'Authorities of which a client needs a certificate; at least one.',
         minItems: 1,
         maxItems: REFERENCES,

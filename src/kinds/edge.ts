@@ -19,6 +19,7 @@ import { objectOf, refId, refIds, sorted, textsOf } from './remote.ts'
 const refersTo: readonly ReferenceKind[] = [
   { kind: 'Backend', idsIn: ({ backend }) => [refId(objectOf(backend)?.backend)].filter((id) => id !== undefined) },
   { kind: 'IPPolicy', idsIn: ({ ip_restriction }) => refIds(objectOf(ip_restriction)?.ip_policies) },
+  { kind: 'CertificateAuthority', idsIn: ({ mutual_tls }) => refIds(objectOf(mutual_tls)?.certificate_authorities) },
   { kind: 'ReservedDomain', idsIn: () => [], uses: usesDomain },
   { kind: 'ReservedAddress', idsIn: () => [], uses: usesAddress },
 ]

@@ -2,6 +2,8 @@ import type { Descriptor } from '../managed/types/descriptor.ts'
 import { account } from './account.ts'
 import { agentIngress } from './agent-ingress.ts'
 import { backend } from './backend.ts'
+import { botUser } from './bot-user.ts'
+import { certificateAuthority } from './certificate-authority.ts'
 import { clusterAccount } from './cluster-account.ts'
 import { edge } from './edge.ts'
 import { eventDestination } from './event-destination.ts'
@@ -10,6 +12,7 @@ import { ipPolicy } from './ip-policy.ts'
 import { ipRestriction } from './ip-restriction.ts'
 import { reservedAddress } from './reserved-address.ts'
 import { reservedDomain } from './reserved-domain.ts'
+import { sshCertificateAuthority } from './ssh-certificate-authority.ts'
 
 /** Every kind. Adding one is its file and a line here. */
 export const kinds: readonly Descriptor[] = [
@@ -22,6 +25,9 @@ export const kinds: readonly Descriptor[] = [
   reservedDomain,
   reservedAddress,
   agentIngress,
+  sshCertificateAuthority,
+  botUser,
+  certificateAuthority,
   eventDestination,
   eventSubscription,
 ]

@@ -38,6 +38,8 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
     now: context.clock.now(),
     marker: (nonce) => markerText(context, cr, nonce),
   }
+  const problems = descriptor.inputProblems(desired)
+  if (problems.length > 0) throw new TerminalError(reasons.InvalidInput, problems.join('; '))
   return { desired, references, inputs }
 }
 

@@ -43,7 +43,7 @@ export function planCreate<Spec extends CommonSpec>(
   const { description } = desired.spec
   return {
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)),
-    ...(description ? { description } : {}),
+    ...(description && descriptor.markedBy === 'metadata' ? { description } : {}),
     [descriptor.markedBy]: marker,
   }
 }

@@ -16,6 +16,8 @@ export const reasons = {
   CreateUnresolved: 'CreateUnresolved',
   /** A referenced resource does not exist or is not usable yet. */
   ReferenceNotReady: 'ReferenceNotReady',
+  /** A referenced resource does not take what refers to it; the message says why. */
+  ReferenceRefused: 'ReferenceRefused',
   /** References form a cycle. */
   ReferenceCycle: 'ReferenceCycle',
   /** A Secret, or the key in it, does not exist. */
@@ -32,6 +34,8 @@ export const reasons = {
   AccountNotAllowed: 'AccountNotAllowed',
   /** A value in the spec cannot work; the message names the field. */
   InvalidSpec: 'InvalidSpec',
+  /** A value from a Secret or ConfigMap cannot work; the message names the field. */
+  InvalidInput: 'InvalidInput',
   /** The API refused the request for good. */
   Rejected: 'Rejected',
   /** The API refused because a unique name is taken or the object is in use. */
@@ -56,6 +60,8 @@ export const reasons = {
   RenewalFailing: 'RenewalFailing',
   /** No certificate is managed for this resource. */
   CertificateNotManaged: 'CertificateNotManaged',
+  /** A certificate is no longer valid. */
+  Expired: 'Expired',
   /** The API refused the key. */
   Unauthorized: 'Unauthorized',
   /** The API does not answer. */

@@ -109,6 +109,12 @@ export const drifts: Readonly<Record<string, DriftsByField>> = {
       () => ({ certificate_management_policy: null }),
     ],
   },
+  bot_users: {
+    name: [() => ({ name: byHand })],
+    active: [({ active }) => ({ active: !active })],
+  },
+  certificate_authorities: texts,
+  ssh_certificate_authorities: texts,
   event_destinations: {
     ...texts,
     target: [({ target }) => ({ target: otherTarget(asBody(target)) })],

@@ -1,5 +1,5 @@
 import type { SeedSpec } from '../../src/emulator/admin/seed.ts'
-import { caPem } from './contract/ca-pem.ts'
+import { caPem, partnerCaPem } from './contract/ca-pem.ts'
 
 /** A CR to be applied. */
 export interface Manifest {
@@ -20,7 +20,13 @@ export interface SpecCase {
 }
 
 /** Values of the Secret that specs refer to. */
-export const SECRET = { name: 'spec-inputs', values: { apiKey: 'key-1', accessKeyID: 'id-1', secretAccessKey: 's-1' } }
+export const SECRET = {
+  name: 'spec-inputs',
+  values: { apiKey: 'key-1', accessKeyID: 'id-1', secretAccessKey: 's-1', caPEM: caPem },
+}
+
+/** Values of the ConfigMap that specs refer to. */
+export const CONFIG_MAP = { name: 'spec-inputs', values: { caPEM: partnerCaPem } }
 
 /** Objects that specs refer to by id, since no kind makes them. */
 export const SEED: SeedSpec = {
@@ -208,6 +214,24 @@ const specCases: readonly SpecCase[] = [
     domain: `${name}.tunnel.example`,
     certificateManagementPolicy: { authority: 'LetsEncrypt', privateKeyType: 'ECDSA' },
   })),
+
+  specCase('BotUser', 'minimal', (name) => ({ name: `bot of ${name}` })),
+  specCase('BotUser', 'full', (name) => ({ name: `bot of ${name}`, active: false })),
+
+  specCase('CertificateAuthority', 'minimal', () => ({ caPEM: caPem })),
+  specCase('CertificateAuthority', 'full', (name) => ({ ...described(name), caPEM: partnerCaPem })),
+  specCase('CertificateAuthority', 'from a Secret', () => ({ caPEMFrom: { secretKeyRef: secretKeyRef('caPEM') } })),
+  specCase('CertificateAuthority', 'from a ConfigMap', () => ({
+    caPEMFrom: { configMapKeyRef: { name: CONFIG_MAP.name, key: 'caPEM' } },
+  })),
+
+  specCase('SSHCertificateAuthority', 'minimal', () => ({})),
+  specCase('SSHCertificateAuthority', 'full', (name) => ({
+    ...described(name),
+    privateKeyType: 'ECDSA',
+    ellipticCurve: 'P-384',
+  })),
+  specCase('SSHCertificateAuthority', 'RSA', () => ({ privateKeyType: 'RSA', keySize: 2048 })),
 
   specCase('EventDestination', 'minimal', (name) => destination(name).spec),
   specCase('EventDestination', 'full', (name) => ({

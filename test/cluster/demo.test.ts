@@ -84,6 +84,11 @@ test('every object of the account equals what its manifest says', async () => {
     enforced: true,
     ip_policies: [expect.objectContaining({ id: office.id })],
   })
+  expect(await only('ssh_certificate_authorities')).toMatchObject({
+    description: 'Signs for the people of the shop',
+    key_type: 'ed25519',
+    public_key: expect.stringMatching(/^ssh-ed25519 /),
+  })
   const groups = await all('backends/tunnel_group')
   const labels = (version: string): unknown => expect.objectContaining({ labels: { app: 'shop', version } })
   expect(groups).toHaveLength(2)
@@ -117,6 +122,13 @@ test('every object of the account equals what its manifest says', async () => {
   })
   const address = await only('reserved_addrs')
   expect(address).toMatchObject({ region: 'eu' })
+  expect(await only('bot_users')).toMatchObject({ name: 'Deployment pipeline', active: true })
+  const authority = await only('certificate_authorities')
+  expect(authority).toMatchObject({
+    description: "Certificates of the staff's laptops",
+    subject_common_name: 'Test Clients CA',
+    key_usages: ['keyCertSign', 'crlSign'],
+  })
   const restriction = { enabled: true, ip_policies: [expect.objectContaining({ id: office.id })] }
   expect(await only('edges/tls')).toMatchObject({
     description: 'The shop',
@@ -124,7 +136,7 @@ test('every object of the account equals what its manifest says', async () => {
     hostports: ['shop.tunnel.example:443'],
     backend: { enabled: true, backend: { id: storefront.id } },
     ip_restriction: restriction,
-    mutual_tls: null,
+    mutual_tls: { enabled: true, certificate_authorities: [expect.objectContaining({ id: authority.id })] },
     tls_termination: { enabled: true, terminate_at: 'edge', min_version: '1.2' },
     policy: {
       enabled: true,

@@ -28,10 +28,16 @@ const deletionPolicy = choice(['Delete', 'Retain'], {
     'What happens to the remote object when this resource is deleted: Delete (default for what Culvert created) removes it, Retain leaves it as it is and makes no API call.',
 })
 
-/** `description` and `metadata` with their limits (`management-api.md § Limits`), and what every managed kind shares. */
+/** What every managed kind shares, whatever its objects can hold. */
+export const bareSpec = {
+  accountRef: Type.Optional(accountRef),
+  deletionPolicy: Type.Optional(deletionPolicy),
+}
+
+/** `bareSpec` with `description` and `metadata` and their limits (`management-api.md § Limits`). */
 export function commonSpec(limits: TextLimits) {
   return {
-    accountRef: Type.Optional(accountRef),
+    ...bareSpec,
     description: Type.Optional(
       limitedText('description', limits, { description: 'Free text shown beside the object. Default: empty.' }),
     ),
@@ -41,7 +47,6 @@ export function commonSpec(limits: TextLimits) {
           'Your own data, kept to the byte. A JSON object with a top-level `culvert` key is refused: Culvert marks its objects with that. Default: such a mark.',
       }),
     ),
-    deletionPolicy: Type.Optional(deletionPolicy),
   }
 }
 
@@ -168,14 +173,6 @@ export function reference(target: string) {
       ),
     },
     { description: `The ${target}: exactly one of name and id.`, rules: [exactlyOne(['name', 'id'])] },
-  )
-}
-
-/** A reference by id only, for objects that have no kind. */
-export function idReference(target: string) {
-  return object(
-    { id: text({ description: `Id of the ${target}.`, minLength: 1, maxLength: 255 }) },
-    { description: `The ${target}, by id.` },
   )
 }
 

@@ -1,6 +1,7 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
 import type { CommonSpec, CommonStatus, InputSource, KeyRef, Ref } from './common.ts'
+import type { Release, TargetView } from './target.ts'
 
 /** Fields of a remote object by the API's names, in the form in which they are sent. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -24,6 +25,11 @@ export interface FoundReference {
   readonly ref: Ref
   /** The remote object itself is needed, not only its id (an edge's hostport needs the domain's name). */
   readonly needsObject?: boolean
+  /**
+   * The CR is a part of the target, and so need not wait until that is usable. Asked each time: why the target takes no such part;
+   * undefined when it does.
+   */
+  partOf?(target: TargetView): string | undefined
 }
 
 /** A value that a spec takes from a Secret or ConfigMap, with the place where it says so. */
@@ -74,13 +80,6 @@ export interface Readiness {
   readonly conditions?: readonly KindCondition[]
   /** Look at the remote object again after this many milliseconds. Absent: changes are noticed by the drift pass. */
   readonly lookAgainMs?: number
-}
-
-/** A CR as others see it when they refer to it. */
-export interface TargetView {
-  readonly generation: number
-  readonly spec: Fields
-  readonly status: CommonStatus & Fields
 }
 
 export type ChildOperation =
@@ -161,6 +160,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   inputs(spec: Spec): readonly Input[]
   /** Problems of the spec that CEL cannot see; each names field, value and remedy. */
   problems(spec: Spec): readonly string[]
+  /** Problems of the values that `inputs` found; each names the field and the remedy, and never the value. */
+  inputProblems(desired: Desired<Spec>): readonly string[]
   /** API fields that a POST carries and a PATCH must not. */
   readonly createOnly: readonly string[]
   /** API fields that only a PATCH carries. */
@@ -195,6 +196,13 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   unusable(view: TargetView): string | undefined
   /** When the certificate of the object is to be renewed, from its status; for kinds with certificates. */
   renewsAt?(status: Fields): string | undefined
+  /**
+   * Kinds whose CRs make up what a CR of this kind is, by referring to it as `partOf`: it is looked at again when one of them
+   * changes, and `unusable` is told of them.
+   */
+  readonly parts: readonly string[]
+  /** For a part: what becomes of its object when it is deleted. `wholes` are the CRs that it is part of, where there are any. */
+  release(wholes: readonly TargetView[]): Release
   readonly children?: Children<Spec>
   /** What the kind writes into a Secret or ConfigMap; its status then has `outputStatus`. */
   readonly output?: OneTimeOutput<Spec> | DerivedOutput<Spec>

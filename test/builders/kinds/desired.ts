@@ -1,6 +1,7 @@
 import type { RemoteObject } from '../../../src/api/types.ts'
 import type { Ref } from '../../../src/managed/types/common.ts'
 import type { Desired, Fields } from '../../../src/managed/types/descriptor.ts'
+import { caPem, partnerCaPem } from '../contract/ca-pem.ts'
 
 interface Given<Spec> {
   readonly spec: Spec
@@ -9,7 +10,9 @@ interface Given<Spec> {
   readonly objects?: Readonly<Record<string, RemoteObject>>
 }
 
-/** Everything resolved by rule: the id of `Kind/name` is `id-of-name`, an input is `name/key`. */
+const PEMS: Readonly<Record<string, string>> = { ca: caPem, 'partner-ca': partnerCaPem }
+
+/** Everything resolved by rule: the id of `Kind/name` is `id-of-name`, an input is `name/key`, but for keys that name a PEM. */
 export function desiredOf<Spec>({ spec, status = {}, objects = {} }: Given<Spec>): Desired<Spec> {
   const id = (_kind: string, ref: Ref): string => ref.id ?? `id-of-${ref.name}`
   return {
@@ -17,7 +20,7 @@ export function desiredOf<Spec>({ spec, status = {}, objects = {} }: Given<Spec>
     status,
     id,
     target: (kind, ref) => ({ id: id(kind, ref), object: objects[`${kind}/${ref.name ?? ref.id}`] }),
-    input: (_source, { name, key }) => `${name}/${key}`,
+    input: (_source, { name, key }) => PEMS[key] ?? `${name}/${key}`,
     now: Date.UTC(2026, 0, 1),
     marker: (nonce) => `{"culvert":"${nonce}"}`,
   }

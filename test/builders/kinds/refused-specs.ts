@@ -1,3 +1,5 @@
+import { caPem } from '../contract/ca-pem.ts'
+
 /** A spec that the apiserver must refuse: at create, or as a change of `before`. */
 export interface RefusedSpec {
   readonly kind: string
@@ -26,6 +28,9 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   ReservedDomain: { domain: '*.apps.example.com', region: 'eu', certificateManagementPolicy: {} },
   ReservedAddress: { region: 'eu' },
   AgentIngress: { domain: 'agents.example.com', certificateManagementPolicy: {} },
+  SSHCertificateAuthority: { privateKeyType: 'ECDSA', ellipticCurve: 'P-384' },
+  BotUser: { name: 'pipeline' },
+  CertificateAuthority: { caPEM: caPem },
   EventDestination: { monitor: { apiKeySecretRef: { name: 'monitor', key: 'key' } } },
   EventSubscription: { sources: [{ type: 'ip_policy_created.v0' }], destinationRefs: [{ name: 'log' }] },
 }
@@ -45,6 +50,7 @@ const long = `${'a'.repeat(254)}ä`
 const account = { kind: 'Account', name: 'default' }
 const rule = { cidr: '10.0.0.0/8', action: 'allow' }
 const stream = { streamARN: 'arn:stream' }
+const key = { name: 'a', key: 'b' }
 const tls = (fields: Spec): Spec => ({ protocol: 'TLS', ...fields })
 const upstream = { terminateAt: 'Upstream' }
 
@@ -56,6 +62,9 @@ const accounts = ['Account', 'ClusterAccount'].flatMap((kind) => [
   row(kind, 'with a resync too seldom', { resyncInterval: '25h' }, 'resyncInterval must be from 1s to 24h: write'),
 ])
 
+/** Kinds whose texts are not limited in bytes, or that have none. */
+const OTHERWISE_DESCRIBED: ReadonlySet<string> = new Set(['Backend', 'BotUser', 'EventSubscription'])
+
 const common = managed.flatMap((kind) => [
   {
     ...changed(
@@ -66,7 +75,7 @@ const common = managed.flatMap((kind) => [
     ),
     before: { ...acceptedSpecs[kind], accountRef: account },
   },
-  ...(kind === 'Backend' || kind === 'EventSubscription'
+  ...(OTHERWISE_DESCRIBED.has(kind)
     ? []
     : [
         row(kind, 'with a description of 256 bytes', { description: long }, 'description takes at most 255 bytes'),
@@ -225,6 +234,46 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   row('ReservedDomain', 'with certificate and policy', { certificateID: 'c' }, 'set at most one of certificateID'),
   changed('ReservedAddress', 'with another region', { region: 'us' }, 'region is fixed at create: delete'),
   changed('AgentIngress', 'with another domain', { domain: 'b.example.com' }, 'domain is fixed at create: delete'),
+  changed(
+    'SSHCertificateAuthority',
+    'with another type of key',
+    { privateKeyType: 'Ed25519', ellipticCurve: undefined },
+    'privateKeyType is fixed at create: delete',
+  ),
+  changed(
+    'SSHCertificateAuthority',
+    'with another curve',
+    { ellipticCurve: 'P-256' },
+    'ellipticCurve is fixed at create: delete',
+  ),
+  {
+    kind: 'SSHCertificateAuthority',
+    because: 'with another number of bits',
+    before: { privateKeyType: 'RSA' },
+    spec: { privateKeyType: 'RSA', keySize: 2048 },
+    message: 'keySize is fixed at create: delete',
+  },
+  row('SSHCertificateAuthority', 'with a curve for RSA', { privateKeyType: 'RSA' }, 'ellipticCurve goes with'),
+  row(
+    'SSHCertificateAuthority',
+    'with bits for ECDSA',
+    { keySize: 4096 },
+    'keySize goes with privateKeyType: RSA only',
+  ),
+  row(
+    'SSHCertificateAuthority',
+    'with a number of bits in between',
+    { privateKeyType: 'RSA', ellipticCurve: undefined, keySize: 3072 },
+    'keySize is 2048 or 4096: choose',
+  ),
+  row('BotUser', 'with a name like the mark', { name: '{"culvert":1}' }, 'name begins as the mark of a bot that'),
+  row('CertificateAuthority', 'without PEM', { caPEM: undefined }, 'set exactly one of caPEM, caPEMFrom'),
+  row(
+    'CertificateAuthority',
+    'with a PEM from two places',
+    { caPEM: undefined, caPEMFrom: { secretKeyRef: key, configMapKeyRef: key } },
+    'set exactly one of secretKeyRef, configMapKeyRef',
+  ),
   row('EventDestination', 'without target', { monitor: undefined }, 'set exactly one of firehose, kinesis'),
   row(
     'EventDestination',

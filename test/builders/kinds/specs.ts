@@ -1,14 +1,17 @@
 import fc from 'fast-check'
 import type { AgentIngressSpec } from '../../../src/kinds/agent-ingress-schema.ts'
 import type { BackendSpec } from '../../../src/kinds/backend-schema.ts'
+import type { BotUserSpec } from '../../../src/kinds/bot-user.ts'
+import type { CertificateAuthoritySpec } from '../../../src/kinds/certificate-authority.ts'
 import type { EdgeSpec } from '../../../src/kinds/edge-schema.ts'
 import type { EventDestinationSpec } from '../../../src/kinds/event-destination-schema.ts'
 import type { EventSubscriptionSpec } from '../../../src/kinds/event-subscription.ts'
 import type { IPRestrictionSpec } from '../../../src/kinds/ip-restriction.ts'
 import type { ReservedAddressSpec } from '../../../src/kinds/reserved-address.ts'
 import type { ReservedDomainSpec } from '../../../src/kinds/reserved-domain-schema.ts'
-
 /** Specs of every managed kind that the CRDs would take. What is fixed at create is given, so that two specs can follow each other. */
+import type { SSHCertificateAuthoritySpec } from '../../../src/kinds/ssh-certificate-authority.ts'
+import { caPem, partnerCaPem } from '../contract/ca-pem.ts'
 
 const name = fc.constantFrom('a', 'b', 'c', 'd')
 const ref = fc.oneof(fc.record({ name }), fc.record({ id: name.map((value) => `x_${value}`) }))
@@ -115,10 +118,32 @@ export const restrictionSpec: fc.Arbitrary<IPRestrictionSpec> = fc
   .record({ enforced: fc.boolean(), ipPolicyRefs: refs }, { requiredKeys: ['ipPolicyRefs'] })
   .map((fields) => ({ ...fields, type: 'agent' }))
 
+export const sshAuthoritySpec: fc.Arbitrary<SSHCertificateAuthoritySpec> = fc.constantFrom(
+  {},
+  { privateKeyType: 'RSA', keySize: 4096 },
+  { privateKeyType: 'ECDSA', ellipticCurve: 'P-521' },
+)
+
 const secretRef = fc.record({ name, key: name })
 const auth = fc.oneof(
   fc.record({ role: fc.record({ roleARN: word }) }),
   fc.record({ creds: fc.record({ accessKeyIDSecretRef: secretRef, secretAccessKeySecretRef: secretRef }) }),
+)
+
+const pems = [caPem, partnerCaPem]
+const pemSource = fc.oneof(
+  fc.record({ secretKeyRef: fc.record({ name, key: fc.constantFrom('ca', 'partner-ca') }) }),
+  fc.record({ configMapKeyRef: fc.record({ name, key: fc.constantFrom('ca', 'partner-ca') }) }),
+)
+
+export const authoritySpec: fc.Arbitrary<CertificateAuthoritySpec> = fc.oneof(
+  fc.record({ caPEM: fc.constantFrom(...pems, ...pems.map((pem) => `# staff\n${pem.replaceAll('\n', '\r\n')}`)) }),
+  fc.record({ caPEMFrom: pemSource }),
+) as fc.Arbitrary<CertificateAuthoritySpec>
+
+export const botSpec: fc.Arbitrary<BotUserSpec> = fc.record(
+  { name: word, active: fc.boolean() },
+  { requiredKeys: ['name'] },
 )
 
 export const destinationSpec: fc.Arbitrary<EventDestinationSpec> = fc.oneof(

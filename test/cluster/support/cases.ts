@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
-import { type Manifest, SECRET, SEED, type SpecCase, specsOf } from '../../builders/specs.ts'
+import { CONFIG_MAP, type Manifest, SECRET, SEED, type SpecCase, specsOf } from '../../builders/specs.ts'
 import { typeOf, type World } from './world.ts'
 
 /** Every kind whose CRs stand for remote objects. */
@@ -39,6 +39,7 @@ export function collectionPaths(cases: readonly SpecCase[]): readonly string[] {
 export async function applyNeeds(world: World, cases: readonly SpecCase[], suffixes: readonly string[]): Promise<void> {
   world.emulator.admin.seed(SEED)
   await world.secret(SECRET.name, SECRET.values)
+  await world.configMap(CONFIG_MAP.name, CONFIG_MAP.values)
   const needs = suffixes.flatMap((suffix) => {
     return cases.flatMap(({ kind, title, needs }) => needs(subjectName(kind, title, suffix)))
   })

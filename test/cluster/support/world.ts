@@ -156,6 +156,13 @@ export class World implements AsyncDisposable {
     await this.kube.apply(core('secrets', 'Secret'), key, { apiVersion: 'v1', kind: 'Secret', metadata, data })
   }
 
+  /** Applies a ConfigMap. */
+  async configMap(name: string, data: Readonly<Record<string, string>>): Promise<void> {
+    const metadata = { name, namespace: this.namespace }
+    const key = { namespace: this.namespace, name }
+    await this.kube.apply(core('configmaps', 'ConfigMap'), key, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data })
+  }
+
   /** Applies a CR as `kubectl apply --server-side` does. `metadata` may hold labels and annotations. */
   async apply(
     kind: string,

@@ -7,7 +7,6 @@ export const certificateAuthorityCollections: readonly CollectionFact[] = [
     path: 'certificate_authorities',
     source: 'management-api.md § SSH certificates',
     due: 'now',
-    operatorDue: 'later',
     listKey: 'certificate_authorities',
     idPrefix: 'ca_',
     eventName: 'certificate_authority',

@@ -50,7 +50,6 @@ export const credentialCollections: readonly CollectionFact[] = [
     path: 'bot_users',
     source,
     due: 'now',
-    operatorDue: 'later',
     listKey: 'bot_users',
     idPrefix: 'bot_',
     eventName: 'bot_user',

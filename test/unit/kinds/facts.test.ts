@@ -9,12 +9,15 @@ import type { Fields, ManagedDescriptor } from '../../../src/managed/types/descr
 import { desiredOf } from '../../builders/kinds/desired.ts'
 import {
   addressSpec,
+  authoritySpec,
   backendSpecs,
+  botSpec,
   destinationSpec,
   domainSpec,
   edgeSpecs,
   ingressSpec,
   restrictionSpec,
+  sshAuthoritySpec,
   subscriptionSpec,
 } from '../../builders/kinds/specs.ts'
 import { collectionAt, createFields, managedCollections, updateFields } from '../../contract/facts/all.ts'
@@ -33,6 +36,9 @@ const specs: Readonly<Record<string, fc.Arbitrary<CommonSpec>>> = {
   ReservedDomain: domainSpec,
   ReservedAddress: addressSpec,
   AgentIngress: ingressSpec,
+  SSHCertificateAuthority: sshAuthoritySpec,
+  BotUser: botSpec,
+  CertificateAuthority: authoritySpec,
   EventDestination: destinationSpec,
   EventSubscription: subscriptionSpec,
 }
@@ -139,6 +145,8 @@ test('every response field that no request sets is in the status', () => {
     addr: 'addr-seen:1',
     ns_targets: ['ns_targets-seen'],
     region_domains: ['region_domains-seen'],
+    public_key: 'public_key-seen',
+    key_type: 'key_type-seen',
     domain: '*.example.com',
     cname_target: 'cname_target-seen',
     acme_challenge_cname_target: 'acme_challenge_cname_target-seen',
@@ -152,11 +160,16 @@ test('every response field that no request sets is in the status', () => {
         retries_at: '2031-01-03T00:00:00Z',
       },
     },
+    subject_common_name: 'subject-seen',
+    key_usages: ['key_usages-seen'],
+    extended_key_usages: ['extended_key_usages-seen'],
+    not_before: '2031-01-04T00:00:00Z',
+    not_after: '2031-01-05T00:00:00Z',
     sources: [{ type: 'type-seen.v0', uri: 'source-uri-seen' }],
   }
   const shown = JSON.stringify(managed.map((descriptor) => descriptor.status(remote, {})))
   const expected = [...JSON.stringify(remote).matchAll(/"([a-z_.-]*-seen[^"]*|2031[^"]*)"/g)].map(([, value]) => value)
-  expect(expected).toHaveLength(15)
+  expect(expected).toHaveLength(22)
   for (const value of expected) expect(shown).toContain(value)
   const withoutStatus = managedCollections.flatMap(({ path, fields }) =>
     fields
@@ -166,7 +179,8 @@ test('every response field that no request sets is in the status', () => {
   expect(new Set(withoutStatus)).toEqual(
     new Set([
       ...['id', 'uri', 'created_at'], // of every resource: the reconciler's
-      ...['ns_targets', 'region_domains'],
+      ...['ns_targets', 'region_domains', 'public_key'],
+      ...['subject_common_name', 'not_before', 'not_after', 'key_usages', 'extended_key_usages'],
       ...['tunnels', 'addr', 'cname_target', 'acme_challenge_cname_target', 'certificate_management_status'],
     ]),
   )

@@ -3,12 +3,15 @@ import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { agentIngress } from '../../../src/kinds/agent-ingress.ts'
 import { backend } from '../../../src/kinds/backend.ts'
+import { botUser } from '../../../src/kinds/bot-user.ts'
+import { certificateAuthority } from '../../../src/kinds/certificate-authority.ts'
 import { edge } from '../../../src/kinds/edge.ts'
 import { eventDestination } from '../../../src/kinds/event-destination.ts'
 import { eventSubscription } from '../../../src/kinds/event-subscription.ts'
 import { ipRestriction } from '../../../src/kinds/ip-restriction.ts'
 import { reservedAddress } from '../../../src/kinds/reserved-address.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
+import { sshCertificateAuthority } from '../../../src/kinds/ssh-certificate-authority.ts'
 import { plan, planCreate } from '../../../src/managed/plan.ts'
 import type { CommonSpec } from '../../../src/managed/types/common.ts'
 import type { Fields, ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
@@ -16,12 +19,15 @@ import { stored } from '../../builders/kinds/api-model.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 import {
   addressSpec,
+  authoritySpec,
   backendSpecs,
+  botSpec,
   destinationSpec,
   domainSpec,
   edgeSpecs,
   ingressSpec,
   restrictionSpec,
+  sshAuthoritySpec,
   subscriptionSpec,
 } from '../../builders/kinds/specs.ts'
 
@@ -45,10 +51,13 @@ class Life<Spec extends CommonSpec> {
   /** The body of the last PATCH; undefined when none was needed. */
   update(spec: Spec): Fields | undefined {
     if (this.#remote === undefined) {
-      this.#remote = stored(planCreate(this.#descriptor, this.#desired(spec), 'marker'))
+      this.#remote = this.#created(spec)
       this.#status = this.#descriptor.status(this.#remote, this.#descriptor.intent(spec, {}))
     }
-    const [operation] = this.#plan(spec, this.#remote)
+    const [first] = this.#plan(spec, this.#remote)
+    // The object that takes the place of this one has all that the spec says from the start.
+    if (first?.type === 'replace') this.#remote = this.#created(spec)
+    const [operation] = first?.type === 'replace' ? this.#plan(spec, this.#remote) : [first]
     if (operation?.type !== 'update') return undefined
     const intent = this.#descriptor.intent(spec, this.#status)
     this.#remote = stored(operation.body, this.#remote)
@@ -58,6 +67,10 @@ class Life<Spec extends CommonSpec> {
 
   left(spec: Spec): readonly unknown[] {
     return this.#remote === undefined ? ['create'] : this.#plan(spec, this.#remote)
+  }
+
+  #created(spec: Spec): RemoteObject {
+    return stored(planCreate(this.#descriptor, this.#desired(spec), 'marker'))
   }
 
   #desired(spec: Spec) {
@@ -90,7 +103,10 @@ describe('after one write nothing is left to do, whatever the spec was before, f
   test('a ReservedDomain', () => settlesAtOnce(reservedDomain, domainSpec))
   test('a ReservedAddress', () => settlesAtOnce(reservedAddress, addressSpec))
   test('an IPRestriction', () => settlesAtOnce(ipRestriction, restrictionSpec))
+  test('an SSHCertificateAuthority', () => settlesAtOnce(sshCertificateAuthority, sshAuthoritySpec))
   test('an AgentIngress', () => settlesAtOnce(agentIngress, ingressSpec))
+  test('a BotUser', () => settlesAtOnce(botUser, botSpec))
+  test('a CertificateAuthority', () => settlesAtOnce(certificateAuthority, authoritySpec))
   test('an EventDestination', () => settlesAtOnce(eventDestination, destinationSpec))
   test('an EventSubscription', () => settlesAtOnce(eventSubscription, subscriptionSpec))
 })

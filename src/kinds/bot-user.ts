@@ -1,0 +1,71 @@
+import { Type } from 'typebox'
+import { collections } from '../api/collections.ts'
+import { bareSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
+import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { bool, object, text } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { managedColumns, wideColumn } from './columns.ts'
+import { available, plain } from './defaults.ts'
+import { common } from './names.ts'
+
+const definition = defineKind({
+  ...common,
+  kind: 'BotUser',
+  plural: 'botusers',
+  singular: 'botuser',
+  shortNames: ['bot'],
+  scope: 'Namespaced',
+  description:
+    'A user that is no person: API keys and credentials can belong to it. While it is not active, its API keys are refused. The service keeps neither description nor metadata for it.',
+  spec: object(
+    {
+      ...bareSpec,
+      name: text({
+        description: 'Name of the bot, for people. Two bots may share one.',
+        minLength: 1,
+        maxLength: 255,
+        rules: [
+          {
+            rule: '!self.startsWith(\'{"culvert":\')',
+            message: 'name begins as the mark of a bot that is being created does: choose another',
+          },
+        ],
+      }),
+      active: Type.Optional(bool({ description: 'Whether the bot is active. Default: true.', default: true })),
+    },
+    { description: 'What the bot should be.', rules: commonSpecRules },
+  ),
+  status: object(
+    {
+      ...commonStatus,
+      active: Type.Optional(bool({ description: 'Whether the bot is active at the API.' })),
+    },
+    { description: 'The bot at the API.' },
+  ),
+  printerColumns: managedColumns(wideColumn('Name', '.spec.name', 'Name of the bot.'), {
+    name: 'Active',
+    type: 'boolean',
+    jsonPath: '.status.active',
+    description: 'Whether the bot is active.',
+  }),
+})
+
+export type BotUserSpec = SpecOf<typeof definition>
+
+/**
+ * Bot users (`management-api.md § Access credentials`). They have no metadata: a new one bears the mark as its name and is not active
+ * until its id is stored.
+ */
+export const botUser: ManagedDescriptor<BotUserSpec> = {
+  ...plain,
+  role: 'managed',
+  definition,
+  collections: [collections.botUsers],
+  collectionOf: () => collections.botUsers,
+  markedBy: 'name',
+  desire: ({ spec: { name, active = true } }, remote) => ({ name, active: remote !== undefined && active }),
+  observe: ({ name, active }) => ({ name, active: active !== false }),
+  status: ({ active }) => ({ active: active !== false }),
+  readiness: ({ spec: { active = true } }) =>
+    available(active ? 'the bot is active' : 'the bot exists and is not active'),
+}

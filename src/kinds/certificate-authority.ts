@@ -1,0 +1,124 @@
+import { Type } from 'typebox'
+import { collections } from '../api/collections.ts'
+import { reasons } from '../managed/reasons.ts'
+import { commonSpec, commonSpecRules, commonStatus, valueFrom } from '../managed/types/common.ts'
+import type { Desired, ManagedDescriptor, ReadinessView } from '../managed/types/descriptor.ts'
+import { list, object, text, timestamp } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { managedColumns, textColumn, wideColumn } from './columns.ts'
+import { available, plain } from './defaults.ts'
+import { common } from './names.ts'
+import { comparablePEM, pemProblem } from './pem.ts'
+import { cut, given, textOf, textsOf, timeOf } from './remote.ts'
+import { givenText, inlineOrFrom, inputsFrom } from './value-from.ts'
+
+/** A bundle of some dozens of authorities; the contract states no limit. */
+const PEM_LENGTH = 262_144
+const USAGES = 32
+
+function usages(description: string) {
+  return Type.Optional(list(text({ description: 'A usage.', maxLength: 128 }), { description, maxItems: USAGES }))
+}
+
+const definition = defineKind({
+  ...common,
+  kind: 'CertificateAuthority',
+  plural: 'certificateauthorities',
+  singular: 'certificateauthority',
+  shortNames: ['ca'],
+  scope: 'Namespaced',
+  description:
+    "An uploaded certificate authority. An Edge's mutualTLS lets in clients with a certificate of it. A changed PEM makes a new object; Edges move over to it before the old one is deleted.",
+  spec: object(
+    {
+      ...commonSpec('bytes'),
+      caPEM: Type.Optional(
+        text({
+          description: 'One or more certificates of authorities, PEM-encoded. A change replaces the object.',
+          minLength: 1,
+          maxLength: PEM_LENGTH,
+        }),
+      ),
+      caPEMFrom: Type.Optional(
+        valueFrom('Where the PEM stands, such as the `ca.crt` that cert-manager or a trust bundle keeps.'),
+      ),
+    },
+    { description: 'What the authority should be.', rules: [...commonSpecRules, inlineOrFrom('caPEM')] },
+  ),
+  status: object(
+    {
+      ...commonStatus,
+      subjectCommonName: Type.Optional(text({ description: 'Common name of the first certificate.', maxLength: 1024 })),
+      notBefore: Type.Optional(timestamp({ description: 'From when on it is valid.' })),
+      notAfter: Type.Optional(timestamp({ description: 'Until when it is valid.' })),
+      keyUsages: usages('What its key may do.'),
+      extendedKeyUsages: usages('What else its key may do.'),
+    },
+    { description: 'The authority at the API.' },
+  ),
+  printerColumns: managedColumns(
+    textColumn('Subject', '.status.subjectCommonName', 'Common name of the first certificate.'),
+    wideColumn('Expires', '.status.notAfter', 'Until when it is valid.'),
+  ),
+})
+
+export type CertificateAuthoritySpec = SpecOf<typeof definition>
+
+/** Uploaded certificate authorities (`management-api.md § SSH certificates`). The PEM is fixed at create. */
+export const certificateAuthority: ManagedDescriptor<CertificateAuthoritySpec> = {
+  ...plain,
+  role: 'managed',
+  definition,
+  collections: [collections.certificateAuthorities],
+  collectionOf: () => collections.certificateAuthorities,
+  inputs: ({ caPEMFrom }) => inputsFrom('caPEM', caPEMFrom),
+  problems: ({ caPEM }) => (caPEM === undefined ? [] : pemProblems('spec.caPEM', caPEM)),
+  inputProblems: (desired) => {
+    const { caPEMFrom } = desired.spec
+    return caPEMFrom === undefined ? [] : pemProblems('spec.caPEMFrom', pemOf(desired))
+  },
+  createOnly: ['ca_pem'],
+  replacement: { fields: ['ca_pem'], first: 'create' },
+  desire: (desired) => ({ ca_pem: pemOf(desired) }),
+  observe: ({ ca_pem }) => ({ ca_pem: comparablePEM(textOf(ca_pem) ?? '') }),
+  comparable: (fields) => ({ ...fields, ca_pem: comparablePEM(textOf(fields.ca_pem) ?? '') }),
+  status: (remote) => {
+    const name = textOf(remote.subject_common_name)
+    return given({
+      subjectCommonName: name === undefined ? undefined : cut(name, 1024),
+      notBefore: timeOf(remote.not_before),
+      notAfter: timeOf(remote.not_after),
+      keyUsages: namesOf(remote.key_usages),
+      extendedKeyUsages: namesOf(remote.extended_key_usages),
+    })
+  },
+  readiness,
+}
+
+function pemOf(desired: Desired<CertificateAuthoritySpec>): string {
+  return givenText(desired, desired.spec.caPEM, desired.spec.caPEMFrom)
+}
+
+function pemProblems(path: string, pem: string): readonly string[] {
+  const problem = pemProblem(pem)
+  return problem === undefined ? [] : [`${path}: ${problem}`]
+}
+
+function namesOf(value: unknown): readonly string[] | undefined {
+  const names = textsOf(value).slice(0, USAGES)
+  return names.length === 0 ? undefined : names.map((name) => cut(name, 128))
+}
+
+/** Timers take no longer wait than this. */
+const LONGEST_WAIT_MS = 20 * 24 * 60 * 60 * 1000
+
+function readiness({ remote, now }: ReadinessView<CertificateAuthoritySpec>) {
+  const notAfter = timeOf(remote.not_after)
+  const left = notAfter === undefined ? Number.POSITIVE_INFINITY : Date.parse(notAfter) - now
+  if (left <= 0) {
+    const message = `the authority was valid until ${notAfter} and admits nobody any more: put its successor's PEM into the spec`
+    return { ready: false, reason: reasons.Expired, message, stalled: true }
+  }
+  const ready = available('the authority is uploaded')
+  return Number.isFinite(left) ? { ...ready, lookAgainMs: Math.min(left, LONGEST_WAIT_MS) } : ready
+}
