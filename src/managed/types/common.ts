@@ -3,7 +3,7 @@ import { bytesText, choice, integer, list, object, text, timestamp } from '../..
 import { exactlyOne, type Rule } from '../../schema/rules.ts'
 
 /** A name of a Kubernetes object, as long as the apiserver allows one. */
-function objectName(description: string) {
+export function objectName(description: string) {
   return text({ description, minLength: 1, maxLength: 253 })
 }
 

@@ -1,0 +1,53 @@
+import { list, text } from '../schema/define.ts'
+import { sorted, textsOf } from './remote.ts'
+
+/** The contract states no limits. */
+const RULES = 256
+const RULE_LENGTH = 512
+
+const LABEL = '[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?'
+const HOST = `(${LABEL}[.])+${LABEL}`
+/** The targets of `management-api.md § Access credentials`, ACL rules 3 to 5: a label, an address, a domain. */
+const BIND = `^bind:([^=]+=[^=]*|${HOST}:[1-9][0-9]{0,4}|([*][.])?${HOST})$`
+
+const rule = text({
+  description:
+    '`bind:` and a target: a domain (`bind:*.example.com` for all below it), an address (`bind:1.tcp.example.com:12345`) or a label (`bind:app=shop`; `*` for any key or value). `*` alone permits everything.',
+  minLength: 1,
+  maxLength: RULE_LENGTH,
+  rules: [
+    {
+      rule: `self == '*' || self.matches('${BIND}')`,
+      message:
+        'acl takes rules bind:<domain>, bind:<host>:<port> and bind:<key>=<value>, and * alone: write bind:*.example.com, bind:1.tcp.example.com:12345 or bind:app=shop',
+    },
+  ],
+})
+
+/** What a tunnel or SSH credential may bind. An empty list is refused: it reads like "nothing", and would permit everything. */
+export const acl = list(rule, {
+  description:
+    'Which domains, addresses and labels the credential may bind; at least one rule. Their order means nothing. Default: no restrictions.',
+  minItems: 1,
+  maxItems: RULES,
+  rules: [
+    {
+      rule: "size(self) == 1 || !self.exists(rule, rule == '*')",
+      message: 'acl has * beside other rules, which it makes meaningless: remove * or the others',
+    },
+  ],
+})
+
+/** The rules as they are sent, each once. */
+export function sentACL(rules: readonly string[] | undefined): readonly string[] {
+  return [...new Set(rules ?? [])]
+}
+
+/**
+ * Rules sent or returned, in one form for comparing: a set; hosts without meaningless case, labels to the letter; `*` is what no rule
+ * is (ACL rule 6).
+ */
+export function comparableACL(value: unknown): readonly string[] {
+  const rules = sorted(textsOf(value).map((text) => (text.includes('=') ? text : text.toLowerCase())))
+  return rules.length === 1 && rules[0] === '*' ? [] : rules
+}

@@ -1,0 +1,59 @@
+import { Type } from 'typebox'
+import type { RemoteObject } from '../api/types.ts'
+import { objectName, type Ref } from '../managed/types/common.ts'
+import type { Desired, FoundReference, ReferenceKind } from '../managed/types/descriptor.ts'
+import { object, text } from '../schema/define.ts'
+import { exactlyOne, fixedField } from '../schema/rules.ts'
+import { textOf } from './remote.ts'
+
+const KIND = 'BotUser'
+
+/** Who owns an API key or a credential (`management-api.md § Conventions`, `owner_id`). */
+export const ownerSpec = {
+  ownerRef: Type.Optional(
+    object(
+      {
+        name: Type.Optional(objectName('Name of a BotUser in the same namespace.')),
+        id: Type.Optional(
+          text({ description: 'Id of a user, or of a bot that is not managed here.', minLength: 1, maxLength: 255 }),
+        ),
+      },
+      {
+        description:
+          'Who owns it: exactly one of name and id. Only the key of an administrator may name another than its own user. Fixed at create. Default: the user of the API key.',
+        rules: [exactlyOne(['name', 'id'])],
+      },
+    ),
+  ),
+}
+
+export const ownerRule = fixedField('ownerRef')
+
+export const ownerStatus = {
+  ownerID: Type.Optional(text({ description: 'Id of the user or bot that owns it.', maxLength: 255 })),
+}
+
+interface Owned {
+  readonly ownerRef?: Ref
+}
+
+/** Which of a kind's references owners are. */
+export const ownerKind: ReferenceKind = {
+  kind: KIND,
+  idsIn: (remote) => [ownerOf(remote)].filter((id) => id !== undefined),
+}
+
+export function ownerReferences({ ownerRef }: Owned): readonly FoundReference[] {
+  return ownerRef === undefined ? [] : [{ path: 'spec.ownerRef', kind: KIND, ref: ownerRef }]
+}
+
+/** `owner_id` as it is sent; undefined leaves it to the API. */
+export function sentOwner({ spec: { ownerRef }, id }: Pick<Desired<Owned>, 'spec' | 'id'>): string | undefined {
+  return ownerRef === undefined ? undefined : id(KIND, ownerRef)
+}
+
+/** Id of the owner that an object has. */
+export function ownerOf({ owner_id }: RemoteObject): string | undefined {
+  const id = textOf(owner_id)
+  return id === undefined || id.length > 255 ? undefined : id
+}
