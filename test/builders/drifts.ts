@@ -113,6 +113,14 @@ export const drifts: Readonly<Record<string, DriftsByField>> = {
     name: [() => ({ name: byHand })],
     active: [({ active }) => ({ active: !active })],
   },
+  api_keys: texts,
+  credentials: {
+    ...texts,
+    acl: [
+      ({ acl }) => ({ acl: asList(acl).length === 0 ? ['bind:other.tunnel.example'] : [] }),
+      () => ({ acl: ['bind:*=*'] }),
+    ],
+  },
   certificate_authorities: texts,
   ssh_certificate_authorities: texts,
   event_destinations: {

@@ -30,7 +30,7 @@ export class ModelAccount {
     if (policy !== undefined && this.#rulesOf(policy).some((rule) => rule.cidr === cidr)) {
       throw refusal('Conflict', 409, `POST ${path}: ${String(cidr)} stands in the policy already`)
     }
-    this.created.push(`${path} ${String(body.metadata)}`)
+    this.created.push(`${path} ${String(body.metadata ?? body.name)}`)
     const id = `${path.replaceAll('/', '-')}_${String(++this.#ids).padStart(6, '0')}`
     return this.#put(path, stored(body, { id, uri: `https://api.example.com/${path}/${id}` }))
   }
@@ -43,20 +43,29 @@ export class ModelAccount {
   }
 
   delete(path: string, id: string): 'deleted' | 'absent' {
-    const user = this.list('backends/failover').find(({ backends }) => (backends as readonly string[]).includes(id))
-    if (user !== undefined) throw refusal('Conflict', 409, `DELETE ${path}: ${user.id} uses ${id}`)
+    const user = this.userOf(id)
+    if (user !== undefined) throw refusal('Conflict', 409, `DELETE ${path}: ${user} uses ${id}`)
     for (const rule of this.#rulesOf(id)) this.#of('ip_policy_rules').delete(rule.id)
     return this.#of(path).delete(id) ? 'deleted' : 'absent'
+  }
+
+  /** Id of an object that keeps `id` from being deleted. */
+  userOf(id: string): string | undefined {
+    const holds = (ids: readonly string[]): boolean => ids.includes(id)
+    const backend = this.list('backends/failover').find(({ backends }) => holds(backends as readonly string[]))
+    return backend?.id ?? this.list('edges/tls').find((edge) => holds(authoritiesOf(edge)))?.id
   }
 
   #rulesOf(policy: unknown): readonly RemoteObject[] {
     return this.list('ip_policy_rules').filter((rule) => (rule.ip_policy as { id: string }).id === policy)
   }
 
-  #refuseUnknownIds(path: string, { backends, ip_policy_id: policy }: RequestBody): void {
+  #refuseUnknownIds(path: string, { backends, ip_policy_id: policy, mutual_tls: mutualTLS }: RequestBody): void {
     const children = Array.isArray(backends) ? backends : []
     const unknown = children.find((child) => this.get('backends/tunnel_group', child) === undefined)
     if (unknown !== undefined) throw refusal('Invalid', 400, `${path}: backends: there is no ${String(unknown)}`)
+    const authority = authoritiesIn(mutualTLS).find((id) => this.get('certificate_authorities', id) === undefined)
+    if (authority !== undefined) throw refusal('Invalid', 400, `${path}: mutual_tls: there is no ${authority}`)
     if (typeof policy === 'string' && this.get('ip_policies', policy) === undefined) {
       throw refusal('Invalid', 400, `${path}: ip_policy_id: there is no ${policy}`)
     }
@@ -72,6 +81,19 @@ export class ModelAccount {
     this.#collections.set(path, objects)
     return objects
   }
+}
+
+/** Ids in the module as it is sent. */
+function authoritiesIn(module: unknown): readonly string[] {
+  return (
+    (module as { readonly certificate_authority_ids?: readonly string[] } | undefined)?.certificate_authority_ids ?? []
+  )
+}
+
+/** Ids in the module as an edge has it. */
+function authoritiesOf({ mutual_tls: module }: RemoteObject): readonly string[] {
+  const held = module as { readonly certificate_authorities?: readonly { readonly id: string }[] } | undefined
+  return (held?.certificate_authorities ?? []).map(({ id }) => id)
 }
 
 function refusal(code: 'Conflict' | 'NotFound' | 'Invalid', status: number, message: string): ApiError {

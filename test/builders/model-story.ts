@@ -1,7 +1,9 @@
 import fc from 'fast-check'
+import { expect } from 'vitest'
 import type { RemoteObject } from '../../src/api/types.ts'
 import { type CustomResource, statusOf } from '../../src/managed/cr.ts'
 import { formatMarker, markerOf } from '../../src/managed/marker.ts'
+import { caPem, partnerCaPem } from './contract/ca-pem.ts'
 import type { ApiFault } from './model-account-client.ts'
 import type { KubeFault } from './model-kube-client.ts'
 import { INSTALLATION, times } from './model-operator.ts'
@@ -16,7 +18,17 @@ const tunnels = (app: string, more: Fields = {}): Fields => ({
 })
 const rule = (cidr: string, action = 'allow', more: Fields = {}): Fields => ({ cidr, action, ...more })
 
-/** The resources of every story, each with the specs it may be given. The failover backend refers to the first. */
+const shop = (more: Fields = {}): Fields => ({
+  protocol: 'TLS',
+  hostports: [],
+  mutualTLS: { certificateAuthorityRefs: [{ name: 'staff' }] },
+  ...more,
+})
+
+/**
+ * The resources of every story, each with the specs it may be given. The failover backend refers to the first, the edge to the authority,
+ * whose PEM cannot be changed; a bot has no metadata.
+ */
 const RESOURCES: readonly { readonly kind: string; readonly name: string; readonly specs: readonly Fields[] }[] = [
   {
     kind: 'Backend',
@@ -45,6 +57,17 @@ const RESOURCES: readonly { readonly kind: string; readonly name: string; readon
       { rules: [rule('10.3.0.0/16', 'allow', { description: 'third floor', metadata: 'mine' })], metadata: 'mine' },
       { rules: [], allowEmpty: true },
     ],
+  },
+  {
+    kind: 'CertificateAuthority',
+    name: 'staff',
+    specs: [{ caPEM: caPem }, { caPEM: partnerCaPem }, { caPEM: caPem, metadata: 'mine' }],
+  },
+  { kind: 'Edge', name: 'shop', specs: [shop(), shop({ description: 'the shop' })] },
+  {
+    kind: 'BotUser',
+    name: 'pipeline',
+    specs: [{ name: 'pipeline' }, { name: 'pipeline', active: false }, { name: 'deployer' }],
   },
 ]
 
@@ -178,14 +201,11 @@ function interfere(
   if (found === undefined) return
   const { path, object } = found
   if (what.type === 'drift') {
-    world.account.update(path, object.id, { description: 'somebody was here' })
+    world.account.update(path, object.id, { [path === 'bot_users' ? 'name' : 'description']: 'somebody was here' })
     for (const held of rulesOf(world, object.id).slice(0, 1)) world.account.delete('ip_policy_rules', held.id)
     return
   }
-  const used = world.account
-    .list('backends/failover')
-    .some(({ backends }) => (backends as string[]).includes(object.id))
-  if (!used) world.account.delete(path, object.id)
+  if (world.account.userOf(object.id) === undefined) world.account.delete(path, object.id)
 }
 
 /** Only what still carries its mark comes back as its own; and what was sent before must have ended. */
@@ -201,10 +221,18 @@ async function restore(world: ModelWorld, index: number): Promise<void> {
 
 /** What waits for the user: a target that is gone, or kept from going by who refers to it. */
 function leaveNothingWaiting(world: ModelWorld): void {
-  const [web, spare] = [world.get('Backend', 'web'), world.get('Backend', 'spare')]
-  if (spare === undefined) return
-  if (web === undefined) world.apply('Backend', 'web', tunnels('one'))
-  else if (web.metadata.deletionTimestamp !== undefined) world.delete('Backend', 'spare')
+  const leave = (
+    [user, userName]: readonly [string, string],
+    [kind, name]: readonly [string, string],
+    spec: Fields,
+  ): void => {
+    const target = world.get(kind, name)
+    if (world.get(user, userName) === undefined) return
+    if (target === undefined) world.apply(kind, name, spec)
+    else if (target.metadata.deletionTimestamp !== undefined) world.delete(user, userName)
+  }
+  leave(['Backend', 'spare'], ['Backend', 'web'], tunnels('one'))
+  leave(['Edge', 'shop'], ['CertificateAuthority', 'staff'], { caPEM: caPem })
 }
 
 function resourceAt(index: number) {
@@ -222,7 +250,8 @@ export function expectedObjects(world: ModelWorld): readonly Fields[] {
   return world.all().flatMap((cr) => {
     const remote = world.remote(cr)
     const { description = '', metadata = markerFor(cr, statusOf(cr).create?.nonce) } = cr.spec
-    return [{ id: remote?.id, description, metadata, ...kindFields(world, cr) }]
+    const texts = cr.kind === 'BotUser' ? { description: '' } : { description, metadata }
+    return [{ id: remote?.id, ...texts, ...kindFields(world, cr) }]
   })
 }
 
@@ -245,13 +274,14 @@ export function madeTwice(world: ModelWorld): readonly string[] {
 export function actualObjects(world: ModelWorld): readonly Fields[] {
   return world.account.all().flatMap(({ path, object }) => {
     if (path === 'ip_policy_rules') return []
-    const { id, description, metadata, labels, backends } = object
+    const { id, description, metadata, labels, backends, ca_pem, mutual_tls, name, active } = object
     const rules = rulesOf(world, id).map(({ cidr, action, description: text }) => ({
       cidr,
       action,
       description: text ?? '',
     }))
-    const fields = path === 'ip_policies' ? { rules: inOrder(rules) } : { labels, backends }
+    const own = { labels, backends, ca_pem, mutual_tls, name, active }
+    const fields = path === 'ip_policies' ? { rules: inOrder(rules) } : own
     return [{ id, description: description ?? '', metadata, ...fields }]
   })
 }
@@ -269,6 +299,12 @@ function kindFields(world: ModelWorld, cr: CustomResource): Fields {
   }
   if (cr.kind === 'IPPolicy') {
     return { rules: inOrder(rules.map(({ cidr, action, description = '' }) => ({ cidr, action, description }))) }
+  }
+  if (cr.kind === 'BotUser') return { name: spec.name, active: spec.active ?? true }
+  if (cr.kind === 'CertificateAuthority') return { ca_pem: spec.caPEM }
+  if (cr.kind === 'Edge') {
+    const id = world.get('CertificateAuthority', 'staff')?.status?.id
+    return { mutual_tls: { enabled: true, certificate_authorities: [expect.objectContaining({ id })] } }
   }
   const children = failover?.backendRefs.map(({ name }) => world.get('Backend', name)?.status?.id)
   return { labels: tunnelGroup?.labels, backends: children }

@@ -22,9 +22,16 @@ type Fields = Readonly<Record<string, unknown>>
 
 const NAMESPACE = 'shop'
 const ACCOUNT = { namespace: NAMESPACE, name: 'default' }
-const registry = new KindsRegistry(
-  kinds.filter(({ definition }) => ['Account', 'ClusterAccount', 'IPPolicy', 'Backend'].includes(definition.kind)),
-)
+const KINDS: ReadonlySet<string> = new Set([
+  'Account',
+  'ClusterAccount',
+  'IPPolicy',
+  'Backend',
+  'Edge',
+  'CertificateAuthority',
+  'BotUser',
+])
+const registry = new KindsRegistry(kinds.filter(({ definition }) => KINDS.has(definition.kind)))
 
 /** A cluster and an account, both models, with an operator that can be killed and started again. Time is the world's own. */
 export class ModelWorld {
@@ -194,7 +201,7 @@ export class ModelWorld {
     if (method !== 'POST') return
     this.duringPost?.()
     this.duringPost = undefined
-    const marker = parseMarker(body.metadata)
+    const marker = parseMarker(body.metadata ?? body.name)
     if (marker === undefined || collection.path === 'ip_policy_rules') return
     const cr = this.get(marker.kind, marker.name)
     const attempt = parseAttempt(cr?.metadata.annotations?.[CREATE_ATTEMPT])

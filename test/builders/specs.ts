@@ -218,6 +218,33 @@ const specCases: readonly SpecCase[] = [
   specCase('BotUser', 'minimal', (name) => ({ name: `bot of ${name}` })),
   specCase('BotUser', 'full', (name) => ({ name: `bot of ${name}`, active: false })),
 
+  specCase('APIKey', 'minimal', () => ({})),
+  specCase(
+    'APIKey',
+    'full',
+    (name) => ({
+      ...described(name),
+      ownerRef: { name: `${name}-bot` },
+      secretName: `${name}-secret`,
+      secretKey: 'api-key',
+    }),
+    (name) => [manifest('BotUser', `${name}-bot`, { name: `bot of ${name}` })],
+  ),
+
+  specCase('TunnelCredential', 'minimal', () => ({})),
+  specCase(
+    'TunnelCredential',
+    'full',
+    (name) => ({
+      ...described(name),
+      acl: ['bind:*.tunnel.example', 'bind:1.tcp.tunnel.example:20000', 'bind:app=*'],
+      ownerRef: { name: `${name}-bot` },
+      secretName: `${name}-secret`,
+      secretKey: 'authtoken',
+    }),
+    (name) => [manifest('BotUser', `${name}-bot`, { name: `bot of ${name}` })],
+  ),
+
   specCase('CertificateAuthority', 'minimal', () => ({ caPEM: caPem })),
   specCase('CertificateAuthority', 'full', (name) => ({ ...described(name), caPEM: partnerCaPem })),
   specCase('CertificateAuthority', 'from a Secret', () => ({ caPEMFrom: { secretKeyRef: secretKeyRef('caPEM') } })),

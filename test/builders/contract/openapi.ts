@@ -35,13 +35,18 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 /** The OpenAPI document that an emulator serves, and judgement by its schemas. */
 export class Documentation {
   readonly document: OpenApi
-  readonly #ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true, formats: { 'date-time': TIMESTAMP } })
+  readonly #ajv = new Ajv2020({
+    strict: true,
+    strictTypes: false,
+    allErrors: true,
+    formats: { 'date-time': TIMESTAMP },
+  })
   readonly #compiled = new Map<string, ValidateFunction>()
 
   constructor(document: OpenApi) {
     this.document = document
-    // Says what no keyword can: the limit in bytes beside the one in characters.
-    this.#ajv.addVocabulary(['x-maxBytes'])
+    // The document around the schemas, and what no keyword can say: the limit in bytes beside the one in characters.
+    this.#ajv.addVocabulary([...Object.keys(document), 'x-maxBytes'])
     this.#ajv.addSchema(document, 'openapi.json')
   }
 
@@ -52,7 +57,9 @@ export class Documentation {
 
   /** What is wrong with a value by the schema at that place of the document: `components`, `schemas`, `Ref`. */
   faults(value: unknown, ...place: readonly string[]): readonly string[] {
-    const pointer = place.map((segment) => `/${encodeURIComponent(segment.replaceAll('~', '~0').replaceAll('/', '~1'))}`)
+    const pointer = place.map(
+      (segment) => `/${encodeURIComponent(segment.replaceAll('~', '~0').replaceAll('/', '~1'))}`,
+    )
     const reference = `openapi.json#${pointer.join('')}`
     const validate = this.#compiled.get(reference) ?? this.#ajv.compile({ $ref: reference })
     this.#compiled.set(reference, validate)
@@ -65,7 +72,9 @@ export class Documentation {
     const given = address.replace(/\?.*$/, '').split('/')
     return Object.keys(this.document.paths).find((path) => {
       const segments = path.split('/')
-      return segments.length === given.length && segments.every((each, at) => each.startsWith('{') || each === given[at])
+      return (
+        segments.length === given.length && segments.every((each, at) => each.startsWith('{') || each === given[at])
+      )
     })
   }
 
@@ -96,18 +105,21 @@ export class Documentation {
 /** A client that holds every answer it gets against the document, and notes what does not fit. */
 export class DocumentedClient extends ApiClient {
   readonly misfits: string[] = []
+  /** Operations called, by method and documented path. */
+  readonly calls = new Set<string>()
   readonly #documentation: Documentation
   readonly #base: string
 
-  constructor(world: World, documentation: Documentation) {
-    super(world.url, world.apiKey)
+  constructor(url: string, token: string, documentation: Documentation) {
+    super(url, token)
     this.#documentation = documentation
-    this.#base = world.url
+    this.#base = url
   }
 
   override async call(method: Method, path: string, options: CallOptions = {}): Promise<Answer> {
     const answer = await super.call(method, path, options)
     const address = path.startsWith('http') ? path.slice(this.#base.length) : path
+    this.calls.add(`${method} ${this.#documentation.pathOf(address)}`)
     const misfits = this.#documentation.misfits(method, address, answer)
     this.misfits.push(...misfits.map((misfit) => `${method} ${address} ${answer.status}: ${misfit}`))
     return answer

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { AgentIngressSpec } from '../../../src/kinds/agent-ingress-schema.ts'
+import type { APIKeySpec } from '../../../src/kinds/api-key.ts'
 import type { BackendSpec } from '../../../src/kinds/backend-schema.ts'
 import type { BotUserSpec } from '../../../src/kinds/bot-user.ts'
 import type { CertificateAuthoritySpec } from '../../../src/kinds/certificate-authority.ts'
@@ -11,6 +12,7 @@ import type { ReservedAddressSpec } from '../../../src/kinds/reserved-address.ts
 import type { ReservedDomainSpec } from '../../../src/kinds/reserved-domain-schema.ts'
 /** Specs of every managed kind that the CRDs would take. What is fixed at create is given, so that two specs can follow each other. */
 import type { SSHCertificateAuthoritySpec } from '../../../src/kinds/ssh-certificate-authority.ts'
+import type { TunnelCredentialSpec } from '../../../src/kinds/tunnel-credential.ts'
 import { caPem, partnerCaPem } from '../contract/ca-pem.ts'
 
 const name = fc.constantFrom('a', 'b', 'c', 'd')
@@ -145,6 +147,20 @@ export const botSpec: fc.Arbitrary<BotUserSpec> = fc.record(
   { name: word, active: fc.boolean() },
   { requiredKeys: ['name'] },
 )
+
+const token = { secretName: name, secretKey: name }
+
+export const apiKeySpec: fc.Arbitrary<APIKeySpec> = partial<APIKeySpec>(token as never).map((fields) => ({
+  ...fields,
+  ownerRef: { name: 'a' },
+}))
+
+const aclRules = ['bind:*.example.com', 'bind:A.example.com', 'bind:1.tcp.example.com:20000', 'bind:App=*', 'bind:*=b']
+
+export const credentialSpec: fc.Arbitrary<TunnelCredentialSpec> = partial<TunnelCredentialSpec>({
+  ...token,
+  acl: fc.oneof(fc.constant(['*']), fc.subarray(aclRules, { minLength: 1 })),
+} as never).map((fields) => ({ ...fields, ownerRef: { id: 'usr_1' } }))
 
 export const destinationSpec: fc.Arbitrary<EventDestinationSpec> = fc.oneof(
   fc.record({ firehose: fc.record({ auth, deliveryStreamARN: word }) }),
