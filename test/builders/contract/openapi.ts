@@ -78,6 +78,11 @@ export class Documentation {
     })
   }
 
+  /** The parameters of the path itself and the headers, which all its methods have. */
+  parameters(path: string): PathItem['parameters'] {
+    return this.document.paths[path]?.parameters ?? []
+  }
+
   operation(method: string, path: string): DocumentedOperation | undefined {
     return this.document.paths[path]?.[method.toLowerCase() as 'get']
   }
