@@ -1,6 +1,7 @@
 import type { Descriptor } from '../managed/types/descriptor.ts'
 import { account } from './account.ts'
 import { agentIngress } from './agent-ingress.ts'
+import { apiKey } from './api-key.ts'
 import { backend } from './backend.ts'
 import { botUser } from './bot-user.ts'
 import { certificateAuthority } from './certificate-authority.ts'
@@ -9,16 +10,19 @@ import { edge } from './edge.ts'
 import { eventDestination } from './event-destination.ts'
 import { eventSubscription } from './event-subscription.ts'
 import { ipPolicy } from './ip-policy.ts'
+import { ipPolicyRule } from './ip-policy-rule.ts'
 import { ipRestriction } from './ip-restriction.ts'
 import { reservedAddress } from './reserved-address.ts'
 import { reservedDomain } from './reserved-domain.ts'
 import { sshCertificateAuthority } from './ssh-certificate-authority.ts'
+import { tunnelCredential } from './tunnel-credential.ts'
 
 /** Every kind. Adding one is its file and a line here. */
 export const kinds: readonly Descriptor[] = [
   account,
   clusterAccount,
   ipPolicy,
+  ipPolicyRule,
   ipRestriction,
   backend,
   edge,
@@ -27,6 +31,8 @@ export const kinds: readonly Descriptor[] = [
   agentIngress,
   sshCertificateAuthority,
   botUser,
+  apiKey,
+  tunnelCredential,
   certificateAuthority,
   eventDestination,
   eventSubscription,

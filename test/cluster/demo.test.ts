@@ -89,6 +89,13 @@ test('every object of the account equals what its manifest says', async () => {
     key_type: 'ed25519',
     public_key: expect.stringMatching(/^ssh-ed25519 /),
   })
+  const bot = await only('bot_users')
+  expect(await only('api_keys', 'For the deployment pipeline')).toMatchObject({ owner_id: bot.id, token: null })
+  expect(await only('credentials')).toMatchObject({
+    description: 'Agents of the shop',
+    acl: ['bind:*.tunnel.example', 'bind:app=shop'],
+    token: null,
+  })
   const groups = await all('backends/tunnel_group')
   const labels = (version: string): unknown => expect.objectContaining({ labels: { app: 'shop', version } })
   expect(groups).toHaveLength(2)

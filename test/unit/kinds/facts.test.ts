@@ -9,9 +9,11 @@ import type { Fields, ManagedDescriptor } from '../../../src/managed/types/descr
 import { desiredOf } from '../../builders/kinds/desired.ts'
 import {
   addressSpec,
+  apiKeySpec,
   authoritySpec,
   backendSpecs,
   botSpec,
+  credentialSpec,
   destinationSpec,
   domainSpec,
   edgeSpecs,
@@ -38,6 +40,8 @@ const specs: Readonly<Record<string, fc.Arbitrary<CommonSpec>>> = {
   AgentIngress: ingressSpec,
   SSHCertificateAuthority: sshAuthoritySpec,
   BotUser: botSpec,
+  APIKey: apiKeySpec,
+  TunnelCredential: credentialSpec,
   CertificateAuthority: authoritySpec,
   EventDestination: destinationSpec,
   EventSubscription: subscriptionSpec,
@@ -112,6 +116,7 @@ const differing: RemoteObject = {
   ip_policies: [other],
   sources: [{ type: 'other' }],
   destinations: [other],
+  acl: ['bind:other=other'],
 }
 
 const sent = fieldsSent()
@@ -179,6 +184,7 @@ test('every response field that no request sets is in the status', () => {
   expect(new Set(withoutStatus)).toEqual(
     new Set([
       ...['id', 'uri', 'created_at'], // of every resource: the reconciler's
+      'token', // goes into a Secret and nowhere else
       ...['ns_targets', 'region_domains', 'public_key'],
       ...['subject_common_name', 'not_before', 'not_after', 'key_usages', 'extended_key_usages'],
       ...['tunnels', 'addr', 'cname_target', 'acme_challenge_cname_target', 'certificate_management_status'],

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { agentIngress } from '../../../src/kinds/agent-ingress.ts'
+import { apiKey } from '../../../src/kinds/api-key.ts'
 import { backend } from '../../../src/kinds/backend.ts'
 import { botUser } from '../../../src/kinds/bot-user.ts'
 import { certificateAuthority } from '../../../src/kinds/certificate-authority.ts'
@@ -12,6 +13,7 @@ import { ipRestriction } from '../../../src/kinds/ip-restriction.ts'
 import { reservedAddress } from '../../../src/kinds/reserved-address.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
 import { sshCertificateAuthority } from '../../../src/kinds/ssh-certificate-authority.ts'
+import { tunnelCredential } from '../../../src/kinds/tunnel-credential.ts'
 import { plan, planCreate } from '../../../src/managed/plan.ts'
 import type { CommonSpec } from '../../../src/managed/types/common.ts'
 import type { Fields, ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
@@ -19,9 +21,11 @@ import { stored } from '../../builders/kinds/api-model.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 import {
   addressSpec,
+  apiKeySpec,
   authoritySpec,
   backendSpecs,
   botSpec,
+  credentialSpec,
   destinationSpec,
   domainSpec,
   edgeSpecs,
@@ -106,6 +110,8 @@ describe('after one write nothing is left to do, whatever the spec was before, f
   test('an SSHCertificateAuthority', () => settlesAtOnce(sshCertificateAuthority, sshAuthoritySpec))
   test('an AgentIngress', () => settlesAtOnce(agentIngress, ingressSpec))
   test('a BotUser', () => settlesAtOnce(botUser, botSpec))
+  test('an APIKey', () => settlesAtOnce(apiKey, apiKeySpec))
+  test('a TunnelCredential', () => settlesAtOnce(tunnelCredential, credentialSpec))
   test('a CertificateAuthority', () => settlesAtOnce(certificateAuthority, authoritySpec))
   test('an EventDestination', () => settlesAtOnce(eventDestination, destinationSpec))
   test('an EventSubscription', () => settlesAtOnce(eventSubscription, subscriptionSpec))

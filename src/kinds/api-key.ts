@@ -1,0 +1,50 @@
+import { collections } from '../api/collections.ts'
+import { commonSpec, commonSpecRules, commonStatus, outputStatus } from '../managed/types/common.ts'
+import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { object } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { managedColumns, textColumn, wideColumn } from './columns.ts'
+import { available, plain } from './defaults.ts'
+import { common } from './names.ts'
+import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
+import { given } from './remote.ts'
+import { tokenFields, tokenOutput } from './token.ts'
+
+const definition = defineKind({
+  ...common,
+  kind: 'APIKey',
+  plural: 'apikeys',
+  singular: 'apikey',
+  shortNames: ['ak'],
+  scope: 'Namespaced',
+  description:
+    'A key that authenticates calls to the management API. Its token is put into a Secret; when it is lost or altered there, a new key takes the place of this one.',
+  spec: object(
+    { ...commonSpec('bytes'), ...ownerSpec, ...tokenFields },
+    { description: 'What the key should be.', rules: [...commonSpecRules, ownerRule] },
+  ),
+  status: object({ ...commonStatus, ...outputStatus, ...ownerStatus }, { description: 'The key at the API.' }),
+  printerColumns: managedColumns(
+    textColumn('Secret', '.status.output.name', 'Secret with the token.'),
+    wideColumn('Owner', '.status.ownerID', 'Who owns the key.'),
+  ),
+})
+
+export type APIKeySpec = SpecOf<typeof definition>
+
+/** API keys (`management-api.md § Access credentials`). */
+export const apiKey: ManagedDescriptor<APIKeySpec> = {
+  ...plain,
+  role: 'managed',
+  definition,
+  collections: [collections.apiKeys],
+  collectionOf: () => collections.apiKeys,
+  refersTo: [ownerKind],
+  references: ownerReferences,
+  createOnly: ['owner_id'],
+  desire: (desired) => ({ owner_id: sentOwner(desired) }),
+  observe: (remote) => ({ owner_id: ownerOf(remote) }),
+  status: (remote) => given({ ownerID: ownerOf(remote) }),
+  readiness: () => available('the key is in its Secret'),
+  output: tokenOutput,
+}

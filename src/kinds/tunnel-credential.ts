@@ -1,0 +1,62 @@
+import { Type } from 'typebox'
+import { collections } from '../api/collections.ts'
+import type { RemoteObject } from '../api/types.ts'
+import { commonSpec, commonSpecRules, commonStatus, outputStatus } from '../managed/types/common.ts'
+import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { object } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { acl, comparableACL, sentACL } from './acl.ts'
+import { managedColumns, textColumn, wideColumn } from './columns.ts'
+import { available, plain } from './defaults.ts'
+import { common } from './names.ts'
+import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
+import { given } from './remote.ts'
+import { tokenFields, tokenOutput } from './token.ts'
+
+const definition = defineKind({
+  ...common,
+  kind: 'TunnelCredential',
+  plural: 'tunnelcredentials',
+  singular: 'tunnelcredential',
+  shortNames: ['tcr'],
+  scope: 'Namespaced',
+  description:
+    'The token with which an agent starts a tunnel session. It is put into a Secret; when it is lost or altered there, a new credential takes the place of this one.',
+  spec: object(
+    { ...commonSpec('bytes'), acl: Type.Optional(acl), ...ownerSpec, ...tokenFields },
+    { description: 'What the credential should be.', rules: [...commonSpecRules, ownerRule] },
+  ),
+  status: object({ ...commonStatus, ...outputStatus, ...ownerStatus }, { description: 'The credential at the API.' }),
+  printerColumns: managedColumns(
+    textColumn('Secret', '.status.output.name', 'Secret with the token.'),
+    wideColumn('Owner', '.status.ownerID', 'Who owns the credential.'),
+  ),
+})
+
+export type TunnelCredentialSpec = SpecOf<typeof definition>
+
+/** Tunnel credentials (`management-api.md § Access credentials`). */
+export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
+  ...plain,
+  role: 'managed',
+  definition,
+  collections: [collections.credentials],
+  collectionOf: () => collections.credentials,
+  refersTo: [ownerKind],
+  references: ownerReferences,
+  createOnly: ['owner_id'],
+  desire: (desired, remote) => ({ owner_id: sentOwner(desired), acl: wantedACL(desired.spec, remote) }),
+  observe: (remote) => ({ owner_id: ownerOf(remote), acl: comparableACL(remote.acl) }),
+  comparable: (fields) => (fields.acl === undefined ? fields : { ...fields, acl: comparableACL(fields.acl) }),
+  status: (remote) => given({ ownerID: ownerOf(remote) }),
+  readiness: () => available('the token is in its Secret'),
+  output: tokenOutput,
+}
+
+/**
+ * A new credential without rules is sent none; from one that has some they are taken by `*`, to which the contract gives that meaning,
+ * as it does not to an empty list.
+ */
+function wantedACL({ acl: rules }: TunnelCredentialSpec, remote: RemoteObject | undefined) {
+  return rules === undefined && remote === undefined ? undefined : sentACL(rules ?? ['*'])
+}
