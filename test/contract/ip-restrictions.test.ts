@@ -161,6 +161,7 @@ test('every form of an IPv4 address is judged as that address, and what is no ad
   await restrict([await policy({ [home]: 'allow', '::ffff:10.0.0.0/104': 'allow' })])
   const mapped = ['::ffff:127.0.0.1', '::FFFF:7f00:1', '10.1.2.3', '::ffff:10.1.2.3']
   expect(await statusesFrom(...mapped)).toEqual([200, 200, 200, 200])
+  expectRefusal(await from('::ffff:192.0.2.1'), 403, ' 192.0.2.1')
   expect(await statusesFrom('127.1', '127.0.0.1:80', 'unknown', '::127.0.0.1')).toEqual([403, 403, 403, 403])
 })
 

@@ -34,10 +34,11 @@ export function admitSource(
   }
 }
 
-/** Where the request came from, without the zone that link-local addresses carry. */
+/** Where the request came from: without the zone of link-local addresses, and IPv4 as such on a socket that takes both. */
 function sourceAddress(request: FastifyRequest, trustForwardedFor: boolean): string {
   const forwarded = trustForwardedFor ? request.headers['x-forwarded-for'] : undefined
   // The proxy in front adds what it saw at the end; everything before that is the client's own claim.
   const last = [forwarded].flat().at(-1)?.split(',').at(-1)?.trim()
-  return (last ?? request.raw.socket.remoteAddress ?? '').replace(/%.*$/, '')
+  const address = last ?? request.raw.socket.remoteAddress ?? ''
+  return address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
 }

@@ -97,6 +97,7 @@ describe('a public key in authorized-keys format', () => {
     .mpint(2n ** 2048n - 1n)
   const point = Buffer.concat([Buffer.of(4), Buffer.alloc(64, 1)])
   const offCurve = new SshWriter().string('ecdsa-sha2-nistp256').string('nistp256').string(point)
+  const renamed = new SshWriter().string('ssh-ed25520').string(blob.subarray(-32))
   const otherCurve = new SshWriter().string('ecdsa-sha2-nistp256').string('nistp384').string(point)
 
   it.each([
@@ -107,6 +108,7 @@ describe('a public key in authorized-keys format', () => {
     ['a certificate', `ssh-ed25519-cert-v01@openssh.com ${encoded}`],
     ['options in front', `no-pty ${line}`],
     ['another type than in the blob', `ssh-rsa ${encoded}`],
+    ['a blob that names another type and is the same otherwise', withBlob('ssh-ed25519', renamed.bytes())],
     ['no base64', `ssh-ed25519 ${encoded.slice(0, -2)}!!`],
     ['base64 cut short', `ssh-ed25519 ${encoded.slice(0, -1)}`],
     ['a blob cut short', withBlob('ssh-ed25519', blob.subarray(0, -1))],
