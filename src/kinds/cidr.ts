@@ -52,13 +52,15 @@ function networkAddress(bytes: readonly number[], prefix: number): string {
   return ipaddr.fromByteArray(masked).toString()
 }
 
+const DOCUMENTATION_HOSTS = 254
+
 /**
  * One address of the range that is kept for documentation and never seen in traffic (192.0.2.0/24, RFC 5737), as a range of its own
- * that is not among `taken`.
+ * that is not among `taken`: the first free one from the `start`-th on.
  */
-export function documentationAddress(taken: ReadonlySet<string>): string {
-  for (let host = 1; host < 255; host += 1) {
-    const candidate = `192.0.2.${host}/32`
+export function documentationAddress(taken: ReadonlySet<string>, start = 0): string {
+  for (let step = 0; step < DOCUMENTATION_HOSTS; step += 1) {
+    const candidate = `192.0.2.${1 + ((start + step) % DOCUMENTATION_HOSTS)}/32`
     if (!taken.has(candidate)) return candidate
   }
   // All 254 are in use as rules of their own, so a wider range of the same block is free: a policy holds each range once.

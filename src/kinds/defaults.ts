@@ -19,7 +19,7 @@ export const plain = {
   comparable: (fields: Fields): Fields => fields,
   intent: (): Fields => ({}),
   parts: [],
-  release: (): Release => ({ type: 'delete' }),
+  releasePart: (): Release => ({ type: 'delete' }),
   unusable: (): string | undefined => undefined,
 } as const
 

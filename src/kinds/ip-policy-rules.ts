@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { RemoteObject } from '../api/types.ts'
 import type { ChildOperation, Fields } from '../managed/types/descriptor.ts'
+import { choice } from '../schema/define.ts'
 import { documentationAddress, normaliseCIDR } from './cidr.ts'
 import { refId, textOf } from './remote.ts'
 
 export type RuleAction = 'allow' | 'deny'
+
+/** `action` of a spec. */
+export const ruleAction = choice(['allow', 'deny'], {
+  description: 'Whether addresses of the range are let in or refused. A deny wins over an allow.',
+})
 
 /** A rule as the spec declares it, complete: `metadata` is the user's text or the marker. */
 export interface WantedRule {
@@ -71,7 +77,7 @@ export interface RulesState {
  */
 export function planRules(state: RulesState): readonly ChildOperation[] {
   const operations = inOrder(state)
-  return emptiesMeanwhile(state.held.length, operations) ? [temporaryDeny(state), ...operations] : operations
+  return emptiesMeanwhile(state.held.length, operations) ? [standIn(state), ...operations] : operations
 }
 
 function inOrder({ policyId, wanted, held }: RulesState): readonly ChildOperation[] {
@@ -131,15 +137,24 @@ function emptiesMeanwhile(held: number, operations: readonly ChildOperation[]): 
   })
 }
 
-function temporaryDeny({ policyId, wanted, held, markerFor }: RulesState): ChildOperation {
-  const cidr = documentationAddress(new Set([...wanted, ...held].map((rule) => rule.cidr)))
-  const rule: WantedRule = {
-    cidr,
+function standIn({ policyId, wanted, held, markerFor }: RulesState): ChildOperation {
+  const taken = new Set([...wanted, ...held].map((rule) => rule.cidr))
+  const rule = { cidr: documentationAddress(taken), action: 'deny' } as const
+  const body = temporaryDeny(policyId, taken, markerFor(rule.cidr, rule.action))
+  return { type: 'create', body, about: `${nameOf(rule)} for the time being`, temporary: true }
+}
+
+/**
+ * Body of a rule that keeps a policy from being empty and touches no traffic, on an address that is not among `taken`.
+ * @param start from which of these addresses on one is chosen
+ */
+export function temporaryDeny(policyId: string, taken: ReadonlySet<string>, metadata: string, start = 0): Fields {
+  return bodyOf(policyId, {
+    cidr: documentationAddress(taken, start),
     action: 'deny',
     description: 'Temporary: keeps the policy from being empty while a rule changes its action.',
-    metadata: markerFor(cidr, 'deny'),
-  }
-  return { type: 'create', body: bodyOf(policyId, rule), about: `${nameOf(rule)} for the time being`, temporary: true }
+    metadata,
+  })
 }
 
 function remove(rule: HeldRule): ChildOperation {

@@ -1,14 +1,24 @@
 import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
 import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
-import type { Children, ManagedDescriptor, TargetView } from '../managed/types/descriptor.ts'
+import type { Children, ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { metadataProblem } from '../managed/types/metadata.ts'
 import { bool, bytesText, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { atMostOne } from '../schema/rules.ts'
 import { cidr } from './cidr.ts'
 import { managedColumns } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { heldRule, planRules, policyOf, type RuleAction, ruleNonce, type WantedRule } from './ip-policy-rules.ts'
+import { RULE_KIND, unusablePolicy } from './ip-policy-parts.ts'
+import {
+  heldRule,
+  planRules,
+  policyOf,
+  type RuleAction,
+  ruleAction,
+  ruleNonce,
+  type WantedRule,
+} from './ip-policy-rules.ts'
 import { common } from './names.ts'
 import { compareTexts, listOf, objectOf, textOf } from './remote.ts'
 
@@ -17,9 +27,7 @@ const RULES = 1000
 const rule = object(
   {
     cidr,
-    action: choice(['allow', 'deny'], {
-      description: 'Whether addresses of the range are let in or refused. A deny wins over an allow.',
-    }),
+    action: ruleAction,
     description: Type.Optional(
       bytesText('description', 255, { description: 'About these addresses. At most 255 bytes. Default: empty.' }),
     ),
@@ -40,7 +48,7 @@ const definition = defineKind({
   shortNames: ['ipp'],
   scope: 'Namespaced',
   description:
-    'A list of address ranges that are let in or refused. It applies to no traffic until an Edge refers to it. All rules of the policy are the ones declared here: others are removed.',
+    'A list of address ranges that are let in or refused. It applies to no traffic until an Edge or an IPRestriction refers to it. Its rules are declared here, and others are removed; or they come from IPPolicyRules, and others are left alone.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -50,6 +58,12 @@ const definition = defineKind({
           maxItems: RULES,
           listType: 'map',
           mapKeys: ['cidr'],
+        }),
+      ),
+      rulesFrom: Type.Optional(
+        choice(['IPPolicyRules'], {
+          description:
+            'IPPolicyRules: the rules are the IPPolicyRules that name this policy. Instead of `rules`; rules that the policy has at the API from before stay there. Default: the rules are the ones in `rules`.',
         }),
       ),
       allowEmpty: Type.Optional(
@@ -64,9 +78,11 @@ const definition = defineKind({
       description: 'What the policy should be.',
       rules: [
         ...commonSpecRules,
+        atMostOne(['rules', 'rulesFrom']),
         {
-          rule: '(has(self.rules) && size(self.rules) > 0) || (has(self.allowEmpty) && self.allowEmpty)',
-          message: 'rules is empty: add a rule, or set allowEmpty: true if the policy is meant to have none',
+          rule: '(has(self.rules) && size(self.rules) > 0) || has(self.rulesFrom) || (has(self.allowEmpty) && self.allowEmpty)',
+          message:
+            'rules is empty: add a rule, set rulesFrom, or set allowEmpty: true if the policy is meant to have none',
           fieldPath: '.rules',
           reason: 'FieldValueRequired',
         },
@@ -109,6 +125,7 @@ const children: Children<IPPolicySpec> = {
   parentId: policyOf,
   idsIn: ({ rules }) => listOf(rules).flatMap((held) => textOf(objectOf(held)?.id) ?? []),
   plan: (desired, policyId, current) => {
+    if (desired.spec.rulesFrom !== undefined) return []
     const markerFor = (range: string, action: RuleAction): string => desired.marker(ruleNonce(policyId, range, action))
     const wanted = (desired.spec.rules ?? []).map(
       ({ cidr: range, action, description, metadata }): WantedRule => ({
@@ -144,22 +161,10 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
   status: () => ({}),
   readiness: ({ spec }) => {
     const count = spec.rules?.length ?? 0
+    if (spec.rulesFrom !== undefined) return available('the policy is in place, and has the rules that name it')
     return available(count === 0 ? 'the policy has no rules, as declared' : 'every declared rule is in place')
   },
-  unusable,
+  unusable: unusablePolicy,
+  parts: [RULE_KIND],
   children,
-}
-
-/**
- * An edge must not go live behind a policy that is not yet what it should be. Both conditions count, and only for the current
- * generation: Ready alone stays True while a changed spec is being applied.
- */
-function unusable({ generation, spec, status }: TargetView): string | undefined {
-  const holds = (type: string): boolean => {
-    const condition = status.conditions?.find((candidate) => candidate.type === type)
-    return condition?.status === 'True' && condition.observedGeneration === generation
-  }
-  if (!holds('Ready') || !holds('Synced')) return 'does not have every declared rule in place yet'
-  const count = typeof status.ruleCount === 'number' ? status.ruleCount : 0
-  return count > 0 || spec.allowEmpty === true ? undefined : 'has no rules: add one, or set its allowEmpty: true'
 }

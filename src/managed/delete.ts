@@ -16,6 +16,7 @@ import { WaitError } from './errors.ts'
 import { release } from './outputs/vacate.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
+import { wholesOf } from './references.ts'
 import { IN_USE_MS, usersOf } from './users.ts'
 import { silent, type Verdict } from './verdict.ts'
 
@@ -34,10 +35,17 @@ export function deletionNeedsAccount(run: Reconciliation): boolean {
 export async function remove(run: Reconciliation): Promise<Verdict> {
   if (!hasFinalizer(run.cr) || run.memory.released) return silent
   if (run.cr.spec.deletionPolicy === 'Retain') await release(run)
-  else if (deletionNeedsAccount(run)) await removeObject(run)
+  else if (deletionNeedsAccount(run) && mayGo(run)) await removeObject(run)
   await run.patchMetadata({ finalizers: withoutFinalizer(run.cr) })
   run.memory.released = true
   return silent
+}
+
+/** Whether the object is to be deleted; otherwise it is left to whom it belongs by now. @throws WaitError while it has to stay. */
+function mayGo({ context, cr, descriptor }: Reconciliation): boolean {
+  const choice = descriptor.releasePart(wholesOf(context, descriptor, cr))
+  if (choice.type === 'wait') throw new WaitError(reasons.Deleting, choice.message, IN_USE_MS)
+  return choice.type === 'delete'
 }
 
 async function removeObject(run: Reconciliation): Promise<void> {

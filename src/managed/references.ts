@@ -1,9 +1,11 @@
 import type { AccountSession, ManagedContext } from './context.ts'
-import { type CustomResource, generationOf, isDeleting, type ResourceName, shortName, statusOf } from './cr.ts'
+import { type CustomResource, isDeleting, nameOf, type ResourceName, shortName, statusOf } from './cr.ts'
 import { TerminalError, WaitError } from './errors.ts'
 import { reasons } from './reasons.ts'
+import { targetView } from './target-view.ts'
 import type { CommonStatus, Ref } from './types/common.ts'
-import type { Fields, FoundReference, ManagedDescriptor, ResolvedTarget } from './types/descriptor.ts'
+import type { FoundReference, ManagedDescriptor, ResolvedTarget } from './types/descriptor.ts'
+import type { TargetView } from './types/target.ts'
 
 /** A target that becomes usable wakes its referrers; this is only the fallback. */
 const FALLBACK_MS = 60_000
@@ -33,6 +35,7 @@ export async function resolveReferences(
   for (const reference of found) {
     const key = refKey(reference.kind, reference.ref)
     if (targets.has(key)) continue
+    refuseAsPart(context, cr, reference)
     const id = reference.ref.id ?? namedTarget(context, cr, reference)
     const object = reference.needsObject ? await targetObject(context, session, reference, id) : undefined
     targets.set(key, { id, object })
@@ -56,25 +59,57 @@ function namedTarget(context: ManagedContext, cr: CustomResource, reference: Fou
   const { kind, path } = reference
   const name = reference.ref.name ?? ''
   const appliedId = statusOf(cr).references?.find((entry) => entry.kind === kind && entry.name === name)?.id
-  const target = context.resources.get({ kind, namespace: cr.metadata.namespace, name })
+  const target = targetOf(context, cr, reference)
   const refusal =
-    target === undefined ? 'does not exist: create it or correct the name' : refusalOf(context, kind, target)
+    target === undefined ? 'does not exist: create it or correct the name' : refusalOf(context, reference, target)
   const id = target === undefined ? undefined : statusOf(target).id
   if (id !== undefined && (refusal === undefined || id === appliedId)) return id
   if (appliedId !== undefined) return appliedId
   throw new WaitError(reasons.ReferenceNotReady, `${path}: ${kind}/${name} ${refusal}`, FALLBACK_MS)
 }
 
-/** Why a new reference to `target` has to wait; undefined when it may be made. */
-function refusalOf(context: ManagedContext, kind: string, target: CustomResource): string | undefined {
-  const status = statusOf(target)
-  if (isDeleting(target)) return 'is being deleted'
-  if (status.id === undefined) return 'is not created yet'
-  return context.kinds.managedKind(kind)?.unusable({
-    generation: generationOf(target),
-    spec: target.spec as Fields,
-    status,
+/** The CR that a reference leads to: the one of that name, or the one that holds the object of that id. */
+function targetOf(
+  { resources }: ManagedContext,
+  cr: CustomResource,
+  { kind, ref }: FoundReference,
+): CustomResource | undefined {
+  if (ref.id === undefined) return resources.get({ kind, namespace: cr.metadata.namespace, name: ref.name ?? '' })
+  const holder = resources.holderOf(ref.id)
+  return holder?.kind === kind ? holder : undefined
+}
+
+/** The CRs that `cr` is part of, as it sees them. */
+export function wholesOf(
+  context: ManagedContext,
+  descriptor: ManagedDescriptor,
+  cr: CustomResource,
+): readonly TargetView[] {
+  const references = descriptor.references(cr.spec).filter(({ partOf }) => partOf !== undefined)
+  return references.flatMap((reference) => {
+    const target = targetOf(context, cr, reference)
+    return target === undefined ? [] : [targetView(context, target, cr)]
   })
+}
+
+/** A part that its whole does not take would undo what the whole does, and the other way round, for ever. */
+function refuseAsPart(context: ManagedContext, cr: CustomResource, reference: FoundReference): void {
+  if (reference.partOf === undefined) return
+  const target = targetOf(context, cr, reference)
+  const refusal = target && reference.partOf(targetView(context, target, cr))
+  if (target === undefined || refusal === undefined) return
+  throw new TerminalError(reasons.ReferenceRefused, `${reference.path}: ${shortName(nameOf(target))} ${refusal}`)
+}
+
+/** Why a new reference to `target` has to wait; undefined when it may be made. */
+function refusalOf(
+  context: ManagedContext,
+  { kind, partOf }: FoundReference,
+  target: CustomResource,
+): string | undefined {
+  if (isDeleting(target)) return 'is being deleted'
+  if (statusOf(target).id === undefined) return 'is not created yet'
+  return partOf === undefined ? context.kinds.managedKind(kind)?.unusable(targetView(context, target)) : undefined
 }
 
 async function targetObject(

@@ -36,21 +36,27 @@ export function subscribeWakeups(options: WakeupOptions): void {
   watches.namespaces?.subscribe((event) => onNamespace(options, event))
 }
 
-function onResource({ kinds, store, memories, wake }: WakeupOptions, event: ObjectEvent<CustomResource>): void {
+function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>): void {
+  const { kinds, store, memories, wake } = options
   const { object, previous } = event
   const name = nameOf(object)
   if (event.type === 'deleted') memories.forget(object.metadata.uid)
   // The status we write ourselves is the end of a reconcile, not a reason for the next one.
   else if (!store.recording && !store.mayBeOurs(object)) wake.managed(name, 'edit')
   if (previous !== undefined && isSameForOthers(previous, object)) return
-  for (const referrer of store.referrersOf(name)) wake.managed(nameOf(referrer), 'edit')
   const descriptor = kinds.managedKind(name.kind)
+  const parts = descriptor?.parts ?? []
+  const asBefore = previous !== undefined && isSameForParts(previous, object)
+  for (const referrer of store.referrersOf(name)) {
+    if (!asBefore || !parts.includes(referrer.kind)) wake.managed(nameOf(referrer), 'edit')
+  }
   if (descriptor === undefined) return
   // A target that is being deleted, or a former object of it, waits for those that refer to it.
   for (const user of previous === undefined ? [object] : [previous, object]) {
     for (const target of namedTargets(descriptor, user)) {
       const resource = store.get(target)
       if (resource !== undefined && waitsForReferrers(resource)) wake.managed(target, 'edit')
+      wakeWhole(options, target, name.kind)
     }
   }
   const account = store.accountKeyOf(object)
@@ -59,8 +65,25 @@ function onResource({ kinds, store, memories, wake }: WakeupOptions, event: Obje
   if (resource !== undefined && isDeleting(resource)) wake.account(account, 'edit')
 }
 
+/** What is made up of others is looked at again when one of them changes; those that wait for it may find it usable then. */
+function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: ResourceName, partKind: string): void {
+  const parts = kinds.managedKind(whole.kind)?.parts ?? []
+  if (!parts.includes(partKind)) return
+  wake.managed(whole, 'edit')
+  for (const user of store.referrersOf(whole)) if (!parts.includes(user.kind)) wake.managed(nameOf(user), 'edit')
+}
+
 function waitsForReferrers(cr: CustomResource): boolean {
   return isDeleting(cr) || (statusOf(cr).superseded ?? []).length > 0
+}
+
+/** Parts ask whether the whole takes them, where it is and whether it goes, not how it stands: many of them would wake each other. */
+function isSameForParts(previous: CustomResource, object: CustomResource): boolean {
+  return (
+    !isDeleting(object) &&
+    previous.metadata.generation === object.metadata.generation &&
+    statusOf(previous).id === statusOf(object).id
+  )
 }
 
 function isSameForOthers(previous: CustomResource, object: CustomResource): boolean {

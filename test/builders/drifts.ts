@@ -35,6 +35,7 @@ const edgeFields: DriftsByField = {
  */
 export const drifts: Readonly<Record<string, DriftsByField>> = {
   ip_policies: texts,
+  ip_policy_rules: { ...texts, cidr: [() => ({ cidr: '0.0.0.0/0' })] },
   ip_restrictions: {
     ...texts,
     enforced: [({ enforced }) => ({ enforced: !enforced })],

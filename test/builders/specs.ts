@@ -71,6 +71,9 @@ const destination = (name: string): Manifest =>
 
 type Needs = SpecCase['needs']
 
+const openPolicy: Needs = (name) => [manifest('IPPolicy', `${name}-policy`, { rulesFrom: 'IPPolicyRules' })]
+const rule = (cidr: string) => (name: string) => ({ ipPolicyRef: { name: `${name}-policy` }, cidr, action: 'allow' })
+
 function specCase(
   kind: string,
   title: string,
@@ -107,6 +110,11 @@ const edgeNeeds: Needs = (name) => [
 const specCases: readonly SpecCase[] = [
   specCase('IPPolicy', 'minimal', () => ({ rules: RULES.slice(0, 1) })),
   specCase('IPPolicy', 'full', (name) => ({ ...described(name), rules: RULES, allowEmpty: true })),
+
+  specCase('IPPolicy', 'with rules from elsewhere', () => ({ rulesFrom: 'IPPolicyRules' })),
+
+  specCase('IPPolicyRule', 'minimal', rule('10.0.0.0/8'), openPolicy),
+  specCase('IPPolicyRule', 'full', (name) => ({ ...described(name), ...rule('2001:db8::/32')(name) }), openPolicy),
 
   specCase(
     'IPRestriction',

@@ -69,20 +69,23 @@ test('every object of the account equals what its manifest says', async () => {
   const rules = (await all('ip_policy_rules')).map(({ cidr, action, description, ip_policy }) => {
     return { cidr, action, description, policy: (ip_policy as { id: string }).id }
   })
-  expect(rules).toHaveLength(4)
+  const partners = await only('ip_policies', 'The partners, each of whom keeps a rule')
+  expect(rules).toHaveLength(6)
   expect(rules).toEqual(
     expect.arrayContaining([
       { cidr: '198.51.100.0/24', action: 'allow', description: 'the office', policy: office.id },
       { cidr: '198.51.100.77/32', action: 'deny', description: 'the guest terminal', policy: office.id },
       { cidr: '2001:db8:40::/48', action: 'allow', description: 'the partner', policy: office.id },
       { cidr: '203.0.113.0/24', action: 'allow', description: '', policy: shared.id },
+      { cidr: '203.0.113.128/25', action: 'allow', description: 'the partner in Berlin', policy: partners.id },
+      { cidr: '203.0.113.200/32', action: 'deny', description: '', policy: partners.id },
     ]),
   )
   expect(await only('ip_restrictions')).toMatchObject({
     description: 'Agents run in the office only',
     type: 'agent',
     enforced: true,
-    ip_policies: [expect.objectContaining({ id: office.id })],
+    ip_policies: [office.id, partners.id].sort().map((id) => expect.objectContaining({ id })),
   })
   expect(await only('ssh_certificate_authorities')).toMatchObject({
     description: 'Signs for the people of the shop',

@@ -40,10 +40,12 @@ export function holdingsOf(
   return { members, used: new Set(used.keys()), collections: [...used.values(), ...left] }
 }
 
+/** Each once: children of one kind may be objects of another. */
 function collectionsOf(descriptors: readonly ManagedDescriptor[]): readonly Collection[] {
-  return descriptors.flatMap(({ collections, children }) => {
+  const all = descriptors.flatMap(({ collections, children }) => {
     return children === undefined ? collections : [...collections, children.collection]
   })
+  return [...new Set(all)]
 }
 
 /** Whether this installation made the object. */

@@ -202,7 +202,7 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    */
   readonly parts: readonly string[]
   /** For a part: what becomes of its object when it is deleted. `wholes` are the CRs that it is part of, where there are any. */
-  release(wholes: readonly TargetView[]): Release
+  releasePart(wholes: readonly TargetView[]): Release
   readonly children?: Children<Spec>
   /** What the kind writes into a Secret or ConfigMap; its status then has `outputStatus`. */
   readonly output?: OneTimeOutput<Spec> | DerivedOutput<Spec>

@@ -18,6 +18,7 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   Account: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' } },
   ClusterAccount: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' }, allowedNamespaces: {} },
   IPPolicy: { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] },
+  IPPolicyRule: { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'allow' },
   IPRestriction: { type: 'agent', enforced: true, ipPolicyRefs: [{ name: 'office' }] },
   Backend: { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } },
   Edge: {
@@ -100,7 +101,13 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { allowedNamespaces: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
     'values goes with the operators In and NotIn',
   ),
-  row('IPPolicy', 'without rules', { rules: [] }, 'rules is empty: add a rule, or set allowEmpty: true'),
+  row('IPPolicy', 'without rules', { rules: [] }, 'rules is empty: add a rule, set rulesFrom, or set allowEmpty: true'),
+  row('IPPolicy', 'with rules from two places', { rulesFrom: 'IPPolicyRules' }, 'set at most one of rules, rulesFrom'),
+  changed('IPPolicyRule', 'with another policy', { ipPolicyRef: { name: 'other' } }, 'ipPolicyRef is fixed at create'),
+  row('IPPolicyRule', 'without a policy', { ipPolicyRef: {} }, 'set exactly one of name, id'),
+  row('IPPolicyRule', 'with a bare address', { cidr: '10.0.0.1' }, 'cidr is not in CIDR notation: write'),
+  row('IPPolicyRule', 'with host bits', { cidr: '10.0.0.1/8' }, 'cidr has host bits set: write'),
+  row('IPPolicyRule', 'with upper case', { cidr: '2001:DB8::/32' }, 'cidr is not in canonical form: write'),
   row(
     'IPPolicy',
     'with a bare address',

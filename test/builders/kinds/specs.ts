@@ -7,6 +7,7 @@ import type { CertificateAuthoritySpec } from '../../../src/kinds/certificate-au
 import type { EdgeSpec } from '../../../src/kinds/edge-schema.ts'
 import type { EventDestinationSpec } from '../../../src/kinds/event-destination-schema.ts'
 import type { EventSubscriptionSpec } from '../../../src/kinds/event-subscription.ts'
+import type { IPPolicyRuleSpec } from '../../../src/kinds/ip-policy-rule.ts'
 import type { IPRestrictionSpec } from '../../../src/kinds/ip-restriction.ts'
 import type { ReservedAddressSpec } from '../../../src/kinds/reserved-address.ts'
 import type { ReservedDomainSpec } from '../../../src/kinds/reserved-domain-schema.ts'
@@ -115,6 +116,10 @@ export const ingressSpec: fc.Arbitrary<AgentIngressSpec> = partial<AgentIngressS
 export const addressSpec: fc.Arbitrary<ReservedAddressSpec> = partial<ReservedAddressSpec>({
   endpointConfigurationID: word,
 } as never).map((fields) => ({ ...fields, region: 'eu' }))
+
+export const policyRuleSpec: fc.Arbitrary<IPPolicyRuleSpec> = fc
+  .constantFrom('10.0.0.0/8', '192.0.2.1/32', '2001:db8::/32', '::ffff:192.0.2.0/120')
+  .map((cidr) => ({ ipPolicyRef: { name: 'a' }, cidr, action: 'deny' }))
 
 export const restrictionSpec: fc.Arbitrary<IPRestrictionSpec> = fc
   .record({ enforced: fc.boolean(), ipPolicyRefs: refs }, { requiredKeys: ['ipPolicyRefs'] })

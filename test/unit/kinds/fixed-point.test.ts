@@ -9,6 +9,7 @@ import { certificateAuthority } from '../../../src/kinds/certificate-authority.t
 import { edge } from '../../../src/kinds/edge.ts'
 import { eventDestination } from '../../../src/kinds/event-destination.ts'
 import { eventSubscription } from '../../../src/kinds/event-subscription.ts'
+import { ipPolicyRule } from '../../../src/kinds/ip-policy-rule.ts'
 import { ipRestriction } from '../../../src/kinds/ip-restriction.ts'
 import { reservedAddress } from '../../../src/kinds/reserved-address.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
@@ -30,6 +31,7 @@ import {
   domainSpec,
   edgeSpecs,
   ingressSpec,
+  policyRuleSpec,
   restrictionSpec,
   sshAuthoritySpec,
   subscriptionSpec,
@@ -106,6 +108,7 @@ describe('after one write nothing is left to do, whatever the spec was before, f
   test.each(Object.entries(edgeSpecs))('a %s Edge', (_protocol, spec) => settlesAtOnce(edge, spec))
   test('a ReservedDomain', () => settlesAtOnce(reservedDomain, domainSpec))
   test('a ReservedAddress', () => settlesAtOnce(reservedAddress, addressSpec))
+  test('an IPPolicyRule', () => settlesAtOnce(ipPolicyRule, policyRuleSpec))
   test('an IPRestriction', () => settlesAtOnce(ipRestriction, restrictionSpec))
   test('an SSHCertificateAuthority', () => settlesAtOnce(sshCertificateAuthority, sshAuthoritySpec))
   test('an AgentIngress', () => settlesAtOnce(agentIngress, ingressSpec))

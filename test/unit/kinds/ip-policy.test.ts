@@ -1,13 +1,16 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ipPolicy } from '../../../src/kinds/ip-policy.ts'
-import type { TargetView } from '../../../src/managed/types/descriptor.ts'
+import type { PartView, TargetView } from '../../../src/managed/types/target.ts'
+import { desiredOf } from '../../builders/kinds/desired.ts'
 
 type Condition = NonNullable<TargetView['status']['conditions']>[number]
 
 const condition = (type: string, status: Condition['status'], observedGeneration: number): Condition => {
   return { type, status, observedGeneration, reason: 'Any', message: '', lastTransitionTime: '2030-01-01T00:00:00Z' }
 }
+const outside = { deleting: false, parts: [], users: [] }
 const view = (fields: { ready?: number; synced?: boolean; rules?: number; allowEmpty?: boolean }): TargetView => ({
+  ...outside,
   generation: 3,
   spec: fields.allowEmpty === undefined ? {} : { allowEmpty: fields.allowEmpty },
   status: {
@@ -26,7 +29,7 @@ test('a policy may be referred to once its rules equal the current spec', () => 
 test.each([
   ['while its conditions are of an older spec', view({ ready: 2 })],
   ['while a changed spec is being applied, although it still counts as Ready', view({ synced: false })],
-  ['without any condition', { generation: 1, spec: {}, status: { ruleCount: 1 } }],
+  ['without any condition', { ...outside, generation: 1, spec: {}, status: { ruleCount: 1 } }],
   ['without rules', view({ rules: 0 })],
 ])('a policy may not be referred to %s', (_when, found) => {
   expect(ipPolicy.unusable(found)).toEqual(expect.any(String))
@@ -50,4 +53,40 @@ test('the rules at the API are in the status, sorted, and found there by id', ()
     ],
   })
   expect(ipPolicy.children?.idsIn(status)).toEqual(['ipr_1', 'ipr_2'])
+})
+
+describe('a policy whose rules are IPPolicyRules', () => {
+  const part = (name: string, fields: Partial<PartView> = {}): PartView => ({
+    name: `IPPolicyRule/${name}`,
+    generation: 7,
+    deleting: false,
+    status: { id: 'ipr_1', conditions: [condition('Ready', 'True', 7), condition('Synced', 'True', 7)] },
+    ...fields,
+  })
+  const edited = part('edited', { generation: 8 })
+  const policy = (parts: readonly PartView[], fields: { rules?: number; allowEmpty?: boolean } = {}): TargetView => {
+    const found = view(fields)
+    return { ...found, spec: { ...found.spec, rulesFrom: 'IPPolicyRules' }, parts }
+  }
+
+  test('may be referred to once each of them is in force', () => {
+    expect(ipPolicy.unusable(policy([part('a'), part('b')]))).toBeUndefined()
+  })
+
+  test('waits for the one that is still being changed, and names it', () => {
+    expect(ipPolicy.unusable(policy([part('a'), edited]))).toContain('IPPolicyRule/edited')
+    expect(ipPolicy.unusable(policy([edited], { allowEmpty: true }))).toContain('IPPolicyRule/edited')
+  })
+
+  test('waits until there is one, whatever else the policy holds at the API, unless it may be empty', () => {
+    expect(ipPolicy.unusable(policy([], { rules: 3 }))).toContain('make an IPPolicyRule')
+    expect(ipPolicy.unusable(policy([part('a')], { rules: 0 }))).toContain('has no rules')
+    expect(ipPolicy.unusable(policy([], { rules: 0, allowEmpty: true }))).toBeUndefined()
+  })
+
+  test('writes no rule and removes none', () => {
+    const held = [{ id: 'ipr_1', cidr: '10.0.0.0/8', action: 'allow' }]
+    const desired = desiredOf({ spec: { rulesFrom: 'IPPolicyRules' as const } })
+    expect(ipPolicy.children?.plan(desired, 'ipp_1', held)).toEqual([])
+  })
 })

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { backend } from '../../../src/kinds/backend.ts'
 import { edge } from '../../../src/kinds/edge.ts'
 import { kinds } from '../../../src/kinds/index.ts'
+import { ipPolicyRule } from '../../../src/kinds/ip-policy-rule.ts'
 import type { AccountSession, ManagedContext } from '../../../src/managed/context.ts'
-import type { CustomResource } from '../../../src/managed/cr.ts'
+import type { CustomResource, ResourceName } from '../../../src/managed/cr.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import { namedTargets, resolveReferences } from '../../../src/managed/references.ts'
 import type { ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
@@ -25,12 +26,14 @@ async function resolve(
   const context = {
     kinds: new KindsRegistry(kinds),
     resources: {
-      get: ({ kind, namespace, name }) =>
+      get: ({ kind, namespace, name }: ResourceName) =>
         [subject, ...others].find(
           (one) => one.kind === kind && one.metadata.namespace === namespace && one.metadata.name === name,
         ),
+      referrersOf: () => [],
+      holderOf: (id: string) => others.find(({ status }) => status?.id === id),
     },
-  } as Partial<ManagedContext> as ManagedContext
+  } as unknown as ManagedContext
   const session = { cache: { get: () => undefined, fetch: async () => undefined } } as unknown as AccountSession
   return await resolveReferences(context, descriptor, subject, session)
 }
@@ -158,4 +161,36 @@ test('targets are named in the namespace of their referrer', () => {
     { kind: 'Backend', namespace: 'blog', name: 'a' },
     { kind: 'Backend', namespace: 'blog', name: 'b' },
   ])
+})
+
+describe('a part', () => {
+  const descriptor = ipPolicyRule as unknown as ManagedDescriptor
+  const part = (ref: Readonly<Record<string, string>>, status: CustomResource['status'] = {}): CustomResource => ({
+    ...cr({ name: 'partner' }, status, { ipPolicyRef: ref, cidr: '10.0.0.0/8', action: 'allow' }),
+    kind: 'IPPolicyRule',
+  })
+  const policy = (spec: Readonly<Record<string, unknown>>): CustomResource => ({
+    ...cr({ name: 'office', uid: 'uid-office' }, { id: 'ipp_1' }, spec),
+    kind: 'IPPolicy',
+  })
+  const open = policy({ rulesFrom: 'IPPolicyRules' })
+  const closed = policy({ rules: [] })
+
+  test('need not wait until its whole is usable, which may be because of the part', async () => {
+    const resolved = await resolve(part({ name: 'office' }), [open], descriptor)
+    expect(resolved.get('IPPolicy', { name: 'office' }).id).toBe('ipp_1')
+  })
+
+  test('is refused by a whole that takes none, even where it was applied before, or names it by id', async () => {
+    const before = { id: 'ipr_1', references: [{ kind: 'IPPolicy', name: 'office', id: 'ipp_1' }] }
+    for (const subject of [part({ name: 'office' }), part({ name: 'office' }, before), part({ id: 'ipp_1' })]) {
+      const reason = await reasonOf(resolve(subject, [closed], descriptor))
+      expect(reason).toContain('ReferenceRefused: spec.ipPolicyRef: IPPolicy/office has its own rules')
+    }
+  })
+
+  test('may name a whole that is not managed here', async () => {
+    const resolved = await resolve(part({ id: 'ipp_9' }), [closed], descriptor)
+    expect(resolved.get('IPPolicy', { id: 'ipp_9' }).id).toBe('ipp_9')
+  })
 })

@@ -210,6 +210,38 @@ describe('a Secret', () => {
   })
 })
 
+describe('what is made up of others', () => {
+  const start = () =>
+    Watching.start((world) => {
+      world.create('IPPolicy', 'office', { rulesFrom: 'IPPolicyRules' })
+      for (const name of ['a', 'b']) {
+        world.create('IPPolicyRule', name, { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'allow' })
+      }
+      world.create('Edge', 'shop', { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } })
+    })
+  const patched = (watching: Watching, kind: string, name: string, patch: Fields) => () =>
+    watching.patch(kind, name, patch)
+
+  test('is woken with all that wait for it when one of them changes', async () => {
+    const watching = await start()
+    expect(await watching.by(patched(watching, 'IPPolicyRule', 'a', { status: { id: 'ipr_1' } }))).toEqual([
+      'Edge/shop edit',
+      'IPPolicy/office edit',
+      'IPPolicyRule/a edit',
+    ])
+  })
+
+  test('wakes them when it is another or takes them no more, and not when it only stands otherwise', async () => {
+    const watching = await start()
+    const ruleCount = (count: number) => patched(watching, 'IPPolicy', 'office', { status: { ruleCount: count } })
+    expect(await watching.by(ruleCount(1))).toEqual(['Edge/shop edit', 'IPPolicy/office edit'])
+    const all = ['Edge/shop edit', 'IPPolicy/office edit', 'IPPolicyRule/a edit', 'IPPolicyRule/b edit']
+    expect(await watching.by(patched(watching, 'IPPolicy', 'office', { status: { id: 'ipp_1' } }))).toEqual(all)
+    const spec = { rulesFrom: null, rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] }
+    expect(await watching.by(patched(watching, 'IPPolicy', 'office', { spec }))).toEqual(all)
+  })
+})
+
 test('labels of a namespace wake those in it that use an account of the cluster', async () => {
   const watching = await Watching.start((start) => {
     start.kube.create(namespaceType, { name: 'shop' }, {})

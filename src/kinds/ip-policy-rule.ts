@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { collections } from '../api/collections.ts'
+import { commonSpec, commonSpecRules, commonStatus, reference } from '../managed/types/common.ts'
+import type { Fields, GuardView, ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { object } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { fixedField } from '../schema/rules.ts'
+import { cidr, normaliseCIDR } from './cidr.ts'
+import { managedColumns, textColumn } from './columns.ts'
+import { available, plain } from './defaults.ts'
+import { refusesRules, releaseRule } from './ip-policy-parts.ts'
+import { heldRule, policyOf, ruleAction, temporaryDeny } from './ip-policy-rules.ts'
+import { common } from './names.ts'
+import { textOf } from './remote.ts'
+
+const definition = defineKind({
+  ...common,
+  kind: 'IPPolicyRule',
+  plural: 'ippolicyrules',
+  singular: 'ippolicyrule',
+  shortNames: ['ippr'],
+  scope: 'Namespaced',
+  description:
+    'One rule of an IPPolicy with `rulesFrom: IPPolicyRules`: a range of addresses and what is done with it. For rules that are kept apart from the policy, by others or by other means; a policy can also declare its rules itself.',
+  spec: object(
+    {
+      ...commonSpec('bytes'),
+      ipPolicyRef: reference('IPPolicy'),
+      cidr,
+      action: ruleAction,
+    },
+    { description: 'What the rule should be.', rules: [...commonSpecRules, fixedField('ipPolicyRef')] },
+  ),
+  status: object({ ...commonStatus }, { description: 'The rule at the API.' }),
+  printerColumns: managedColumns(
+    textColumn('Policy', '.spec.ipPolicyRef.name', 'The IPPolicy that it is part of.'),
+    textColumn('CIDR', '.spec.cidr', 'The range of addresses.'),
+    textColumn('Action', '.spec.action', 'What is done with it.'),
+  ),
+  replacing: ['action'],
+})
+
+export type IPPolicyRuleSpec = SpecOf<typeof definition>
+
+/**
+ * Rules of IP policies, one by one (`management-api.md § IP policies, rules, restrictions`). They do not count as users of their
+ * policy at the API, since they go with it.
+ */
+export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
+  ...plain,
+  role: 'managed',
+  definition,
+  collections: [collections.ipPolicyRules],
+  collectionOf: () => collections.ipPolicyRules,
+  references: ({ ipPolicyRef }) => [
+    { path: 'spec.ipPolicyRef', kind: 'IPPolicy', ref: ipPolicyRef, partOf: refusesRules },
+  ],
+  createOnly: ['ip_policy_id', 'action'],
+  replacement: { fields: ['ip_policy_id', 'action'], first: 'delete', guard },
+  desire: (desired) => {
+    const { ipPolicyRef, cidr: range, action } = desired.spec
+    return { ip_policy_id: desired.id('IPPolicy', ipPolicyRef), cidr: range, action }
+  },
+  observe: (remote) => {
+    const { cidr: range, action } = heldRule(remote)
+    return { ip_policy_id: policyOf(remote), cidr: range, action }
+  },
+  comparable: (fields) => ({ ...fields, cidr: normaliseCIDR(textOf(fields.cidr) ?? '') }),
+  status: () => ({}),
+  readiness: () => available('the rule is in place'),
+  releasePart: releaseRule,
+}
+
+/**
+ * An action cannot be changed and a range may stand only once, so the rule goes before its successor comes. Another rule may be on
+ * its way out at the same time, so the deny of a documentation address stands in whatever else the policy holds.
+ */
+function guard({ remote, all, marker }: GuardView<IPPolicyRuleSpec>): Fields | undefined {
+  const policyId = policyOf(remote)
+  if (policyId === undefined) return undefined
+  const taken = all.filter((rule) => policyOf(rule) === policyId).map((rule) => heldRule(rule).cidr)
+  return temporaryDeny(policyId, new Set(taken), marker, startFor(remote.id))
+}
+
+/** Rules of one policy that change at the same time are to choose different addresses. */
+function startFor(id: string): number {
+  return createHash('sha256').update(id).digest().readUInt16BE(0)
+}

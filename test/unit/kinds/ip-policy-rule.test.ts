@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import type { RemoteObject } from '../../../src/api/types.ts'
+import { type IPPolicyRuleSpec, ipPolicyRule } from '../../../src/kinds/ip-policy-rule.ts'
+import { plan } from '../../../src/managed/plan.ts'
+import type { PartView, TargetView } from '../../../src/managed/types/target.ts'
+import { desiredOf } from '../../builders/kinds/desired.ts'
+
+const spec: IPPolicyRuleSpec = { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'allow' }
+const held = (fields: Partial<RemoteObject> = {}): RemoteObject => ({
+  id: 'ipr_1',
+  ip_policy: { id: 'id-of-office', uri: '' },
+  cidr: '10.0.0.0/8',
+  action: 'allow',
+  description: '',
+  metadata: 'marker',
+  ...fields,
+})
+const planned = (remote: RemoteObject) =>
+  plan(ipPolicyRule, desiredOf({ spec }), { remote, children: [] }, { defaultMetadata: 'marker', inputsChanged: false })
+
+test('a range is changed in place, and spelt differently it is the same', () => {
+  expect(planned(held({ cidr: '10.1.0.0/16' }))).toMatchObject([{ type: 'update', body: { cidr: '10.0.0.0/8' } }])
+  expect(planned(held({ cidr: '10.0.0.1/8' }))).toEqual([])
+})
+
+test('another action, or another policy, makes another rule', () => {
+  expect(planned(held({ action: 'deny' }))).toEqual([{ type: 'replace', fields: ['action'] }])
+  expect(planned(held({ ip_policy: { id: 'ipp_9', uri: '' } }))).toEqual([
+    { type: 'replace', fields: ['ip_policy_id'] },
+  ])
+})
+
+describe('while a rule is replaced', () => {
+  const guard = (all: readonly RemoteObject[], remote = held()) =>
+    ipPolicyRule.replacement?.guard?.({ desired: desiredOf({ spec }), remote, all, marker: 'mark' })
+
+  test('the deny of a documentation address stands in, marked, even beside others: they may be going too', () => {
+    for (const others of [[], [held({ id: 'ipr_2', cidr: '10.1.0.0/16' })]]) {
+      expect(guard([held(), ...others])).toMatchObject({
+        ip_policy_id: 'id-of-office',
+        cidr: expect.stringMatching(/^192\.0\.2\.\d+\/32$/),
+        action: 'deny',
+        metadata: 'mark',
+      })
+    }
+  })
+
+  test('it takes an address that no rule of the policy has', () => {
+    const first = String(guard([held()])?.cidr)
+    const taken = held({ id: 'ipr_2', cidr: first })
+    expect(guard([held(), taken])?.cidr).not.toBe(first)
+    expect(guard([held(), { ...taken, ip_policy: { id: 'ipp_other', uri: '' } }])?.cidr).toBe(first)
+  })
+
+  test('rules of one policy that change together choose different addresses', () => {
+    const chosen = ['ipr_1', 'ipr_2', 'ipr_3'].map((id) => guard([held()], held({ id }))?.cidr)
+    expect(new Set(chosen).size).toBe(3)
+  })
+})
+
+const part = (fields: Partial<PartView> = {}): PartView => ({
+  name: 'IPPolicyRule/other',
+  generation: 1,
+  deleting: false,
+  status: {
+    id: 'ipr_2',
+    conditions: ['Ready', 'Synced'].map((type) => ({
+      type,
+      status: 'True',
+      reason: '',
+      message: '',
+      lastTransitionTime: '2030-01-01T00:00:00Z',
+      observedGeneration: 1,
+    })),
+  },
+  ...fields,
+})
+const policy = (fields: Partial<TargetView> = {}): TargetView => ({
+  generation: 1,
+  deleting: false,
+  spec: { rulesFrom: 'IPPolicyRules' },
+  status: {},
+  parts: [],
+  users: ['Edge/shop'],
+  ...fields,
+})
+
+test('a policy with its own rules takes no other, and the refusal says what helps', () => {
+  const [reference] = ipPolicyRule.references(spec)
+  expect(reference?.partOf?.(policy())).toBeUndefined()
+  expect(reference?.partOf?.(policy({ spec: { rules: [] } }))).toContain('set its rulesFrom: IPPolicyRules')
+})
+
+describe('a rule that is deleted', () => {
+  const release = (...wholes: readonly TargetView[]) => ipPolicyRule.releasePart(wholes)
+
+  test.each([
+    ['its policy is not a resource', release()],
+    ['nobody uses the policy', release(policy({ users: [] }))],
+    ['another rule stands', release(policy({ parts: [part()] }))],
+    ['the policy may be empty', release(policy({ spec: { rulesFrom: 'IPPolicyRules', allowEmpty: true } }))],
+  ])('goes when %s', (_when, found) => {
+    expect(found).toEqual({ type: 'delete' })
+  })
+
+  test.each([
+    ['it is the last', policy()],
+    ['the other is going too', policy({ parts: [part({ deleting: true })] })],
+    ['the other is not there yet', policy({ parts: [part({ status: {} })] })],
+    ['the policy is to go as well, but is still in use', policy({ deleting: true })],
+  ])('stays while %s, and names who uses the policy', (_when, view) => {
+    expect(release(view)).toEqual({ type: 'wait', message: expect.stringContaining('Edge/shop') })
+  })
+
+  test('is left to a policy that has its own rules by now', () => {
+    expect(release(policy({ spec: { rules: [] }, users: [] }))).toEqual({ type: 'leave' })
+  })
+})
