@@ -40,6 +40,7 @@ test(stated('certificate-authorities.pem'), async () => {
     expect(answer.status, title).toBe(400)
     expect(expectRefusal(answer, 400, 'ca_pem').details.field).toBe('ca_pem')
   }
+  expectRefusal(await world.api.call('POST', `/${path}`, { body: { ca_pem: caPem + PRIVATE_KEY } }), 400, 'PRIVATE KEY')
 })
 
 test(stated('certificate-authorities.usages'), async () => {

@@ -167,6 +167,21 @@ describe('certificate provisioning', () => {
     expect(await certificateOf(id)).toBe(first)
   })
 
+  it.each(['/reserved_domains', '/agent_ingresses'])(
+    'of %s ends with the policy: nothing is issued later',
+    async (path) => {
+      const issued = (): number =>
+        emulator.admin.snapshot().accounts[emulator.account]?.objects.tls_certificates?.length ?? 0
+      const id = await client.create(path, { domain: 'app.tunnel.example', certificate_management_policy: {} })
+      await client.patch(`${path}/${id}`, { certificate_management_policy: null })
+      emulator.admin.advanceClock(100 * DAY)
+      expect(issued()).toBe(0)
+      await client.patch(`${path}/${id}`, { certificate_management_policy: {} })
+      emulator.admin.advanceClock(5)
+      expect(issued()).toBe(1)
+    },
+  )
+
   it('ends for a domain that is deleted in the middle', async () => {
     const id = await reserve('app.tunnel.example')
     await client.delete(`/reserved_domains/${id}`)
