@@ -35,7 +35,7 @@ const FORMATS: Readonly<Record<string, KeyFormat>> = {
 const RSA_BITS = { least: 1024, most: 16_384 }
 
 /** A line that is not a public key; the message says why, without repeating the line. */
-export class PublicKeyError extends Error {
+class PublicKeyError extends Error {
   readonly code = 'SSH_PUBLIC_KEY'
 
   constructor(message: string, options?: ErrorOptions) {
