@@ -65,12 +65,19 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   if (resource !== undefined && isDeleting(resource)) wake.account(account, 'edit')
 }
 
-/** What is made up of others is looked at again when one of them changes; those that wait for it may find it usable then. */
-function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: ResourceName, partKind: string): void {
+/**
+ * What is made up of parts is looked at again when one of them changes, and those that wait for it may find it usable then. A part
+ * that is being deleted may wait for another part to stand, or for the last user to go.
+ */
+function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: ResourceName, changed: string): void {
   const parts = kinds.managedKind(whole.kind)?.parts ?? []
-  if (!parts.includes(partKind)) return
-  wake.managed(whole, 'edit')
-  for (const user of store.referrersOf(whole)) if (!parts.includes(user.kind)) wake.managed(nameOf(user), 'edit')
+  if (parts.length === 0) return
+  const isPart = parts.includes(changed)
+  if (isPart) wake.managed(whole, 'edit')
+  for (const referrer of store.referrersOf(whole)) {
+    const waits = parts.includes(referrer.kind) ? isDeleting(referrer) : isPart
+    if (waits) wake.managed(nameOf(referrer), 'edit')
+  }
 }
 
 function waitsForReferrers(cr: CustomResource): boolean {

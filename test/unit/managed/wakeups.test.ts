@@ -231,6 +231,17 @@ describe('what is made up of others', () => {
     ])
   })
 
+  test('wakes one that is being deleted when another changes or a user of it goes', async () => {
+    const watching = await start()
+    watching.create('IPPolicyRule', 'old', { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8' }, FINALIZED)
+    watching.delete('IPPolicyRule', 'old')
+    await watching.by(() => undefined)
+    expect(await watching.by(patched(watching, 'IPPolicyRule', 'a', { status: { id: 'ipr_1' } }))).toContain(
+      'IPPolicyRule/old edit',
+    )
+    expect(await watching.by(() => watching.delete('Edge', 'shop'))).toEqual(['IPPolicyRule/old edit'])
+  })
+
   test('wakes them when it is another or takes them no more, and not when it only stands otherwise', async () => {
     const watching = await start()
     const ruleCount = (count: number) => patched(watching, 'IPPolicy', 'office', { status: { ruleCount: count } })
