@@ -69,8 +69,11 @@ export function bootAccount(services: Services, token: string): Caller {
 }
 
 /** Makes new ids follow those already stored, so that they stay in order of creation across restarts. */
-export function followStoredIds({ store, ids }: Services): void {
-  for (const id of store.newestIds()) {
-    if (isIdBody(idBody(id))) ids.follow(idBody(id))
+export function followStoredIds({ store, ids, resources }: Services): void {
+  for (const account of store.accounts()) {
+    for (const { path } of resources.all) {
+      const body = idBody(store.newestId(account, path) ?? '')
+      if (isIdBody(body)) ids.follow(body)
+    }
   }
 }

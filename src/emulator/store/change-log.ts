@@ -39,6 +39,7 @@ export class ChangeLog {
   /** Notes a write: what was there before, and what is there after it, either undefined where nothing is. */
   record(key: ObjectKey, before: StoredObject | undefined, after: StoredObject | undefined): void {
     this.#pending.push({ key, at: this.#now(), before })
+    if (this.#pending.length > 2 * CAPACITY) this.#pending = this.#pending.slice(-CAPACITY)
     const states = [before, after].filter((state) => state !== undefined)
     for (const watcher of this.#watchers) watcher.changed(key, states)
   }
@@ -49,7 +50,8 @@ export class ChangeLog {
   }
 
   commit(): void {
-    this.#changes.push(...this.#pending)
+    // One by one: a seed changes more at once than a call takes arguments.
+    for (const change of this.#pending) this.#changes.push(change)
     this.#pending = []
     // Trimmed in large steps, so that a write stays cheap.
     if (this.#changes.length > 2 * CAPACITY) this.#changes = this.#changes.slice(-CAPACITY)

@@ -182,9 +182,18 @@ export class Store {
     }
   }
 
-  /** The newest id of every collection. */
-  newestIds(): string[] {
-    return this.all('SELECT max(id) AS id FROM objects GROUP BY account, collection', []).map((row) => text(row, 'id'))
+  /** The newest id of a collection: one look at the end of its range, however large it is. */
+  newestId(account: string, collection: string): string | undefined {
+    const row = this.one('SELECT id FROM objects WHERE account = ? AND collection = ? ORDER BY id DESC LIMIT 1', [
+      account,
+      collection,
+    ])
+    return row === undefined ? undefined : text(row, 'id')
+  }
+
+  /** Ids of all accounts. */
+  accounts(): string[] {
+    return this.all('SELECT id FROM accounts ORDER BY id', []).map((row) => text(row, 'id'))
   }
 
   getMeta(key: string): string | undefined {
