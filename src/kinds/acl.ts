@@ -51,3 +51,11 @@ export function comparableACL(value: unknown): readonly string[] {
   const rules = sorted(textsOf(value).map((text) => (text.includes('=') ? text : text.toLowerCase())))
   return rules.length === 1 && rules[0] === '*' ? [] : rules
 }
+
+/**
+ * `acl` as it should be. A new credential without rules is sent none; from one that has some they are taken by `*`, to which the contract
+ * gives that meaning, as it does not to an empty list.
+ */
+export function wantedACL(rules: readonly string[] | undefined, exists: boolean): readonly string[] | undefined {
+  return rules === undefined && !exists ? undefined : [...new Set(rules ?? ['*'])]
+}

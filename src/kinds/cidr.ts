@@ -8,27 +8,31 @@ const LONGEST = 43
  * A range in canonical CIDR notation. Other spellings are refused rather than rewritten, since the text is the key of a list and
  * two spellings of one range would be two rules (`api-decisions.md § Values`).
  */
-export const cidr = text({
-  description:
-    'A range of addresses in canonical CIDR notation, IPv4 or IPv6: `10.0.0.0/8`, `2001:db8::/32`. One address takes /32 or /128.',
-  minLength: 1,
-  maxLength: LONGEST,
-  rules: [
-    {
-      rule: 'isCIDR(self)',
-      message:
-        'cidr is not in CIDR notation: write an address and a prefix length, such as 192.0.2.0/24 or 2001:db8::/32 (/32 or /128 for one address)',
-    },
-    {
-      rule: '!isCIDR(self) || cidr(self).masked() == cidr(self)',
-      message: 'cidr has host bits set: write the first address of the range, such as 10.0.0.0/8 and not 10.0.0.1/8',
-    },
-    {
-      rule: '!isCIDR(self) || string(cidr(self)) == self',
-      message: 'cidr is not in canonical form: write it in lower case and compress IPv6, such as 2001:db8::/32',
-    },
-  ],
-})
+export const cidr = cidrText('cidr')
+
+/** The same as an entry of the list `field`, which messages name. */
+export function cidrText(field: string) {
+  return text({
+    description:
+      'A range of addresses in canonical CIDR notation, IPv4 or IPv6: `10.0.0.0/8`, `2001:db8::/32`. One address takes /32 or /128.',
+    minLength: 1,
+    maxLength: LONGEST,
+    rules: [
+      {
+        rule: 'isCIDR(self)',
+        message: `${field} is not in CIDR notation: write an address and a prefix length, such as 192.0.2.0/24 or 2001:db8::/32 (/32 or /128 for one address)`,
+      },
+      {
+        rule: '!isCIDR(self) || cidr(self).masked() == cidr(self)',
+        message: `${field} has host bits set: write the first address of the range, such as 10.0.0.0/8 and not 10.0.0.1/8`,
+      },
+      {
+        rule: '!isCIDR(self) || string(cidr(self)) == self',
+        message: `${field} is not in canonical form: write it in lower case and compress IPv6, such as 2001:db8::/32`,
+      },
+    ],
+  })
+}
 
 /**
  * The canonical text of a range, for comparing what the API returns with what was sent: a bare address gains its full length, host

@@ -15,6 +15,9 @@ import { ipRestriction } from './ip-restriction.ts'
 import { reservedAddress } from './reserved-address.ts'
 import { reservedDomain } from './reserved-domain.ts'
 import { sshCertificateAuthority } from './ssh-certificate-authority.ts'
+import { sshCredential } from './ssh-credential.ts'
+import { sshHostCertificate } from './ssh-host-certificate.ts'
+import { sshUserCertificate } from './ssh-user-certificate.ts'
 import { tunnelCredential } from './tunnel-credential.ts'
 
 /** Every kind. Adding one is its file and a line here. */
@@ -30,9 +33,12 @@ export const kinds: readonly Descriptor[] = [
   reservedAddress,
   agentIngress,
   sshCertificateAuthority,
+  sshUserCertificate,
+  sshHostCertificate,
   botUser,
   apiKey,
   tunnelCredential,
+  sshCredential,
   certificateAuthority,
   eventDestination,
   eventSubscription,

@@ -1,13 +1,15 @@
 import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
-import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
+import { commonSpec, commonSpecRules, commonStatus, outputStatus } from '../managed/types/common.ts'
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { choice, integer, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField, type Rule } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
+import { knownHostsLine } from './known-hosts.ts'
 import { common } from './names.ts'
+import { configMapPlace, placeOf } from './output-place.ts'
 import { given, textOf } from './remote.ts'
 
 /** Many times what the largest key takes. */
@@ -56,6 +58,9 @@ const definition = defineKind({
           rules: [{ rule: 'self == 2048 || self == 4096', message: 'keySize is 2048 or 4096: choose one of them' }],
         }),
       ),
+      ...configMapPlace(
+        'the public key goes into: under the key ca.pub for the TrustedUserCAKeys of hosts, and as a line for clients that trust it for all hosts under the key known_hosts',
+      ),
     },
     {
       description: 'What the authority should be.',
@@ -72,6 +77,7 @@ const definition = defineKind({
   status: object(
     {
       ...commonStatus,
+      ...outputStatus,
       publicKey: Type.Optional(
         text({ description: 'The public key, as hosts and clients are given it to trust.', maxLength: PUBLIC_KEY }),
       ),
@@ -101,6 +107,14 @@ export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthorityS
   status: ({ public_key, key_type }) =>
     given({ publicKey: shown(public_key, PUBLIC_KEY), keyType: shown(key_type, 64) }),
   readiness: () => available('the authority has its key'),
+  output: {
+    type: 'derived',
+    target: placeOf,
+    data: (_desired, { public_key }): Readonly<Record<string, string>> => {
+      const key = textOf(public_key)
+      return key === undefined ? {} : { 'ca.pub': `${key.trim()}\n`, known_hosts: knownHostsLine([], key) }
+    },
+  },
 }
 
 /** Half a key would be worse than none. */

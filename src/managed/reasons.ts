@@ -62,6 +62,8 @@ export const reasons = {
   CertificateNotManaged: 'CertificateNotManaged',
   /** A certificate is no longer valid. */
   Expired: 'Expired',
+  /** A certificate whose validity begins later. */
+  NotYetValid: 'NotYetValid',
   /** The API refused the key. */
   Unauthorized: 'Unauthorized',
   /** The API does not answer. */

@@ -17,6 +17,14 @@ const rsaPolicy = { authority: 'letsencrypt', private_key_type: 'rsa' }
 
 const disabled = { enabled: false }
 
+const credentialFields: DriftsByField = {
+  ...texts,
+  acl: [
+    ({ acl }) => ({ acl: asList(acl).length === 0 ? ['bind:other.tunnel.example'] : [] }),
+    () => ({ acl: ['bind:*=*'] }),
+  ],
+}
+
 const edgeFields: DriftsByField = {
   ...texts,
   hostports: [() => ({ hostports: [] })],
@@ -115,15 +123,12 @@ export const drifts: Readonly<Record<string, DriftsByField>> = {
     active: [({ active }) => ({ active: !active })],
   },
   api_keys: texts,
-  credentials: {
-    ...texts,
-    acl: [
-      ({ acl }) => ({ acl: asList(acl).length === 0 ? ['bind:other.tunnel.example'] : [] }),
-      () => ({ acl: ['bind:*=*'] }),
-    ],
-  },
+  credentials: credentialFields,
   certificate_authorities: texts,
+  ssh_credentials: credentialFields,
   ssh_certificate_authorities: texts,
+  ssh_user_certificates: texts,
+  ssh_host_certificates: texts,
   event_destinations: {
     ...texts,
     target: [({ target }) => ({ target: otherTarget(asBody(target)) })],

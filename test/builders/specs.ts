@@ -1,5 +1,6 @@
 import type { SeedSpec } from '../../src/emulator/admin/seed.ts'
 import { caPem, partnerCaPem } from './contract/ca-pem.ts'
+import { sshKeys } from './contract/ssh-keys.ts'
 
 /** A CR to be applied. */
 export interface Manifest {
@@ -22,11 +23,11 @@ export interface SpecCase {
 /** Values of the Secret that specs refer to. */
 export const SECRET = {
   name: 'spec-inputs',
-  values: { apiKey: 'key-1', accessKeyID: 'id-1', secretAccessKey: 's-1', caPEM: caPem },
+  values: { apiKey: 'key-1', accessKeyID: 'id-1', secretAccessKey: 's-1', caPEM: caPem, publicKey: `${sshKeys.rsa}\n` },
 }
 
 /** Values of the ConfigMap that specs refer to. */
-export const CONFIG_MAP = { name: 'spec-inputs', values: { caPEM: partnerCaPem } }
+export const CONFIG_MAP = { name: 'spec-inputs', values: { caPEM: partnerCaPem, publicKey: sshKeys.ecdsa521 } }
 
 /** Objects that specs refer to by id, since no kind makes them. */
 export const SEED: SeedSpec = {
@@ -70,6 +71,11 @@ const destination = (name: string): Manifest =>
   })
 
 type Needs = SpecCase['needs']
+
+const ssh = sshKeys
+const sshAuthority: Needs = (name) => [manifest('SSHCertificateAuthority', `${name}-authority`, {})]
+const signedBy = (name: string) => ({ sshCertificateAuthorityRef: { name: `${name}-authority` } })
+const validity = { validAfter: '2026-01-01T02:00:00.5+02:00', validUntil: '2099-12-31T23:59:59.999Z' }
 
 const openPolicy: Needs = (name) => [manifest('IPPolicy', `${name}-policy`, { rulesFrom: 'IPPolicyRules' })]
 const rule = (cidr: string) => (name: string) => ({ ipPolicyRef: { name: `${name}-policy` }, cidr, action: 'allow' })
@@ -266,7 +272,91 @@ const specCases: readonly SpecCase[] = [
     privateKeyType: 'ECDSA',
     ellipticCurve: 'P-384',
   })),
+  specCase('SSHCertificateAuthority', 'published', (name) => ({ configMapName: `${name}-authority` })),
   specCase('SSHCertificateAuthority', 'RSA', () => ({ privateKeyType: 'RSA', keySize: 2048 })),
+
+  specCase('SSHCredential', 'minimal', () => ({ publicKey: ssh.ed25519 })),
+  specCase(
+    'SSHCredential',
+    'full',
+    (name) => ({
+      ...described(name),
+      publicKey: `${ssh.ecdsa384}\n`,
+      acl: ['bind:*.tunnel.example', 'bind:App=*'],
+      ownerRef: { name: `${name}-bot` },
+    }),
+    (name) => [manifest('BotUser', `${name}-bot`, { name: `bot of ${name}` })],
+  ),
+  specCase('SSHCredential', 'from a Secret', () => ({ publicKeyFrom: { secretKeyRef: secretKeyRef('publicKey') } })),
+
+  specCase(
+    'SSHUserCertificate',
+    'minimal',
+    (name) => ({ ...signedBy(name), publicKey: ssh.ed25519, principals: ['alice'] }),
+    sshAuthority,
+  ),
+  specCase(
+    'SSHUserCertificate',
+    'full',
+    (name) => ({
+      ...described(name),
+      ...signedBy(name),
+      publicKey: `${ssh.ecdsa256}\n`,
+      principals: ['deploy', 'alice'],
+      anyPrincipal: false,
+      criticalOptions: { forceCommand: 'uptime -p', sourceAddresses: ['198.51.100.0/24', '192.0.2.7/32'] },
+      extensions: { 'permit-pty': '', 'login@example.com': 'alice' },
+      ...validity,
+      secretName: `${name}-certificate`,
+    }),
+    sshAuthority,
+  ),
+  specCase(
+    'SSHUserCertificate',
+    'of a key in a ConfigMap, for any user',
+    (name) => ({
+      ...signedBy(name),
+      publicKeyFrom: { configMapKeyRef: { name: CONFIG_MAP.name, key: 'publicKey' } },
+      anyPrincipal: true,
+      extensions: {},
+      validFor: '1h30m',
+      configMapName: `${name}-certificate`,
+    }),
+    sshAuthority,
+  ),
+
+  specCase(
+    'SSHHostCertificate',
+    'minimal',
+    (name) => ({ ...signedBy(name), publicKey: ssh.ed25519, principals: ['a.example.com'] }),
+    sshAuthority,
+  ),
+  specCase(
+    'SSHHostCertificate',
+    'full',
+    (name) => ({
+      ...described(name),
+      ...signedBy(name),
+      publicKey: ssh.ecdsa521,
+      principals: ['b.example.com', '*.a.example.com', '2001:db8::1'],
+      anyPrincipal: false,
+      ...validity,
+      secretName: `${name}-certificate`,
+    }),
+    sshAuthority,
+  ),
+  specCase(
+    'SSHHostCertificate',
+    'for any host, into a ConfigMap',
+    (name) => ({
+      ...signedBy(name),
+      publicKeyFrom: { secretKeyRef: secretKeyRef('publicKey') },
+      anyPrincipal: true,
+      validFor: '720h',
+      configMapName: `${name}-certificate`,
+    }),
+    sshAuthority,
+  ),
 
   specCase('EventDestination', 'minimal', (name) => destination(name).spec),
   specCase('EventDestination', 'full', (name) => ({

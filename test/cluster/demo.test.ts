@@ -87,12 +87,33 @@ test('every object of the account equals what its manifest says', async () => {
     enforced: true,
     ip_policies: [office.id, partners.id].sort().map((id) => expect.objectContaining({ id })),
   })
-  expect(await only('ssh_certificate_authorities')).toMatchObject({
+  const signer = await only('ssh_certificate_authorities')
+  expect(signer).toMatchObject({
     description: 'Signs for the people of the shop',
     key_type: 'ed25519',
     public_key: expect.stringMatching(/^ssh-ed25519 /),
   })
+  expect(await only('ssh_user_certificates')).toMatchObject({
+    description: 'Alice, on call',
+    ssh_certificate_authority_id: signer.id,
+    key_type: 'ed25519',
+    principals: ['alice', 'deploy'],
+    critical_options: { 'source-address': '198.51.100.0/24' },
+    extensions: { 'permit-pty': '' },
+    certificate: expect.stringMatching(/^ssh-ed25519-cert-v01@openssh\.com \S+ alice$/),
+  })
+  expect(await only('ssh_host_certificates')).toMatchObject({
+    ssh_certificate_authority_id: signer.id,
+    principals: ['database.example.com', '*.database.example.com'],
+    certificate: expect.stringMatching(/^ssh-ed25519-cert-v01@openssh\.com \S+ database$/),
+  })
   const bot = await only('bot_users')
+  expect(await only('ssh_credentials')).toMatchObject({
+    description: 'The kiosk in the entrance hall',
+    public_key: expect.stringMatching(/^ssh-ed25519 \S+ kiosk$/),
+    acl: ['bind:kiosk.tunnel.example'],
+    owner_id: bot.id,
+  })
   expect(await only('api_keys', 'For the deployment pipeline')).toMatchObject({ owner_id: bot.id, token: null })
   expect(await only('credentials')).toMatchObject({
     description: 'Agents of the shop',

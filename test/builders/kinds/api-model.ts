@@ -3,15 +3,16 @@ import type { Fields } from '../../../src/managed/types/descriptor.ts'
 
 /**
  * A simple model of the API: what is sent in `…_id` and `…_ids` is shown as Refs, secrets are hidden, lists that are sets come back
- * in another order, header names in lower case, and an update replaces the fields it names.
+ * in another order, header names in lower case, times in another form, and an update replaces the fields it names.
  */
 export function stored(body: Fields, before: RemoteObject = { id: 'x_1' }): RemoteObject {
   return { ...before, ...shown(body) }
 }
 
 const HIDDEN: ReadonlySet<string> = new Set(['api_key', 'cloud_secret_access_key'])
-const PLAIN_IDS: ReadonlySet<string> = new Set(['cloud_access_key_id'])
-const REORDERED: ReadonlySet<string> = new Set(['hostports', 'sources'])
+const PLAIN_IDS: ReadonlySet<string> = new Set(['cloud_access_key_id', 'owner_id', 'ssh_certificate_authority_id'])
+const REORDERED: ReadonlySet<string> = new Set(['hostports', 'sources', 'acl', 'principals'])
+const TIMES: ReadonlySet<string> = new Set(['valid_after', 'valid_until'])
 const LISTS: Readonly<Record<string, string>> = {
   ip_policy_ids: 'ip_policies',
   certificate_authority_ids: 'certificate_authorities',
@@ -27,6 +28,7 @@ function shownField(name: string, value: unknown): readonly [string, unknown] {
   if (list !== undefined && Array.isArray(value)) return [list, value.map(ref).reverse()]
   if (name.endsWith('_id') && !PLAIN_IDS.has(name)) return [name.slice(0, -3), value === null ? null : ref(value)]
   if (HIDDEN.has(name)) return [name, null]
+  if (TIMES.has(name)) return [name, String(value).replace('Z', '.000+00:00')]
   if (name === 'headers') return [name, lowerCase(value as Fields)]
   if (REORDERED.has(name) && Array.isArray(value)) return [name, [...value].reverse()]
   if (Array.isArray(value)) return [name, value.map((item) => (isObject(item) ? shown(item) : item))]

@@ -2,6 +2,7 @@ import type { RemoteObject } from '../../../src/api/types.ts'
 import type { Ref } from '../../../src/managed/types/common.ts'
 import type { Desired, Fields } from '../../../src/managed/types/descriptor.ts'
 import { caPem, partnerCaPem } from '../contract/ca-pem.ts'
+import { sshKeys } from '../contract/ssh-keys.ts'
 
 interface Given<Spec> {
   readonly spec: Spec
@@ -10,9 +11,14 @@ interface Given<Spec> {
   readonly objects?: Readonly<Record<string, RemoteObject>>
 }
 
-const PEMS: Readonly<Record<string, string>> = { ca: caPem, 'partner-ca': partnerCaPem }
+const TEXTS: Readonly<Record<string, string>> = {
+  ca: caPem,
+  'partner-ca': partnerCaPem,
+  'id.pub': `${sshKeys.ed25519}\n`,
+  'other.pub': sshKeys.rsa,
+}
 
-/** Everything resolved by rule: the id of `Kind/name` is `id-of-name`, an input is `name/key`, but for keys that name a PEM. */
+/** Everything resolved by rule: the id of `Kind/name` is `id-of-name`, an input is `name/key`, but for keys that name a text. */
 export function desiredOf<Spec>({ spec, status = {}, objects = {} }: Given<Spec>): Desired<Spec> {
   const id = (_kind: string, ref: Ref): string => ref.id ?? `id-of-${ref.name}`
   return {
@@ -20,7 +26,7 @@ export function desiredOf<Spec>({ spec, status = {}, objects = {} }: Given<Spec>
     status,
     id,
     target: (kind, ref) => ({ id: id(kind, ref), object: objects[`${kind}/${ref.name ?? ref.id}`] }),
-    input: (_source, { name, key }) => PEMS[key] ?? `${name}/${key}`,
+    input: (_source, { name, key }) => TEXTS[key] ?? `${name}/${key}`,
     now: Date.UTC(2026, 0, 1),
     marker: (nonce) => `{"culvert":"${nonce}"}`,
   }

@@ -1,4 +1,5 @@
 import { caPem } from '../contract/ca-pem.ts'
+import { sshKeys } from '../contract/ssh-keys.ts'
 
 /** A spec that the apiserver must refuse: at create, or as a change of `before`. */
 export interface RefusedSpec {
@@ -30,6 +31,20 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   ReservedAddress: { region: 'eu' },
   AgentIngress: { domain: 'agents.example.com', certificateManagementPolicy: {} },
   SSHCertificateAuthority: { privateKeyType: 'ECDSA', ellipticCurve: 'P-384' },
+  SSHUserCertificate: {
+    sshCertificateAuthorityRef: { name: 'team' },
+    publicKey: sshKeys.ed25519,
+    principals: ['alice'],
+    validAfter: '2026-01-01T00:00:00Z',
+    validFor: '12h',
+  },
+  SSHHostCertificate: {
+    sshCertificateAuthorityRef: { name: 'team' },
+    publicKey: sshKeys.ed25519,
+    principals: ['*.example.com', '2001:db8::1'],
+    configMapName: 'certificate',
+  },
+  SSHCredential: { publicKey: sshKeys.rsa, acl: ['bind:1.tcp.example.com:20000'], ownerRef: { name: 'pipeline' } },
   BotUser: { name: 'pipeline' },
   APIKey: { ownerRef: { name: 'pipeline' } },
   TunnelCredential: { ownerRef: { name: 'pipeline' }, acl: ['bind:*.example.com', 'bind:app=*'] },
@@ -46,6 +61,49 @@ function changed(kind: string, because: string, change: Spec, message: string): 
   const before = acceptedSpecs[kind] ?? {}
   return { kind, because, before, spec: { ...before, ...change }, message }
 }
+
+/** What both kinds of certificate refuse. */
+const certificates = (['SSHUserCertificate', 'SSHHostCertificate'] as const).flatMap((kind) => [
+  row(kind, 'with an authority by no name', { sshCertificateAuthorityRef: {} }, 'set exactly one of name, id'),
+  row(kind, 'without public key', { publicKey: undefined }, 'set exactly one of publicKey, publicKeyFrom'),
+  row(kind, 'with no public key as public key', { publicKey: 'x' }, 'publicKey is not in authorized-keys format: give'),
+  row(
+    kind,
+    'with a public key from nowhere',
+    { publicKey: undefined, publicKeyFrom: {} },
+    'set exactly one of secretKeyRef, configMapKeyRef',
+  ),
+  row(kind, 'without principals', { principals: undefined }, 'principals is empty, which makes the certificate good'),
+  row(kind, 'with empty principals', { principals: [] }, 'name them, or set anyPrincipal: true'),
+  row(kind, 'for all and for some', { anyPrincipal: true }, 'anyPrincipal goes without principals: remove'),
+  row(
+    kind,
+    'with an end and a length',
+    { validUntil: '2027-01-01T00:00:00Z', validFor: '1h' },
+    'set at most one of validUntil, validFor',
+  ),
+  row(
+    kind,
+    'that ends as it begins',
+    { validAfter: '2026-01-01T00:00:00Z', validUntil: '2026-01-01T01:00:00+01:00', validFor: undefined },
+    'validUntil has to come after validAfter: correct',
+  ),
+  row(kind, 'that begins before all time', { validAfter: '1969-12-31T23:59:59Z' }, 'validAfter is before 1970'),
+  row(
+    kind,
+    'that ends before all time',
+    { validAfter: undefined, validUntil: '1969-12-31T23:59:59Z', validFor: undefined },
+    'validUntil is before 1970',
+  ),
+  row(kind, 'for no time', { validFor: '0s' }, 'validFor must be from 1s to 87600h: write'),
+  row(kind, 'for longer than ten years', { validFor: '87601h' }, 'validFor must be from 1s to 87600h: write'),
+  row(
+    kind,
+    'with outputs in two places',
+    { secretName: 'a', configMapName: 'b' },
+    'set at most one of secretName, configMapName',
+  ),
+])
 
 const managed = Object.keys(acceptedSpecs).filter((kind) => !kind.endsWith('Account'))
 /** 255 characters, and more bytes. */
@@ -274,6 +332,31 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'with a number of bits in between',
     { privateKeyType: 'RSA', ellipticCurve: undefined, keySize: 3072 },
     'keySize is 2048 or 4096: choose',
+  ),
+  ...certificates,
+  row(
+    'SSHUserCertificate',
+    'with a value for an extension that takes none',
+    { extensions: { 'permit-pty': 'yes' } },
+    'extensions has a value for one of',
+  ),
+  row(
+    'SSHUserCertificate',
+    'with a source address with host bits',
+    { criticalOptions: { sourceAddresses: ['192.0.2.1/24'] } },
+    'sourceAddresses has host bits set: write',
+  ),
+  changed('SSHCredential', 'with another owner', { ownerRef: { id: 'usr_1' } }, 'ownerRef is fixed at create: delete'),
+  row('SSHCredential', 'without public key', { publicKey: undefined }, 'set exactly one of publicKey, publicKeyFrom'),
+  row('SSHCredential', 'with no public key as public key', { publicKey: 'x' }, 'publicKey is not in authorized-keys'),
+  row('SSHCredential', 'with a rule that is none', { acl: ['bind:'] }, 'acl takes rules bind:<domain>, bind:<host>'),
+  row('SSHCredential', 'with * beside others', { acl: ['*', 'bind:a=b'] }, 'acl has * beside other rules'),
+  row('SSHCredential', 'with an owner by no name', { ownerRef: {} }, 'set exactly one of name, id'),
+  row(
+    'SSHCredential',
+    'with a public key from two places',
+    { publicKey: undefined, publicKeyFrom: { secretKeyRef: key, configMapKeyRef: key } },
+    'set exactly one of secretKeyRef, configMapKeyRef',
   ),
   row('BotUser', 'with a name like the mark', { name: '{"culvert":1}' }, 'name begins as the mark of a bot that'),
   changed('APIKey', 'with another owner', { ownerRef: { id: 'usr_1' } }, 'ownerRef is fixed at create: delete'),

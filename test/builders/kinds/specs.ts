@@ -13,8 +13,12 @@ import type { ReservedAddressSpec } from '../../../src/kinds/reserved-address.ts
 import type { ReservedDomainSpec } from '../../../src/kinds/reserved-domain-schema.ts'
 /** Specs of every managed kind that the CRDs would take. What is fixed at create is given, so that two specs can follow each other. */
 import type { SSHCertificateAuthoritySpec } from '../../../src/kinds/ssh-certificate-authority.ts'
+import type { SSHCredentialSpec } from '../../../src/kinds/ssh-credential.ts'
+import type { SSHHostCertificateSpec } from '../../../src/kinds/ssh-host-certificate.ts'
+import type { SSHUserCertificateSpec } from '../../../src/kinds/ssh-user-certificate.ts'
 import type { TunnelCredentialSpec } from '../../../src/kinds/tunnel-credential.ts'
 import { caPem, partnerCaPem } from '../contract/ca-pem.ts'
+import { sshKeys } from '../contract/ssh-keys.ts'
 
 const name = fc.constantFrom('a', 'b', 'c', 'd')
 const ref = fc.oneof(fc.record({ name }), fc.record({ id: name.map((value) => `x_${value}`) }))
@@ -161,11 +165,84 @@ export const apiKeySpec: fc.Arbitrary<APIKeySpec> = partial<APIKeySpec>(token as
 }))
 
 const aclRules = ['bind:*.example.com', 'bind:A.example.com', 'bind:1.tcp.example.com:20000', 'bind:App=*', 'bind:*=b']
+const anyACL = fc.oneof(fc.constant(['*']), fc.subarray(aclRules, { minLength: 1 }))
 
 export const credentialSpec: fc.Arbitrary<TunnelCredentialSpec> = partial<TunnelCredentialSpec>({
   ...token,
-  acl: fc.oneof(fc.constant(['*']), fc.subarray(aclRules, { minLength: 1 })),
+  acl: anyACL,
 } as never).map((fields) => ({ ...fields, ownerRef: { id: 'usr_1' } }))
+
+/** The same key inline and from elsewhere, with and without what means nothing, and others. */
+const publicKey = fc.oneof(
+  fc.record({
+    publicKey: fc.constantFrom(
+      sshKeys.ed25519,
+      `${sshKeys.ed25519}\n`,
+      sshKeys.ed25519.replace(' me@laptop', ''),
+      sshKeys.rsa,
+    ),
+  }),
+  fc.record({
+    publicKeyFrom: fc.record({
+      secretKeyRef: fc.record({ name, key: fc.constantFrom('id.pub', 'other.pub') }),
+    }),
+  }),
+)
+
+export const sshCredentialSpec: fc.Arbitrary<SSHCredentialSpec> = fc
+  .tuple(publicKey, partial<SSHCredentialSpec>({ acl: anyACL } as never))
+  .map(([key, fields]) => ({ ...key, ...fields, ownerRef: { name: 'a' } }))
+
+const moment = fc
+  .tuple(
+    fc.integer({ min: Date.UTC(1971, 0), max: Date.UTC(2099, 0) }),
+    fc.constantFrom('Z', '+00:00', '+05:30', '-11:00'),
+  )
+  .map(([ms, zone]) => new Date(ms).toISOString().replace('Z', zone))
+
+const validity = fc.tuple(
+  fc.option(moment, { nil: undefined }),
+  fc.oneof(
+    fc.constant({}),
+    fc.record({ validUntil: moment }),
+    fc.record({ validFor: fc.constantFrom('1s', '90m', '12h', '8760h') }),
+  ),
+)
+
+const certificateSpec = fc
+  .tuple(
+    publicKey,
+    validity,
+    fc.uniqueArray(fc.constantFrom('alice', 'bob', 'deploy'), { maxLength: 3 }),
+    name,
+    fc.constantFrom({}, { secretName: 'a' }, { configMapName: 'a' }),
+  )
+  .map(([key, [validAfter, until], principals, authority, place]) => ({
+    ...key,
+    ...(validAfter === undefined ? {} : { validAfter }),
+    ...until,
+    ...(principals.length === 0 ? { anyPrincipal: true } : { principals }),
+    ...place,
+    sshCertificateAuthorityRef: { name: authority },
+  }))
+
+export const hostCertificateSpec: fc.Arbitrary<SSHHostCertificateSpec> = certificateSpec
+
+export const userCertificateSpec: fc.Arbitrary<SSHUserCertificateSpec> = fc
+  .tuple(
+    certificateSpec,
+    partial<SSHUserCertificateSpec>({
+      criticalOptions: partial({
+        forceCommand: word,
+        sourceAddresses: fc.subarray(['192.0.2.7/32', '198.51.100.0/24', '2001:db8::/32'], { minLength: 1 }),
+      }),
+      extensions: fc.dictionary(
+        fc.constantFrom('permit-pty', 'permit-user-rc', 'permit-X11-forwarding'),
+        fc.constant(''),
+      ),
+    } as never),
+  )
+  .map(([shared, fields]) => ({ ...shared, ...fields }))
 
 export const destinationSpec: fc.Arbitrary<EventDestinationSpec> = fc.oneof(
   fc.record({ firehose: fc.record({ auth, deliveryStreamARN: word }) }),

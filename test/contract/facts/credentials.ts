@@ -32,7 +32,6 @@ export const credentialCollections: readonly CollectionFact[] = [
     path: 'ssh_credentials',
     source,
     due: 'now',
-    operatorDue: 'later',
     listKey: 'ssh_credentials',
     idPrefix: 'sshcr_',
     eventName: 'ssh_credential',

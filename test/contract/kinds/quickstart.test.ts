@@ -65,8 +65,8 @@ async function settle(descriptor: ManagedDescriptor, spec: CommonSpec): Promise<
   for (const operation of await planned(descriptor, desired, collection, created.id)) {
     if (operation.type === 'replace') throw new Error('what was just created needs no replacement')
     if (!('target' in operation)) {
-      // The marker has done its work: the user's own metadata takes its place.
-      expect(operation.fields).toEqual(['metadata'])
+      // The marker has done its work: the user's own metadata, or name and activity, take its place.
+      expect(operation.fields).toEqual(descriptor.markedBy === 'name' ? ['name', 'active'] : ['metadata'])
       await api.object(200, 'PATCH', `/${collection.path}/${created.id}`, operation.body)
     } else if (operation.type === 'create') {
       await api.object(201, 'POST', `/${descriptor.children?.collection.path}`, operation.body)

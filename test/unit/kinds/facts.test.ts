@@ -17,11 +17,14 @@ import {
   destinationSpec,
   domainSpec,
   edgeSpecs,
+  hostCertificateSpec,
   ingressSpec,
   policyRuleSpec,
   restrictionSpec,
   sshAuthoritySpec,
+  sshCredentialSpec,
   subscriptionSpec,
+  userCertificateSpec,
 } from '../../builders/kinds/specs.ts'
 import { collectionAt, createFields, managedCollections, updateFields } from '../../contract/facts/all.ts'
 
@@ -41,6 +44,9 @@ const specs: Readonly<Record<string, fc.Arbitrary<CommonSpec>>> = {
   ReservedAddress: addressSpec,
   AgentIngress: ingressSpec,
   SSHCertificateAuthority: sshAuthoritySpec,
+  SSHUserCertificate: userCertificateSpec,
+  SSHHostCertificate: hostCertificateSpec,
+  SSHCredential: sshCredentialSpec,
   BotUser: botSpec,
   APIKey: apiKeySpec,
   TunnelCredential: credentialSpec,
@@ -185,7 +191,7 @@ test('every response field that no request sets is in the status', () => {
     new Set([
       ...['id', 'uri', 'created_at'], // of every resource: the reconciler's
       'token', // goes into a Secret and nowhere else
-      ...['ns_targets', 'region_domains', 'public_key'],
+      ...['ns_targets', 'region_domains', 'public_key', 'key_type', 'certificate'],
       ...['subject_common_name', 'not_before', 'not_after', 'key_usages', 'extended_key_usages'],
       ...['tunnels', 'addr', 'cname_target', 'acme_challenge_cname_target', 'certificate_management_status'],
     ]),

@@ -14,6 +14,9 @@ import { ipRestriction } from '../../../src/kinds/ip-restriction.ts'
 import { reservedAddress } from '../../../src/kinds/reserved-address.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
 import { sshCertificateAuthority } from '../../../src/kinds/ssh-certificate-authority.ts'
+import { sshCredential } from '../../../src/kinds/ssh-credential.ts'
+import { sshHostCertificate } from '../../../src/kinds/ssh-host-certificate.ts'
+import { sshUserCertificate } from '../../../src/kinds/ssh-user-certificate.ts'
 import { tunnelCredential } from '../../../src/kinds/tunnel-credential.ts'
 import { plan, planCreate } from '../../../src/managed/plan.ts'
 import type { CommonSpec } from '../../../src/managed/types/common.ts'
@@ -30,11 +33,14 @@ import {
   destinationSpec,
   domainSpec,
   edgeSpecs,
+  hostCertificateSpec,
   ingressSpec,
   policyRuleSpec,
   restrictionSpec,
   sshAuthoritySpec,
+  sshCredentialSpec,
   subscriptionSpec,
+  userCertificateSpec,
 } from '../../builders/kinds/specs.ts'
 
 const objects = Object.fromEntries(
@@ -111,6 +117,9 @@ describe('after one write nothing is left to do, whatever the spec was before, f
   test('an IPPolicyRule', () => settlesAtOnce(ipPolicyRule, policyRuleSpec))
   test('an IPRestriction', () => settlesAtOnce(ipRestriction, restrictionSpec))
   test('an SSHCertificateAuthority', () => settlesAtOnce(sshCertificateAuthority, sshAuthoritySpec))
+  test('an SSHCredential', () => settlesAtOnce(sshCredential, sshCredentialSpec))
+  test('an SSHUserCertificate', () => settlesAtOnce(sshUserCertificate, userCertificateSpec))
+  test('an SSHHostCertificate', () => settlesAtOnce(sshHostCertificate, hostCertificateSpec))
   test('an AgentIngress', () => settlesAtOnce(agentIngress, ingressSpec))
   test('a BotUser', () => settlesAtOnce(botUser, botSpec))
   test('an APIKey', () => settlesAtOnce(apiKey, apiKeySpec))

@@ -1,0 +1,234 @@
+import { Type } from 'typebox'
+import type { RemoteObject } from '../api/types.ts'
+import {
+  type CommonSpec,
+  commonSpec,
+  commonStatus,
+  outputStatus,
+  type Ref,
+  reference,
+  type ValueFrom,
+} from '../managed/types/common.ts'
+import type { Desired, Fields, FoundReference, ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { bool, list, text } from '../schema/define.ts'
+import type { Rule } from '../schema/rules.ts'
+import { textColumn, wideColumn } from './columns.ts'
+import { plain } from './defaults.ts'
+import { onePlace } from './output-place.ts'
+import { given, sorted, textOf, textsOf } from './remote.ts'
+import {
+  comparablePublicKey,
+  publicKeyFields,
+  publicKeyInputProblems,
+  publicKeyInputs,
+  publicKeyOf,
+  publicKeyProblems,
+  publicKeyReplacing,
+  publicKeyRule,
+} from './ssh-public-key.ts'
+import {
+  observedValidity,
+  validityFields,
+  validityOf,
+  validityReadiness,
+  validityReplacing,
+  validityRules,
+  validityStatus,
+  wantedValidity,
+} from './ssh-validity.ts'
+
+const AUTHORITY = 'SSHCertificateAuthority'
+
+/** As many as OpenSSH reads in one certificate. */
+const PRINCIPALS = 256
+/** More than all of these principals and the largest keys take. */
+const CERTIFICATE_LENGTH = 131_072
+
+interface PrincipalText {
+  /** Finishes "one of the …": `user names`. */
+  readonly description: string
+  readonly pattern: string
+  /** What a certificate without principals is good for. */
+  readonly any: string
+}
+
+/** Spec fields that user and host certificates share. */
+export function certificateSpec(keyText: string, principals: PrincipalText, defaultLength: string) {
+  return {
+    ...commonSpec('bytes'),
+    sshCertificateAuthorityRef: reference(AUTHORITY),
+    ...publicKeyFields(keyText),
+    principals: Type.Optional(
+      list(text({ description: 'A name.', minLength: 1, maxLength: 255, pattern: principals.pattern }), {
+        description: `${principals.description} Their order means nothing. A change makes a new certificate.`,
+        maxItems: PRINCIPALS,
+        listType: 'set',
+      }),
+    ),
+    anyPrincipal: Type.Optional(
+      bool({
+        description: `Says that a certificate without principals is meant, which is good for ${principals.any}. Default: false.`,
+        default: false,
+      }),
+    ),
+    ...validityFields(defaultLength),
+  }
+}
+
+/** Rules over the whole spec; `any` as in `certificateSpec`. */
+export function certificateRules(any: string): readonly Rule[] {
+  const none = '!has(self.principals) || size(self.principals) == 0'
+  const anyPrincipal = 'has(self.anyPrincipal) && self.anyPrincipal'
+  return [
+    publicKeyRule,
+    ...validityRules,
+    {
+      rule: `!(${none}) || (${anyPrincipal})`,
+      message: `principals is empty, which makes the certificate good for ${any}: name them, or set anyPrincipal: true`,
+      fieldPath: '.principals',
+    },
+    {
+      rule: `${none} || !(${anyPrincipal})`,
+      message: 'anyPrincipal goes without principals: remove one of them',
+      fieldPath: '.anyPrincipal',
+    },
+    onePlace,
+  ]
+}
+
+export const certificateReplacing = [
+  'sshCertificateAuthorityRef',
+  ...publicKeyReplacing,
+  'principals',
+  ...validityReplacing,
+] as const
+
+export const certificateStatus = {
+  ...commonStatus,
+  ...outputStatus,
+  keyType: Type.Optional(text({ description: 'Type of the certified key.', maxLength: 64 })),
+  ...validityStatus,
+  certificate: Type.Optional(
+    text({ description: 'The certificate in authorized-keys format. It is no secret.', maxLength: CERTIFICATE_LENGTH }),
+  ),
+}
+
+export const certificateColumns = [
+  textColumn('Expires', '.status.validUntil', 'Until when the certificate is valid.'),
+  wideColumn('Key', '.status.keyType', 'Type of the certified key.'),
+] as const
+
+/** What both kinds of certificate have in their specs. */
+export interface CertificateSpec extends CommonSpec {
+  readonly sshCertificateAuthorityRef: Ref
+  readonly publicKey?: string
+  readonly publicKeyFrom?: ValueFrom
+  readonly principals?: readonly string[]
+  readonly validAfter?: string
+  readonly validUntil?: string
+  readonly validFor?: string
+  readonly secretName?: string
+  readonly configMapName?: string
+}
+
+const SIGNED = ['ssh_certificate_authority_id', 'public_key', 'principals', 'valid_after', 'valid_until']
+
+/** The fields that a certificate is made of, in the four forms that a descriptor asks for. */
+interface SignedFields<Spec> {
+  readonly names: readonly string[]
+  desire(desired: Desired<Spec>): Fields
+  observe(remote: RemoteObject): Fields
+  comparable(fields: Fields): Fields
+}
+
+interface CertificateKind<Spec> {
+  /** What the contract says of `valid_until`, as a duration. */
+  readonly defaultLength: string
+  /** Whether the authority's own object is needed beside its id. */
+  needsAuthority(spec: Spec): boolean
+  /** Fields that the other kind has not. */
+  readonly own: SignedFields<Spec>
+}
+
+/**
+ * The descriptor's parts that user and host certificates share. Everything but the texts is settled when a certificate is signed, so that
+ * a change makes a new one before the old one goes; nobody refers to certificates.
+ */
+export function certificateParts<Spec extends CertificateSpec>({
+  defaultLength,
+  needsAuthority,
+  own,
+}: CertificateKind<Spec>) {
+  const fields = [...SIGNED, ...own.names]
+  const common = (values: Fields): Fields => ({
+    ...values,
+    public_key: comparablePublicKey(values.public_key),
+    principals: sorted(textsOf(values.principals)),
+  })
+  return {
+    ...plain,
+    role: 'managed',
+    refersTo: [
+      {
+        kind: AUTHORITY,
+        idsIn: (remote: RemoteObject) => [authorityIn(remote)].filter((id) => id !== undefined),
+      },
+    ],
+    references: (spec: Spec): readonly FoundReference[] => [
+      {
+        path: 'spec.sshCertificateAuthorityRef',
+        kind: AUTHORITY,
+        ref: spec.sshCertificateAuthorityRef,
+        needsObject: needsAuthority(spec),
+      },
+    ],
+    inputs: publicKeyInputs,
+    problems: publicKeyProblems,
+    inputProblems: publicKeyInputProblems,
+    createOnly: fields,
+    replacement: { fields, first: 'create' },
+    desire: (desired: Desired<Spec>, remote: RemoteObject | undefined): Fields => ({
+      ssh_certificate_authority_id: desired.id(AUTHORITY, desired.spec.sshCertificateAuthorityRef),
+      public_key: publicKeyOf(desired),
+      principals: desired.spec.principals ?? [],
+      ...wantedValidity(desired.spec, { now: desired.now, remote, defaultLength }),
+      ...own.desire(desired),
+    }),
+    observe: (remote: RemoteObject): Fields => ({
+      ssh_certificate_authority_id: authorityIn(remote),
+      public_key: comparablePublicKey(remote.public_key),
+      principals: sorted(textsOf(remote.principals)),
+      ...observedValidity(remote),
+      ...own.observe(remote),
+    }),
+    comparable: (values: Fields): Fields => own.comparable(common(values)),
+    status: (remote: RemoteObject): Fields =>
+      given({
+        keyType: shown(remote.key_type, 64),
+        ...validityOf(remote),
+        certificate: shown(remote.certificate, CERTIFICATE_LENGTH),
+      }),
+    readiness: validityReadiness,
+  } as const satisfies Partial<ManagedDescriptor<Spec>>
+}
+
+/** The public key of the authority that a spec refers to. */
+export function authorityKey({ spec, target }: Desired<CertificateSpec>): string | undefined {
+  return textOf(target(AUTHORITY, spec.sshCertificateAuthorityRef).object?.public_key)
+}
+
+/** The certificate as a file holds it. */
+export function certificateFile(remote: RemoteObject): string | undefined {
+  const certificate = textOf(remote.certificate)
+  return certificate === undefined ? undefined : `${certificate}\n`
+}
+
+function authorityIn(remote: RemoteObject): string | undefined {
+  return textOf(remote.ssh_certificate_authority_id)
+}
+
+/** Part of a certificate would be worse than none. */
+function shown(value: unknown, max: number): string | undefined {
+  const found = textOf(value)
+  return found === undefined || found.length > max ? undefined : found
+}

@@ -1,0 +1,80 @@
+import { Type } from 'typebox'
+import { collections } from '../api/collections.ts'
+import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
+import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { object } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { acl, comparableACL, wantedACL } from './acl.ts'
+import { managedColumns, textColumn } from './columns.ts'
+import { available, plain } from './defaults.ts'
+import { common } from './names.ts'
+import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
+import { given } from './remote.ts'
+import {
+  comparablePublicKey,
+  publicKeyFields,
+  publicKeyInputProblems,
+  publicKeyInputs,
+  publicKeyOf,
+  publicKeyProblems,
+  publicKeyReplacing,
+  publicKeyRule,
+} from './ssh-public-key.ts'
+
+const definition = defineKind({
+  ...common,
+  kind: 'SSHCredential',
+  plural: 'sshcredentials',
+  singular: 'sshcredential',
+  shortNames: ['sshcr'],
+  scope: 'Namespaced',
+  description:
+    'A public key with which tunnels are started through the SSH gateway. Another key makes a new credential; the old one is deleted after that.',
+  spec: object(
+    {
+      ...commonSpec('bytes'),
+      ...publicKeyFields('The public key of the pair that authenticates.'),
+      acl: Type.Optional(acl),
+      ...ownerSpec,
+    },
+    { description: 'What the credential should be.', rules: [...commonSpecRules, publicKeyRule, ownerRule] },
+  ),
+  status: object({ ...commonStatus, ...ownerStatus }, { description: 'The credential at the API.' }),
+  printerColumns: managedColumns(textColumn('Owner', '.status.ownerID', 'Who owns the credential.')),
+  replacing: publicKeyReplacing,
+})
+
+export type SSHCredentialSpec = SpecOf<typeof definition>
+
+/** SSH credentials (`management-api.md § Access credentials`). The public key is fixed at create. */
+export const sshCredential: ManagedDescriptor<SSHCredentialSpec> = {
+  ...plain,
+  role: 'managed',
+  definition,
+  collections: [collections.sshCredentials],
+  collectionOf: () => collections.sshCredentials,
+  refersTo: [ownerKind],
+  references: ownerReferences,
+  inputs: publicKeyInputs,
+  problems: publicKeyProblems,
+  inputProblems: publicKeyInputProblems,
+  createOnly: ['owner_id', 'public_key'],
+  replacement: { fields: ['public_key'], first: 'create' },
+  desire: (desired, remote) => ({
+    owner_id: sentOwner(desired),
+    public_key: publicKeyOf(desired),
+    acl: wantedACL(desired.spec.acl, remote !== undefined),
+  }),
+  observe: (remote) => ({
+    owner_id: ownerOf(remote),
+    public_key: comparablePublicKey(remote.public_key),
+    acl: comparableACL(remote.acl),
+  }),
+  comparable: (fields) => ({
+    ...fields,
+    public_key: comparablePublicKey(fields.public_key),
+    acl: comparableACL(fields.acl),
+  }),
+  status: (remote) => given({ ownerID: ownerOf(remote) }),
+  readiness: () => available('the credential is in place'),
+}

@@ -1,0 +1,80 @@
+import { collections } from '../api/collections.ts'
+import { commonSpecRules } from '../managed/types/common.ts'
+import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { object } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { managedColumns } from './columns.ts'
+import { knownHostsLine } from './known-hosts.ts'
+import { common } from './names.ts'
+import { outputPlace, placeOf } from './output-place.ts'
+import { given } from './remote.ts'
+import {
+  authorityKey,
+  certificateColumns,
+  certificateFile,
+  certificateParts,
+  certificateReplacing,
+  certificateRules,
+  certificateSpec,
+  certificateStatus,
+} from './ssh-certificate.ts'
+
+const ANY = 'every host'
+
+const definition = defineKind({
+  ...common,
+  kind: 'SSHHostCertificate',
+  plural: 'sshhostcertificates',
+  singular: 'sshhostcertificate',
+  shortNames: ['shcrt'],
+  scope: 'Namespaced',
+  description:
+    'A certificate by which SSH clients recognise a host, signed by an SSHCertificateAuthority. Any change but that of the texts issues a new one. Deleting it does not revoke it: clients accept a certificate until it expires.',
+  spec: object(
+    {
+      ...certificateSpec(
+        'The public host key.',
+        {
+          description:
+            'Host names and IP addresses that may serve SSH with it, as clients name them; `*` and `?` match any characters and any one.',
+          pattern: '^[A-Za-z0-9._:*?%-]+$',
+          any: ANY,
+        },
+        '8760h (a year)',
+      ),
+      ...outputPlace(
+        'the certificate goes into, under the key ssh_host_key-cert.pub, beside a line for clients under the key known_hosts',
+      ),
+    },
+    { description: 'What the certificate should be.', rules: [...commonSpecRules, ...certificateRules(ANY)] },
+  ),
+  status: object(certificateStatus, { description: 'The certificate at the API.' }),
+  printerColumns: managedColumns(...certificateColumns),
+  replacing: certificateReplacing,
+})
+
+export type SSHHostCertificateSpec = SpecOf<typeof definition>
+
+/** SSH host certificates (`management-api.md § SSH certificates`). */
+export const sshHostCertificate: ManagedDescriptor<SSHHostCertificateSpec> = {
+  ...certificateParts<SSHHostCertificateSpec>({
+    defaultLength: '8760h',
+    needsAuthority: (spec) => placeOf(spec) !== undefined,
+    own: { names: [], desire: () => ({}), observe: () => ({}), comparable: (fields) => fields },
+  }),
+  definition,
+  collections: [collections.sshHostCertificates],
+  collectionOf: () => collections.sshHostCertificates,
+  output: {
+    type: 'derived',
+    target: placeOf,
+    data: (desired, remote) => {
+      const key = authorityKey(desired)
+      const { principals = [] } = desired.spec
+      return given({
+        'ssh_host_key-cert.pub': certificateFile(remote),
+        known_hosts: key === undefined ? undefined : knownHostsLine(principals, key),
+      }) as Readonly<Record<string, string>>
+    },
+  },
+}

@@ -1,0 +1,152 @@
+import { Type } from 'typebox'
+import { collections } from '../api/collections.ts'
+import { commonSpecRules } from '../managed/types/common.ts'
+import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { list, object, stringMap, text } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { cidrText, normaliseCIDR } from './cidr.ts'
+import { managedColumns } from './columns.ts'
+import { common } from './names.ts'
+import { outputPlace, placeOf } from './output-place.ts'
+import { given, sorted, textMapOf } from './remote.ts'
+import {
+  certificateColumns,
+  certificateFile,
+  certificateParts,
+  certificateReplacing,
+  certificateRules,
+  certificateSpec,
+  certificateStatus,
+} from './ssh-certificate.ts'
+
+const ANY = 'every user of every host that trusts the authority'
+
+/** Extensions that OpenSSH knows: they are there or not, and have no value. */
+const FLAGS = [
+  'no-touch-required',
+  'permit-X11-forwarding',
+  'permit-agent-forwarding',
+  'permit-port-forwarding',
+  'permit-pty',
+  'permit-user-rc',
+]
+
+/** What the contract gives a certificate that names no extensions. */
+const DEFAULT_EXTENSIONS = { 'permit-pty': '', 'permit-user-rc': '' }
+
+const criticalOptions = object(
+  {
+    forceCommand: Type.Optional(
+      text({
+        description: 'The one command that runs, whatever the client asks for. Default: none.',
+        minLength: 1,
+        maxLength: 4096,
+        pattern: '^[^\\x00-\\x08\\x0a-\\x1f\\x7f]+$',
+      }),
+    ),
+    sourceAddresses: Type.Optional(
+      list(cidrText('sourceAddresses'), {
+        description: 'Addresses that the holder may come from. Their order means nothing. Default: any.',
+        minItems: 1,
+        maxItems: 256,
+        listType: 'set',
+      }),
+    ),
+  },
+  { description: 'Limits that a server has to enforce. A change makes a new certificate. Default: none.' },
+)
+
+const extensions = stringMap(text({ description: 'Value of the extension, mostly empty.', maxLength: 4096 }), {
+  description:
+    'What the server permits the holder, such as `permit-pty: ""`; `{}` for nothing. A change makes a new certificate. Default: permit-pty and permit-user-rc.',
+  maxProperties: 64,
+  rules: [
+    {
+      rule: `!self.exists(name, name in [${FLAGS.map((name) => `'${name}'`).join(', ')}] && self[name] != '')`,
+      message: `extensions has a value for one of ${FLAGS.join(', ')}, which take none: write ""`,
+    },
+  ],
+})
+
+const definition = defineKind({
+  ...common,
+  kind: 'SSHUserCertificate',
+  plural: 'sshusercertificates',
+  singular: 'sshusercertificate',
+  shortNames: ['sucrt'],
+  scope: 'Namespaced',
+  description:
+    'A certificate with which the holder of a key logs in over SSH, signed by an SSHCertificateAuthority. Any change but that of the texts issues a new one. Deleting it does not revoke it: hosts accept a certificate until it expires.',
+  spec: object(
+    {
+      ...certificateSpec(
+        'The public key of the user.',
+        {
+          description: 'User names that the holder may log in as.',
+          pattern: '^[^\\x00-\\x1f\\x7f]+$',
+          any: ANY,
+        },
+        '24h',
+      ),
+      criticalOptions: Type.Optional(criticalOptions),
+      extensions: Type.Optional(extensions),
+      ...outputPlace('the certificate goes into, under the key id-cert.pub'),
+    },
+    { description: 'What the certificate should be.', rules: [...commonSpecRules, ...certificateRules(ANY)] },
+  ),
+  status: object(certificateStatus, { description: 'The certificate at the API.' }),
+  printerColumns: managedColumns(...certificateColumns),
+  replacing: [...certificateReplacing, 'criticalOptions', 'extensions'],
+})
+
+export type SSHUserCertificateSpec = SpecOf<typeof definition>
+
+/** SSH user certificates (`management-api.md § SSH certificates`). */
+export const sshUserCertificate: ManagedDescriptor<SSHUserCertificateSpec> = {
+  ...certificateParts<SSHUserCertificateSpec>({
+    defaultLength: '24h',
+    needsAuthority: () => false,
+    own: {
+      names: ['critical_options', 'extensions'],
+      desire: ({ spec }) => ({
+        critical_options: sentOptions(spec.criticalOptions),
+        extensions: spec.extensions ?? DEFAULT_EXTENSIONS,
+      }),
+      observe: ({ critical_options, extensions: found }) => ({
+        critical_options: comparableOptions(critical_options),
+        extensions: textMapOf(found),
+      }),
+      comparable: (fields) => ({ ...fields, critical_options: comparableOptions(fields.critical_options) }),
+    },
+  }),
+  definition,
+  collections: [collections.sshUserCertificates],
+  collectionOf: () => collections.sshUserCertificates,
+  output: {
+    type: 'derived',
+    target: placeOf,
+    data: (_desired, remote): Readonly<Record<string, string>> => {
+      const file = certificateFile(remote)
+      return file === undefined ? {} : { 'id-cert.pub': file }
+    },
+  },
+}
+
+const SOURCE = 'source-address'
+
+function sentOptions({ forceCommand, sourceAddresses = [] }: SSHUserCertificateSpec['criticalOptions'] = {}) {
+  return given({
+    'force-command': forceCommand,
+    [SOURCE]: sourceAddresses.length === 0 ? undefined : sourceAddresses.join(','),
+  })
+}
+
+/** Source addresses are a set, and a bare address is a range of one. */
+function comparableOptions(value: unknown): Readonly<Record<string, string>> {
+  const options = Object.entries(textMapOf(value))
+  return Object.fromEntries(options.map(([name, text]) => [name, name === SOURCE ? comparableAddresses(text) : text]))
+}
+
+function comparableAddresses(text: string): string {
+  return sorted(text.split(',').map((address) => normaliseCIDR(address.trim()))).join(',')
+}

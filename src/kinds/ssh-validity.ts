@@ -1,0 +1,162 @@
+import { Type } from 'typebox'
+import type { RemoteObject } from '../api/types.ts'
+import { reasons } from '../managed/reasons.ts'
+import type { Readiness } from '../managed/types/descriptor.ts'
+import { durationText } from '../managed/types/duration.ts'
+import { timestamp } from '../schema/define.ts'
+import { atMostOne, type Rule } from '../schema/rules.ts'
+import { durationMs } from '../util/duration.ts'
+import { available } from './defaults.ts'
+import { given, timeOf } from './remote.ts'
+
+/** Rules compare these as times, since CEL reads texts of the format date-time as such. */
+function time(field: string, description: string) {
+  return timestamp({
+    description: `${description} A change makes a new certificate.`,
+    rules: [
+      {
+        rule: "self >= timestamp('1970-01-01T00:00:00Z')",
+        message: `${field} is before 1970, where times of certificates begin: write a later one`,
+      },
+    ],
+  })
+}
+
+/** When a certificate is valid (`management-api.md § SSH certificates`). `defaultLength` is what the contract names, in words and as a duration. */
+export function validityFields(defaultLength: string) {
+  return {
+    validAfter: Type.Optional(time('validAfter', 'From when on it is valid. Default: when it is issued.')),
+    validUntil: Type.Optional(time('validUntil', 'Until when it is valid.')),
+    validFor: Type.Optional(
+      durationText({
+        field: 'validFor',
+        description: `How long it is valid, from validAfter or when it is issued, as \`90m\`, \`12h\` or \`8760h\`; instead of validUntil. A change makes a new certificate, the passing of time does not. Default: ${defaultLength}, unless validUntil is set.`,
+        least: '1s',
+        most: '87600h',
+        examples: '90m, 12h or 8760h',
+      }),
+    ),
+  }
+}
+
+export const validityRules: readonly Rule[] = [
+  atMostOne(['validUntil', 'validFor']),
+  {
+    rule: '!has(self.validAfter) || !has(self.validUntil) || self.validUntil > self.validAfter',
+    message: 'validUntil has to come after validAfter: correct one of them',
+    fieldPath: '.validUntil',
+  },
+]
+
+export const validityReplacing = ['validAfter', 'validUntil', 'validFor'] as const
+
+export const validityStatus = {
+  validAfter: Type.Optional(timestamp({ description: 'From when on the certificate is valid.' })),
+  validUntil: Type.Optional(timestamp({ description: 'Until when it is valid.' })),
+}
+
+interface WithValidity {
+  readonly validAfter?: string
+  readonly validUntil?: string
+  readonly validFor?: string
+}
+
+export interface Validity {
+  readonly valid_after: string | undefined
+  readonly valid_until: string | undefined
+}
+
+/** By how much clocks may differ before a start that nobody asked for counts as one in the future. */
+const SKEW_MS = 300_000
+
+/**
+ * Both times as they should be. A new certificate is told both, so that its length does not depend on how two clocks agree. Of one that
+ * is there, a start that the spec leaves open is left alone once it has come, and a length is measured from its own start.
+ */
+export function wantedValidity(
+  { validAfter, validUntil, validFor }: WithValidity,
+  { now, remote, defaultLength }: { now: number; remote: RemoteObject | undefined; defaultLength: string },
+): Validity {
+  const until = millis(validUntil)
+  const length = durationMs(validFor ?? defaultLength)
+  const asked = millis(validAfter)
+  if (remote === undefined) {
+    // An end that has passed is sent with a start that does not move, so that the API refuses it in the same words each time.
+    const start = asked ?? (until === undefined ? now : Math.min(now, until))
+    return { valid_after: instant(start), valid_until: instant(until ?? wholeSeconds(start) + length) }
+  }
+  const found = millis(timeOf(remote.valid_after))
+  const late = asked === undefined && found !== undefined && found > now + SKEW_MS
+  const start = asked ?? (late ? now : undefined)
+  return {
+    valid_after: start === undefined ? undefined : instant(start),
+    valid_until: endFrom(until, found, length),
+  }
+}
+
+function endFrom(until: number | undefined, found: number | undefined, length: number): string | undefined {
+  if (until !== undefined) return instant(until)
+  return found === undefined ? undefined : instant(found + length)
+}
+
+/** The times that an object has, in the form in which they are sent. */
+export function observedValidity(remote: RemoteObject): Validity {
+  const [after, until] = [millis(timeOf(remote.valid_after)), millis(timeOf(remote.valid_until))]
+  return {
+    valid_after: after === undefined ? undefined : instant(after),
+    valid_until: until === undefined ? undefined : instant(until),
+  }
+}
+
+export function validityOf(remote: RemoteObject) {
+  return given({ validAfter: timeOf(remote.valid_after), validUntil: timeOf(remote.valid_until) })
+}
+
+/** Timers take no longer wait than this. */
+const LONGEST_WAIT_MS = 20 * 24 * 3_600_000
+
+/** Ready while the certificate is valid; looks again when that changes. */
+export function validityReadiness({
+  spec,
+  remote,
+  now,
+}: {
+  readonly spec: WithValidity
+  readonly remote: RemoteObject
+  readonly now: number
+}): Readiness {
+  const after = millis(timeOf(remote.valid_after)) ?? Number.NEGATIVE_INFINITY
+  const until = millis(timeOf(remote.valid_until)) ?? Number.POSITIVE_INFINITY
+  if (until <= now) {
+    const remedy =
+      spec.validUntil === undefined
+        ? 'set another validFor, or delete this resource and create it anew'
+        : 'set a later validUntil'
+    const message = `the certificate has expired and is accepted nowhere: ${remedy}, which issues a new one`
+    return { ready: false, reason: reasons.Expired, message, stalled: true }
+  }
+  if (after > now) {
+    const message = 'the certificate is not valid yet: it will be when the time in status.validAfter has come'
+    return { ready: false, reason: reasons.NotYetValid, message, lookAgainMs: wait(after - now) }
+  }
+  const ready = available('the certificate is valid')
+  return Number.isFinite(until) ? { ...ready, lookAgainMs: wait(until - now) } : ready
+}
+
+function wait(ms: number): number {
+  return Math.min(ms, LONGEST_WAIT_MS)
+}
+
+function millis(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text.toUpperCase())
+}
+
+/** Certificates know whole seconds only. */
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000
+}
+
+/** RFC 3339 in UTC with whole seconds: the one form of all that stand for the same time. */
+function instant(ms: number): string {
+  return new Date(wholeSeconds(ms)).toISOString().replace('.000Z', 'Z')
+}
