@@ -35,7 +35,7 @@ export function holdingsOf(
   const left = collectionsOf(context.kinds.managed).filter((collection) => {
     const { path } = collection
     const marked = session.cache.all(collection).some((object) => isOurs(context, object))
-    return !used.has(path) && (marked || reported.has(path) || session.usedBefore.has(path))
+    return !used.has(path) && (marked || reported.has(path) || session.mayHold(path))
   })
   return { members, used: new Set(used.keys()), collections: [...used.values(), ...left] }
 }

@@ -52,6 +52,8 @@ export class LiveSession implements AccountSession {
   /** Objects held when the first of these vanished: counting them again for each of many would take too long. */
   #held: number | undefined
   #usedBefore: ReadonlySet<string> = new Set()
+  /** How many are complete. */
+  #passes = 0
 
   constructor(options: SessionOptions) {
     const { key, config, client, clock } = options
@@ -108,14 +110,19 @@ export class LiveSession implements AccountSession {
     this.#held = undefined
   }
 
-  /** Paths of the collections in use at the last complete pass: what came late to one of them is looked for once more. */
-  get usedBefore(): ReadonlySet<string> {
-    return this.#usedBefore
+  /**
+   * Whether a collection that nothing uses now may hold something of ours all the same: it was in use at the last complete pass, and
+   * something may have come late. The second pass looks everywhere, since nobody knows what a former process has left where; the
+   * first does not, so that a start is quick.
+   */
+  mayHold(path: string): boolean {
+    return this.#passes === 1 || this.#usedBefore.has(path)
   }
 
-  /** A pass is complete. */
+  /** A pass is complete; `used` are the paths of the collections in use. */
   endPass(used: ReadonlySet<string>): void {
     this.#usedBefore = used
+    this.#passes++
   }
 
   /** Changes since they were last taken; nobody is woken by them before the identity of the account has been judged. */

@@ -45,7 +45,7 @@ function scene(
         return object === undefined ? undefined : { object }
       },
     },
-    usedBefore: new Set(usedBefore),
+    mayHold: (path: string) => usedBefore.includes(path),
     takeChanges: () => changes,
   } as unknown as LiveSession
   return {
