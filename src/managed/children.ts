@@ -3,6 +3,7 @@ import type { Collection, RemoteObject } from '../api/types.ts'
 import { openRequest } from './cr.ts'
 import { WaitError } from './errors.ts'
 import { confirm } from './look.ts'
+import { GUARD_NONCE, markerOf } from './marker.ts'
 import type { Observed } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -71,8 +72,10 @@ async function createChild(run: Reconciliation, collection: Collection, body: Fi
   }
 }
 
+/** What only stands in while a part is being replaced is that part's business, and gone in a moment. */
 function childrenOf(run: Reconciliation, parentId: string): readonly RemoteObject[] {
   const { children } = run.descriptor
   if (children === undefined) return []
-  return run.session.cache.all(children.collection).filter((child) => children.parentId(child) === parentId)
+  const all = run.session.cache.all(children.collection)
+  return all.filter((child) => children.parentId(child) === parentId && markerOf(child)?.nonce !== GUARD_NONCE)
 }
