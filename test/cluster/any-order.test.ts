@@ -84,8 +84,8 @@ async function secretNames(world: World, namespace: string): Promise<readonly st
 }
 
 async function remaining(world: World): Promise<readonly Resource[]> {
-  const kinds = ['IPPolicy', 'Backend', 'ReservedDomain', 'ReservedAddress', 'Edge', 'EventDestination']
-  return (await Promise.all([...kinds, 'EventSubscription', 'Account'].map((kind) => world.list(kind)))).flat()
+  const namespaced = kinds.filter(({ definition }) => definition.scope === 'Namespaced')
+  return (await Promise.all(namespaced.map(({ definition }) => world.list(definition.kind)))).flat()
 }
 
 async function namespaceGone(world: World): Promise<void> {
