@@ -1,4 +1,5 @@
 import { run as runPaging } from './emulator-paging.ts'
+import { run as runScale } from './emulator-scale.ts'
 import { run as runOperator } from './operator.ts'
 
 /** Runs every bench, one after the other, and prints what each measured beside what it is measured against. */
@@ -22,6 +23,19 @@ async function pagingRow(): Promise<Row> {
   }
 }
 
+async function scaleRow(): Promise<Row> {
+  const { objects, startSeconds, emptyStartSeconds, residentMiB, seededMiB, fileMiB, seedSeconds } = await runScale()
+  return {
+    bench: `emulator: start on ${objects} objects in a file, on none`,
+    measured: `${startSeconds.toFixed(2)} s`,
+    floor: `${emptyStartSeconds.toFixed(2)} s`,
+    ratio: (startSeconds / emptyStartSeconds).toFixed(2),
+    costs:
+      `${residentMiB.toFixed(0)} MiB resident (${seededMiB.toFixed(0)} after the seed of ${seedSeconds.toFixed(0)} s), ` +
+      `${fileMiB.toFixed(0)} MiB of file`,
+  }
+}
+
 async function operatorRows(): Promise<readonly Row[]> {
   return (await runOperator()).map(({ kind, count, seconds, callsEach, writesEach, floorSeconds, ratio }) => ({
     bench: `operator: ${count} × ${kind} Ready, as many plain patches`,
@@ -32,4 +46,4 @@ async function operatorRows(): Promise<readonly Row[]> {
   }))
 }
 
-console.table([await pagingRow(), ...(await operatorRows())])
+console.table([await pagingRow(), await scaleRow(), ...(await operatorRows())])
