@@ -38,11 +38,6 @@ export const acl = list(rule, {
   ],
 })
 
-/** The rules as they are sent, each once. */
-export function sentACL(rules: readonly string[] | undefined): readonly string[] {
-  return [...new Set(rules ?? [])]
-}
-
 /**
  * Rules sent or returned, in one form for comparing: a set; hosts without meaningless case, labels to the letter; `*` is what no rule
  * is (ACL rule 6).

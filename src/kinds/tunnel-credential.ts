@@ -1,11 +1,10 @@
 import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
-import type { RemoteObject } from '../api/types.ts'
 import { commonSpec, commonSpecRules, commonStatus, outputStatus } from '../managed/types/common.ts'
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { acl, comparableACL, sentACL } from './acl.ts'
+import { acl, comparableACL, wantedACL } from './acl.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { common } from './names.ts'
@@ -45,18 +44,13 @@ export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
   refersTo: [ownerKind],
   references: ownerReferences,
   createOnly: ['owner_id'],
-  desire: (desired, remote) => ({ owner_id: sentOwner(desired), acl: wantedACL(desired.spec, remote) }),
+  desire: (desired, remote) => ({
+    owner_id: sentOwner(desired),
+    acl: wantedACL(desired.spec.acl, remote !== undefined),
+  }),
   observe: (remote) => ({ owner_id: ownerOf(remote), acl: comparableACL(remote.acl) }),
   comparable: (fields) => (fields.acl === undefined ? fields : { ...fields, acl: comparableACL(fields.acl) }),
   status: (remote) => given({ ownerID: ownerOf(remote) }),
   readiness: () => available('the token is in its Secret'),
   output: tokenOutput,
-}
-
-/**
- * A new credential without rules is sent none; from one that has some they are taken by `*`, to which the contract gives that meaning,
- * as it does not to an empty list.
- */
-function wantedACL({ acl: rules }: TunnelCredentialSpec, remote: RemoteObject | undefined) {
-  return rules === undefined && remote === undefined ? undefined : sentACL(rules ?? ['*'])
 }
