@@ -16,6 +16,8 @@ export interface Refusal {
   readonly pauseMs: number
   /** Requests answered in the last minute and when the first of them was. */
   readonly recent: { readonly count: number; readonly since: number }
+  /** Requests admitted since the refusal before this one, and how long ago that was. */
+  readonly sinceLast: { readonly admitted: number; readonly ms: number }
 }
 
 /**
@@ -43,7 +45,7 @@ export class LearnedLimit {
   refused(refusal: Refusal): void {
     const current = this.at(refusal.now)
     this.#limit =
-      current === undefined ? learn(refusal) : Math.max(Math.min(LOWEST, current), this.#lower(current, refusal.now))
+      current === undefined ? learn(refusal) : Math.max(Math.min(LOWEST, current), this.#lower(current, refusal))
     this.#since = refusal.now + refusal.pauseMs
   }
 
@@ -51,9 +53,14 @@ export class LearnedLimit {
    * The first refusal under a configured limit is likely about requests of an earlier process or another user of the
    * key, which leave the window soon; a repeated one means that the limit is wrong.
    */
-  #lower(current: number, now: number): number {
+  #lower(current: number, { now, sinceLast }: Refusal): number {
     const repeated = now - this.#since < REPEATED_WITHIN_MS
-    return current * (this.#configured !== undefined && !repeated ? 0.9 : 0.8)
+    const lowered = current * (this.#configured !== undefined && !repeated ? 0.9 : 0.8)
+    // A bucket was empty then and is empty now: what it let through in between is what it takes in.
+    if (this.#configured !== undefined || sinceLast.ms > SHORT_WINDOW_MS) return lowered
+    const filled = (sinceLast.admitted * WINDOW_MS) / sinceLast.ms
+    // Few were admitted in so short a time, and some of their answers may be under way still: not too far down at once.
+    return Math.min(lowered, Math.max(lowered / 4, filled))
   }
 }
 

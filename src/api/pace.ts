@@ -59,6 +59,11 @@ export class Pace {
     return { count: this.#answeredAt.length, since: this.#answeredAt[0] ?? now }
   }
 
+  /** Requests answered after `time`, which lies within the last minute. */
+  answeredSince(time: number): number {
+    return this.#answeredAt.filter((answeredAt) => answeredAt > time).length
+  }
+
   #depthMs(limit: number): number {
     const burst = this.#burst ?? Math.floor(limit / 20)
     return ((Math.max(1, burst) - 1) * WINDOW_MS) / limit

@@ -43,6 +43,10 @@ export class RateBudget {
   #inFlight = 0
   #heldUntil = Number.NEGATIVE_INFINITY
   #refusalsInARow = 0
+  /** The last time the API refused, after a time in which it did not. */
+  #refusedAt = Number.NEGATIVE_INFINITY
+  /** Requests refused since then, that one included: they were answered and not admitted. */
+  #refused = 0
   #cancelWake: (() => void) | undefined
 
   constructor(options: RateBudgetOptions) {
@@ -96,7 +100,8 @@ export class RateBudget {
       this.#refusalsInARow++
     }
     const pauseMs = Math.min(retryAfterMs || this.#ownPauseMs(), MAX_RETRY_AFTER_MS)
-    if (!sameEvent) this.#limit.refused({ now, pauseMs, recent: this.#pace.recent(now) })
+    if (!sameEvent) this.#learn(now, pauseMs)
+    this.#refused++
     this.#heldUntil = Math.max(this.#heldUntil, now + pauseMs)
     const limit = this.#limit.at(now)
     if (limit !== undefined) this.#pace.restUntil(this.#heldUntil, limit)
@@ -112,6 +117,14 @@ export class RateBudget {
     const next = this.#waitMs(now)
     // A window full of requests under way opens as soon as one is answered: no figure, but soon.
     return queued + (Number.isFinite(next) ? Math.max(0, next) : 0)
+  }
+
+  #learn(now: number, pauseMs: number): void {
+    const ms = now - this.#refusedAt
+    const sinceLast = { ms, admitted: this.#pace.answeredSince(this.#refusedAt) - this.#refused }
+    this.#limit.refused({ now, pauseMs, recent: this.#pace.recent(now), sinceLast })
+    this.#refusedAt = now
+    this.#refused = 0
   }
 
   #ownPauseMs(): number {

@@ -38,6 +38,18 @@ function fixedWindow(limit: number, offset: number): Server {
   }
 }
 
+function tokenBucket(limit: number): Server {
+  let level = limit
+  let at = 0
+  return (now) => {
+    level = Math.min(limit, level + ((now - at) * limit) / 60_000)
+    at = now
+    if (level < 1) return ((1 - level) * 60_000) / limit
+    level--
+    return 0
+  }
+}
+
 interface Run {
   readonly refusals: number[]
   readonly finishedAt: number
@@ -162,6 +174,16 @@ describe('an unknown limit', () => {
     // Requests that were under way together with the first are refused with it.
     expect(result.refusals.filter((at) => at > first + 100).length).toBeLessThanOrEqual(3)
     expect(result.finishedAt).toBeLessThan(4 * 60_000 * 1.2)
+  })
+
+  it('behind a token bucket is learned from what a second refusal shows', async () => {
+    const { clock, budget } = budgetWith()
+    const result = await run(clock, budget, tokenBucket(120), 480, () => 20)
+    const first = result.refusals[0] ?? 0
+    // Two more events, with what was under way together.
+    expect(result.refusals.filter((at) => at > first + 100).length).toBeLessThanOrEqual(6)
+    // 120 at once, the rest one each half second.
+    expect(result.finishedAt).toBeLessThan(180_000 * 1.2)
   })
 
   it('learned too low grows again', async () => {
