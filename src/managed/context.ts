@@ -9,6 +9,7 @@ import type { CustomResource, ResourceName } from './cr.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import type { Memories } from './memory.ts'
 import type { Reason } from './reasons.ts'
+import type { OutputTarget } from './types/descriptor.ts'
 
 /** The CRs as the watches know them, plus the responses of our own writes. */
 export interface Resources {
@@ -17,6 +18,8 @@ export interface Resources {
   referrersOf(target: ResourceName): readonly CustomResource[]
   /** The CR whose status holds `id`, as its own or as a former one that is still to be deleted. */
   holderOf(id: string): CustomResource | undefined
+  /** Secrets and ConfigMaps that the CR owns for its outputs, as the watch of their metadata has shown them. */
+  outputsOf(cr: CustomResource): readonly OutputTarget[]
   /** Whether an Account (in `namespace`) or ClusterAccount of that name exists. */
   hasAccount(account: AccountName, namespace: string): boolean
   /** Takes the response of one of our own writes in at once, so that the next reconcile does not act on an older copy. */

@@ -55,16 +55,25 @@ async function keepOrReplace(
   if (replacement !== undefined) {
     const message = `${replacement.fields.join(', ')} cannot be changed: replacing ${existing.id} by a new object`
     run.context.events.record(run.cr, { type: 'Normal', reason: 'Replacing', message })
-    return made(run, wanted, await replaceObject(run, wanted, existing))
+    return replace(run, wanted, existing)
   }
   if (!isReissueDue(run, token)) {
     await dropAttempt(run)
     return existing
   }
   announceReissue(run, token)
-  const id = await replaceObject(run, wanted, existing)
+  const remote = await replace(run, wanted, existing)
   countReissue(run)
-  return made(run, wanted, id)
+  return remote
+}
+
+async function replace(run: Reconciliation, wanted: Wanted, existing: RemoteObject): Promise<RemoteObject> {
+  // An object that is not in the status yet would be forgotten, should this process die before its successor is.
+  if (run.unstored) {
+    const message = `replacing ${existing.id} by a new object`
+    await run.write({ type: 'progressing', reason: reasons.Progressing, message, existing: true })
+  }
+  return made(run, wanted, await replaceObject(run, wanted, existing))
 }
 
 async function created(run: Reconciliation, wanted: Wanted): Promise<RemoteObject> {

@@ -17,7 +17,11 @@ export const REMOTE_ID = `${GROUP}/id`
 export const CONFIRM_IDENTITY = `${GROUP}/confirm-identity`
 /** On a Secret or ConfigMap: `Kind/name` of the CR that outputs into it, which also tells when its owner reference was taken off. */
 export const OUTPUT_OF = `${GROUP}/output-of`
+/** Beside it: the keys in the object that are ours, with commas between. Others are left alone. */
+export const OUTPUT_KEYS = `${GROUP}/output-keys`
 /** On a Secret with a token: the nonce that the object was created under. Beside it `culvert.dev/id` is the object's id. */
 export const CREATE_NONCE = `${GROUP}/create-nonce`
+/** On a Secret with a token: a digest of it, by which an alteration is noticed. */
+export const TOKEN_DIGEST = `${GROUP}/token-digest`
 /** On a Secret: the create that it is reserved for, as `nonce/number`. */
 export const RESERVED_FOR = `${GROUP}/reserved-for`

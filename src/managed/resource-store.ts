@@ -6,9 +6,11 @@ import type { AccountName } from './attempt.ts'
 import type { Resources } from './context.ts'
 import { type CustomResource, nameOf, nameText, type ResourceName, statusOf } from './cr.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
+import { OUTPUT_OF } from './names.ts'
 import { outputTarget } from './outputs/place.ts'
 import { namedTargets } from './references.ts'
 import type { CommonStatus, InputSource } from './types/common.ts'
+import type { OutputTarget } from './types/descriptor.ts'
 
 /** The watches of an operator, one for each type. */
 export interface Watches {
@@ -33,6 +35,7 @@ const CHILDREN = 'children'
 const SECRETS = 'secrets'
 const INPUTS = 'inputs'
 const OUTPUTS = 'outputs'
+const OWNERS = 'owners'
 
 /** All that the watches know, behind the questions that reconcilers ask. */
 export class ResourceStore implements Resources {
@@ -47,6 +50,7 @@ export class ResourceStore implements Resources {
     this.#kinds = kinds
     this.#watches = watches
     for (const [kind, reflector] of watches.managed) this.#index(kind, reflector)
+    for (const reflector of [watches.secrets, watches.configMaps]) reflector.addIndex(OWNERS, ownersOfOutput)
     for (const reflector of watches.accounts.values()) {
       reflector.addIndex(SECRETS, ({ spec, metadata }) => [`${metadata.namespace ?? ''}/${spec.apiKeySecretRef.name}`])
     }
@@ -90,9 +94,19 @@ export class ResourceStore implements Resources {
     return this.#find(INPUTS, inputText(source, namespace, name))
   }
 
-  /** CRs that output into that Secret or ConfigMap, or did. */
-  writersOf(kind: InputSource, { namespace, name }: NamespacedName): readonly CustomResource[] {
-    return this.#find(OUTPUTS, inputText(kind, namespace, name))
+  outputsOf({ metadata: { uid } }: CustomResource): readonly OutputTarget[] {
+    const of = (kind: InputSource, { store }: Reflector<KubeObject>): readonly OutputTarget[] => {
+      return store.byIndex(OWNERS, uid).map(({ metadata: { name } }) => ({ kind, name }))
+    }
+    return [...of('Secret', this.#watches.secrets), ...of('ConfigMap', this.#watches.configMaps)]
+  }
+
+  /** CRs that output into that Secret or ConfigMap, or did: by their specs, and as its owners. */
+  writersOf(kind: InputSource, { metadata }: KubeObject): readonly CustomResource[] {
+    const { namespace, name, ownerReferences = [] } = metadata
+    const owners = ownerReferences.map((owner) => this.get({ kind: owner.kind, namespace, name: owner.name }))
+    const byName = this.#find(OUTPUTS, inputText(kind, namespace, name))
+    return [...new Set([...byName, ...owners.filter((owner) => owner !== undefined)])]
   }
 
   /** Accounts whose key is in that Secret. */
@@ -180,6 +194,12 @@ export class ResourceStore implements Resources {
       return [...new Set(places.map(({ kind: holder, name }) => inputText(holder, cr.metadata.namespace, name)))]
     })
   }
+}
+
+/** UIDs of the CRs that an object is for; of none for one that somebody else made their dependent. */
+function ownersOfOutput({ metadata }: KubeObject): readonly string[] {
+  const { annotations = {}, ownerReferences = [] } = metadata
+  return annotations[OUTPUT_OF] === undefined ? [] : ownerReferences.map(({ uid }) => uid)
 }
 
 function inputText(source: InputSource, namespace: string | undefined, name: string): string {

@@ -124,8 +124,9 @@ function onSecret(options: WakeupOptions, event: ObjectEvent<KubeObject>): void 
 function onInput({ store, wake }: WakeupOptions, source: InputSource, event: ObjectEvent<KubeObject>): void {
   if (isSameVersion(event)) return
   const name = namespacedName(event.object)
-  for (const cr of [...store.readersOf(source, name), ...store.writersOf(source, name)])
+  for (const cr of [...store.readersOf(source, name), ...store.writersOf(source, event.object)]) {
     wake.managed(nameOf(cr), 'edit')
+  }
 }
 
 function isSameVersion({ object, type, previous }: ObjectEvent<KubeObject>): boolean {

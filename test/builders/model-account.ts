@@ -6,6 +6,8 @@ import { stored } from './kinds/api-model.ts'
 export class ModelAccount {
   /** Every create that took effect, by collection and metadata. */
   readonly created: string[] = []
+  /** Every token that was ever told, with the id of its object. */
+  readonly tokens = new Map<string, string>()
   readonly #collections = new Map<string, Map<string, RemoteObject>>()
   #ids = 0
 
@@ -32,7 +34,12 @@ export class ModelAccount {
     }
     this.created.push(`${path} ${String(body.metadata ?? body.name)}`)
     const id = `${path.replaceAll('/', '-')}_${String(++this.#ids).padStart(6, '0')}`
-    return this.#put(path, stored(body, { id, uri: `https://api.example.com/${path}/${id}` }))
+    const object = this.#put(path, stored(body, { id, uri: `https://api.example.com/${path}/${id}` }))
+    if (!TOLD_ONCE.has(path)) return object
+    const token = `token-told-once-${id}`
+    this.tokens.set(token, id)
+    this.#put(path, { ...object, token: null })
+    return { ...object, token }
   }
 
   update(path: string, id: string, body: RequestBody): RemoteObject {
@@ -95,6 +102,9 @@ function authoritiesOf({ mutual_tls: module }: RemoteObject): readonly string[] 
   const held = module as { readonly certificate_authorities?: readonly { readonly id: string }[] } | undefined
   return (held?.certificate_authorities ?? []).map(({ id }) => id)
 }
+
+/** Collections whose objects have a token. */
+const TOLD_ONCE: ReadonlySet<string> = new Set(['api_keys', 'credentials'])
 
 function refusal(code: 'Conflict' | 'NotFound' | 'Invalid', status: number, message: string): ApiError {
   return new ApiError(code, message, { definite: true, status })

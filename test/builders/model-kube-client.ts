@@ -1,5 +1,6 @@
 import { KubeError } from '../../src/kube/errors.ts'
 import type {
+  DeleteOptions,
   KubeClient,
   KubeList,
   KubeObject,
@@ -25,7 +26,7 @@ export interface ModelKubeClientOptions {
   /** Milliseconds after which a watch tells of a change. */
   readonly lagMs: number
   /** Asked before each write. */
-  readonly nextFault: (type: ResourceType) => KubeFault | undefined
+  readonly nextFault: (type: ResourceType, key: ObjectKey) => KubeFault | undefined
   /** Told of each write that reaches the server, as `PATCH backends/web status`. */
   readonly onWrite: (label: string) => void
 }
@@ -69,7 +70,7 @@ export class ModelKubeClient implements KubeClient {
   }
 
   async create<T extends KubeObject>(type: ResourceType, key: ObjectKey, object: Fields): Promise<T> {
-    return await this.#write(type, `POST ${type.plural}/${key.name}`, () =>
+    return await this.#write(type, key, `POST ${type.plural}/${key.name}`, () =>
       this.#options.kube.create<T>(type, key, object),
     )
   }
@@ -81,23 +82,24 @@ export class ModelKubeClient implements KubeClient {
     options: PatchOptions = {},
   ): Promise<T> {
     const label = `PATCH ${type.plural}/${key.name}${options.subresource === undefined ? '' : ' status'}`
-    return await this.#write(type, label, () => this.#options.kube.mergePatch<T>(type, key, patch, options))
+    return await this.#write(type, key, label, () => this.#options.kube.mergePatch<T>(type, key, patch, options))
   }
 
   async apply<T extends KubeObject>(type: ResourceType, key: ObjectKey, object: Fields): Promise<T> {
     const { kube } = this.#options
     const applied = (): T =>
       kube.get(type, key) === undefined ? kube.create<T>(type, key, object) : kube.mergePatch<T>(type, key, object)
-    return await this.#write(type, `APPLY ${type.plural}/${key.name}`, applied)
+    return await this.#write(type, key, `APPLY ${type.plural}/${key.name}`, applied)
   }
 
-  async delete(type: ResourceType, key: ObjectKey): Promise<boolean> {
-    return await this.#write(type, `DELETE ${type.plural}/${key.name}`, () => this.#options.kube.delete(type, key))
+  async delete(type: ResourceType, key: ObjectKey, options: DeleteOptions = {}): Promise<boolean> {
+    const { kube } = this.#options
+    return await this.#write(type, key, `DELETE ${type.plural}/${key.name}`, () => kube.delete(type, key, options))
   }
 
-  async #write<T>(type: ResourceType, label: string, effect: () => T): Promise<T> {
+  async #write<T>(type: ResourceType, key: ObjectKey, label: string, effect: () => T): Promise<T> {
     const { process, nextFault, onWrite, clock } = this.#options
-    const fault = nextFault(type)
+    const fault = nextFault(type, key)
     const written = await process.call(1, 1, () => {
       if (fault === 'unsent') return undefined
       onWrite(label)

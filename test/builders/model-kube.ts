@@ -1,5 +1,12 @@
 import { KubeError } from '../../src/kube/errors.ts'
-import type { KubeList, KubeObject, ObjectKey, PatchOptions, ResourceType } from '../../src/kube/types.ts'
+import type {
+  DeleteOptions,
+  KubeList,
+  KubeObject,
+  ObjectKey,
+  PatchOptions,
+  ResourceType,
+} from '../../src/kube/types.ts'
 import { equalJSON } from '../../src/managed/equal.ts'
 import { applyMergePatch } from './merge-patch.ts'
 
@@ -88,9 +95,12 @@ export class ModelKube {
   }
 
   /** As `kubectl delete`: waits for finalizers. */
-  delete(type: ResourceType, key: ObjectKey): boolean {
+  delete(type: ResourceType, key: ObjectKey, options: DeleteOptions = {}): boolean {
     const before = this.get(type, key)
     if (before === undefined) return false
+    const { uid, resourceVersion } = before.metadata
+    const matches = (options.uid ?? uid) === uid && (options.resourceVersion ?? resourceVersion) === resourceVersion
+    if (!matches) throw new KubeError('Conflict', `DELETE ${type.plural}/${key.name}: another one`)
     if (before.metadata.deletionTimestamp !== undefined) return true
     if (!before.metadata.finalizers?.length) {
       this.#store(type, 'deleted', before)
@@ -99,6 +109,15 @@ export class ModelKube {
     const metadata = { ...before.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
     this.#store(type, 'modified', { ...before, metadata })
     return true
+  }
+
+  /** Deletes what belongs to owners that are gone, as the garbage collector does in its own time. */
+  collectGarbage(type: ResourceType): void {
+    const uids = new Set([...this.#objects.values()].map(({ metadata }) => metadata.uid))
+    for (const { metadata } of this.list(type).items) {
+      const { ownerReferences = [] } = metadata
+      if (ownerReferences.length > 0 && !ownerReferences.some(({ uid }) => uids.has(uid))) this.delete(type, metadata)
+    }
   }
 
   #store(type: ResourceType, change: Change['type'], object: KubeObject): KubeObject {

@@ -1,5 +1,6 @@
+import type { Collection } from '../../src/api/types.ts'
 import { kinds } from '../../src/kinds/index.ts'
-import type { ResourceType } from '../../src/kube/types.ts'
+import type { KubeObject, ResourceType } from '../../src/kube/types.ts'
 import type { AccountResource } from '../../src/managed/accounts/account-resource.ts'
 import { parseAttempt } from '../../src/managed/attempt.ts'
 import { type CustomResource, statusOf } from '../../src/managed/cr.ts'
@@ -30,6 +31,8 @@ const KINDS: ReadonlySet<string> = new Set([
   'Edge',
   'CertificateAuthority',
   'BotUser',
+  'APIKey',
+  'TunnelCredential',
 ])
 const registry = new KindsRegistry(kinds.filter(({ definition }) => KINDS.has(definition.kind)))
 
@@ -82,6 +85,11 @@ export class ModelWorld {
     return this.#logs.flat().filter(({ level }) => level === 'error')
   }
 
+  /** Everything that the operator logged. */
+  get log(): string {
+    return JSON.stringify(this.#logs.flat())
+  }
+
   startOperator(): void {
     const { clock, kube } = this
     this.#process = new ModelProcess(clock)
@@ -100,7 +108,11 @@ export class ModelWorld {
           process,
           clock,
           lagMs: 20,
-          nextFault: ({ kind }) => (registry.managedKind(kind) === undefined ? undefined : this.kubeFaults.shift()),
+          // The account has its Secrets too: those are none of a story's.
+          nextFault: ({ kind }, { namespace }) => {
+            const isOutput = kind === 'Secret' && namespace === NAMESPACE
+            return isOutput || registry.managedKind(kind) !== undefined ? this.kubeFaults.shift() : undefined
+          },
           onWrite: (label) => this.writes.push(label),
         }),
         openApi: (apiKey) =>
@@ -196,6 +208,12 @@ export class ModelWorld {
     return id === undefined || collection === undefined ? undefined : this.account.get(collection.path, id)
   }
 
+  /** Whether the resource owns a Secret. */
+  #reserves({ metadata: { uid } }: CustomResource): boolean {
+    const { items } = this.kube.list<KubeObject>(secretType)
+    return items.some(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false)
+  }
+
   #onApiWrite({ method, collection, body }: SentWrite): void {
     this.writes.push(`${method} ${collection.path}`)
     if (method !== 'POST') return
@@ -204,6 +222,9 @@ export class ModelWorld {
     const marker = parseMarker(body.metadata ?? body.name)
     if (marker === undefined || collection.path === 'ip_policy_rules') return
     const cr = this.get(marker.kind, marker.name)
+    if (cr !== undefined && isTold(collection) && !this.#reserves(cr)) {
+      this.violations.push(`POST without a Secret: ${marker.kind}/${marker.name}`)
+    }
     const attempt = parseAttempt(cr?.metadata.annotations?.[CREATE_ATTEMPT])
     const post = `${marker.kind}/${marker.name} ${marker.nonce} attempt ${attempt?.number}`
     if (attempt?.uid !== marker.uid || attempt.nonce !== marker.nonce || cr?.metadata.uid !== marker.uid) {
@@ -214,6 +235,11 @@ export class ModelWorld {
     if (this.#posted.has(post)) this.violations.push(`a second POST: ${post}`)
     this.#posted.add(post)
   }
+}
+
+/** Whether the API tells something of these objects only once. */
+function isTold({ oneTimeFields = [] }: Collection): boolean {
+  return oneTimeFields.length > 0
 }
 
 function typeOf(kind: string): ResourceType {

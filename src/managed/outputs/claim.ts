@@ -5,9 +5,8 @@ import { reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import type { Fields, OutputTarget } from '../types/descriptor.ts'
 import { type DataObject, keyOfTarget, readTarget, targetText, typeOfTarget } from './place.ts'
-import { noteOf, tenureOf, withOwner } from './tenure.ts'
+import { isClaimed, LABELS, noteOf, tenureOf, withOwner } from './tenure.ts'
 
-const LABELS = { 'app.kubernetes.io/managed-by': 'culvert' }
 const TRIES = 5
 /** An object that goes away wakes the CR that outputs into it; this is only the fallback. */
 const FALLBACK_MS = 30_000
@@ -35,6 +34,7 @@ async function tryClaim(run: Reconciliation, target: OutputTarget): Promise<Data
   if (found?.metadata.deletionTimestamp !== undefined) {
     throw new WaitError(reasons.Progressing, `${targetText(target)} is being deleted`, FALLBACK_MS)
   }
+  if (found !== undefined && isClaimed(found, cr)) return found
   const metadata = { labels: LABELS, annotations: { [OUTPUT_OF]: noteOf(cr) }, ownerReferences: withOwner(found, cr) }
   const tenure = tenureOf(found, cr)
   if (tenure.type === 'foreign') throw notOurs(target, tenure.owner)
@@ -42,7 +42,7 @@ async function tryClaim(run: Reconciliation, target: OutputTarget): Promise<Data
     const fields = { metadata, ...(target.kind === 'Secret' ? { type: 'Opaque' } : {}) }
     return context.kube.create<DataObject>(typeOfTarget(target), keyOfTarget(cr, target), fields)
   }
-  return tenure.type === 'own' ? found : patchTarget(run, target, found, { metadata })
+  return patchTarget(run, target, found, { metadata })
 }
 
 /** The refusal of an object that belongs to somebody else. */

@@ -1,8 +1,9 @@
 import { fingerprint } from '../../api/fingerprint.ts'
-import type { KubeObject } from '../../kube/types.ts'
-import { CREATE_NONCE, REMOTE_ID } from '../names.ts'
+import { CREATE_NONCE, OUTPUT_KEYS, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
 import type { CommonStatus } from '../types/common.ts'
-import { type DataObject, textIn } from './place.ts'
+import type { Fields } from '../types/descriptor.ts'
+import { type DataObject, encoded, textIn } from './place.ts'
+import { keysNote, keysWritten } from './tenure.ts'
 
 /** What a Secret says of the token in it. */
 export interface HeldToken {
@@ -11,38 +12,72 @@ export interface HeldToken {
   /** Nonce that the object was created under. */
   readonly nonce: string | undefined
   readonly token: string | undefined
+  /** Whether the token is the one that was written for that id. */
+  readonly intact: boolean
 }
 
 export function heldToken(secret: DataObject | undefined, key: string): HeldToken {
   const annotations = secret?.metadata.annotations ?? {}
-  return {
-    id: annotations[REMOTE_ID],
-    nonce: annotations[CREATE_NONCE],
-    token: textIn('Secret', secret, key) || undefined,
-  }
+  const { [REMOTE_ID]: id, [CREATE_NONCE]: nonce, [TOKEN_DIGEST]: digest } = annotations
+  const token = textIn('Secret', secret, key) || undefined
+  return { id, nonce, token, intact: id !== undefined && token !== undefined && digestOf(token, id) === digest }
 }
 
-/** A digest that may stand in a status: the token is long and random. `uid` is the CR's. */
-export function digestOf(token: string, uid: string): string {
-  return fingerprint(token, uid)
+/** A digest that may stand where people read it: the token is long and random. `id` is the object's. */
+export function digestOf(token: string, id: string): string {
+  return fingerprint(token, id)
 }
 
 /**
  * Whether the token is the one that goes with the object in `status`. Who has lost the digest with the status believes what the
  * Secret says of itself.
  */
-export function isLive({ id, token }: HeldToken, status: CommonStatus, uid: string): boolean {
-  if (token === undefined || status.id === undefined) return false
-  const digest = status.output?.digest
-  return digest === undefined ? id === status.id : digestOf(token, uid) === digest
+export function isLive({ id, token, intact }: HeldToken, { id: live, output }: CommonStatus): boolean {
+  if (token === undefined || live === undefined) return false
+  const digest = output?.digest
+  return digest === undefined ? intact && id === live : digestOf(token, live) === digest
 }
 
-/** Whether what the Secret says of its token is what `status` says. */
-export function isDescribed(secret: KubeObject, { id, create }: CommonStatus): boolean {
+/** Whether what the Secret says of its token is what `status` says, and the token stands under `key` alone. */
+export function isDescribed(secret: DataObject, status: CommonStatus, key: string): boolean {
   const { annotations = {} } = secret.metadata
-  return annotations[REMOTE_ID] === id && annotations[CREATE_NONCE] === create?.nonce
+  const { id, nonce, intact } = heldToken(secret, key)
+  const isOf = intact && id === status.id && nonce === status.create?.nonce
+  return isOf && annotations[OUTPUT_KEYS] === keysNote([key]) && formerKeys(secret, status, key).length === 0
 }
 
-export function describing(id: string, nonce: string): Readonly<Record<string, string>> {
-  return { [REMOTE_ID]: id, [CREATE_NONCE]: nonce }
+/** Keys of the Secret under which the token stood before: by what the Secret says, and by what the status does. */
+function formerKeys(secret: DataObject, { output }: CommonStatus, key: string): readonly string[] {
+  const noted = output?.kind === 'Secret' && output.name === secret.metadata.name ? output.keys : []
+  const former = [...keysWritten(secret), ...noted]
+  return former.filter((other) => other !== key && secret.data?.[other] !== undefined)
+}
+
+/** A token with what is said of it. */
+export interface Issued {
+  readonly id: string
+  readonly nonce: string
+  readonly token: string
+}
+
+/** The patch that puts the token under `key` of the Secret, and takes away what was ours under other keys. */
+export function tokenPatch(
+  secret: DataObject,
+  status: CommonStatus,
+  key: string,
+  { id, nonce, token }: Issued,
+): Fields {
+  const former = formerKeys(secret, status, key)
+  return {
+    metadata: {
+      annotations: {
+        [REMOTE_ID]: id,
+        [CREATE_NONCE]: nonce,
+        [TOKEN_DIGEST]: digestOf(token, id),
+        [RESERVED_FOR]: null,
+        [OUTPUT_KEYS]: keysNote([key]),
+      },
+    },
+    data: { ...Object.fromEntries(former.map((other) => [other, null])), [key]: encoded('Secret', token) },
+  }
 }

@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference } from '../../kube/types.ts'
 import { type CustomResource, shortName } from '../cr.ts'
-import { GROUP, OUTPUT_OF } from '../names.ts'
+import { GROUP, OUTPUT_KEYS, OUTPUT_OF } from '../names.ts'
 
 /** Whose an object is that a CR wants to write its outputs into. */
 export type Tenure =
@@ -26,6 +26,26 @@ export function tenureOf(object: KubeObject | undefined, cr: CustomResource): Te
 
 function isNamesake({ apiVersion, kind, name }: OwnerReference, cr: CustomResource): boolean {
   return apiVersion.startsWith(`${GROUP}/`) && kind === cr.kind && name === cr.metadata.name
+}
+
+/** By which people find what Culvert made. */
+export const LABELS = { 'app.kubernetes.io/managed-by': 'culvert' } as const
+
+/** Whether the object says in full that it is the CR's. */
+export function isClaimed(object: KubeObject, cr: CustomResource): boolean {
+  const { annotations = {}, labels = {} } = object.metadata
+  const isLabelled = Object.entries(LABELS).every(([name, value]) => labels[name] === value)
+  return tenureOf(object, cr).type === 'own' && annotations[OUTPUT_OF] === noteOf(cr) && isLabelled
+}
+
+/** Keys in the object that were written by us, by what it says itself. */
+export function keysWritten(object: KubeObject | undefined): readonly string[] {
+  return object?.metadata.annotations?.[OUTPUT_KEYS]?.split(',').filter((key) => key !== '') ?? []
+}
+
+/** Value of the annotation that `keysWritten` reads. */
+export function keysNote(keys: readonly string[]): string {
+  return [...new Set(keys)].sort((left, right) => (left < right ? -1 : 1)).join(',')
 }
 
 /** Value of the annotation `culvert.dev/output-of`. */

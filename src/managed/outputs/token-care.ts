@@ -2,12 +2,12 @@ import { WaitError } from '../errors.ts'
 import { reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
-import { describing, heldToken, isDescribed, isLive } from './held-token.ts'
-import { type DataObject, encoded, readTarget, targetText } from './place.ts'
+import { heldToken, isDescribed, isLive, tokenPatch } from './held-token.ts'
+import { type DataObject, readTarget, targetText } from './place.ts'
 import { reissued, reissuePause } from './reissue.ts'
-import { tenureOf } from './tenure.ts'
+import { isClaimed, tenureOf } from './tenure.ts'
 import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
-import { vacate } from './vacate.ts'
+import { vacateOthers } from './vacate.ts'
 
 /** How the token of a CR was found; `none` for kinds that have none. */
 export type TokenState = { readonly type: 'none' } | Found
@@ -44,8 +44,8 @@ export async function findToken(run: Reconciliation): Promise<TokenState> {
   const tenure = tenureOf(secret, cr)
   if (tenure.type === 'foreign') return { ...placed, type: 'foreign', owner: tenure.owner }
   const held = heldToken(secret, key)
-  if (secret !== undefined && held.token !== undefined && isLive(held, status, cr.metadata.uid)) {
-    const tidy = tenure.type === 'own' && isDescribed(secret, status)
+  if (secret !== undefined && held.token !== undefined && isLive(held, status)) {
+    const tidy = isClaimed(secret, cr) && isDescribed(secret, status, key)
     return { ...placed, type: 'kept', token: held.token, tidy }
   }
   const token = await formerToken(run, placed, secret)
@@ -77,7 +77,7 @@ export function countReissue({ context, memory }: Reconciliation): void {
 export async function keepToken(run: Reconciliation, state: TokenState, fresh: boolean): Promise<void> {
   if (state.type === 'none') return
   if (!fresh) await putRight(run, state)
-  await leave(run, state)
+  await vacateOthers(run, state.place.target)
 }
 
 async function putRight(run: Reconciliation, state: Found): Promise<void> {
@@ -93,7 +93,7 @@ async function putRight(run: Reconciliation, state: Found): Promise<void> {
     case 'kept':
       if (!state.tidy) await writeToken(run, place, state.token)
   }
-  noteToken(run, place, state.token)
+  noteToken(run, place, { token: state.token, id: run.status.id ?? '' })
 }
 
 function tooEarly({ context, memory }: Reconciliation, why: string): WaitError {
@@ -113,19 +113,7 @@ async function formerToken(
   const object = former.name === place.target.name ? secret : await read(run, former.name)
   if (tenureOf(object, cr).type !== 'own') return undefined
   const held = heldToken(object, former.key)
-  return isLive(held, status, cr.metadata.uid) ? held.token : undefined
-}
-
-/** Takes the token out of the place where the spec wanted it before. */
-async function leave(run: Reconciliation, { place: { target }, former }: Placed): Promise<void> {
-  if (former === undefined) return
-  if (former.name !== target.name) {
-    await vacate(run, { kind: 'Secret', name: former.name }, [former.key])
-    return
-  }
-  const secret = await claim(run, target)
-  if (secret.data?.[former.key] === undefined) return
-  await naming(target, () => patchTarget(run, target, secret, { data: { [former.key]: null } }))
+  return isLive(held, status) ? held.token : undefined
 }
 
 function formerPlace({ status }: Reconciliation, { target, key }: TokenPlace): FormerPlace | undefined {
@@ -138,10 +126,7 @@ function formerPlace({ status }: Reconciliation, { target, key }: TokenPlace): F
 async function writeToken(run: Reconciliation, { target, key }: TokenPlace, token: string): Promise<void> {
   const { id = '', create } = run.status
   const secret = await claim(run, target)
-  const patch = {
-    metadata: { annotations: describing(id, create?.nonce ?? '') },
-    data: { [key]: encoded('Secret', token) },
-  }
+  const patch = tokenPatch(secret, run.status, key, { id, nonce: create?.nonce ?? '', token })
   await naming(target, () => patchTarget(run, target, secret, patch))
 }
 

@@ -9,8 +9,8 @@ import { noteToken, readToken, tokenPlace } from './token.ts'
  */
 export async function objectInSecret(run: Reconciliation, nonce: string): Promise<RemoteObject | undefined> {
   const held = await readOwn(run)
-  if (held?.nonce !== nonce || held.id === undefined) return undefined
-  noteToken(run, held.place, held.token)
+  if (held?.nonce !== nonce) return undefined
+  noteToken(run, held.place, held)
   const { collection, session } = run
   const known = session.cache.get(collection, held.id)?.object ?? (await session.cache.fetch(collection, held.id))
   // One that has vanished since is looked at, and made again, like any other.
@@ -25,7 +25,7 @@ export async function withItsToken(
   if (tokenPlace(run) === undefined || isDeleting(run.cr) || objects.length === 0) return objects[0]
   const held = await readOwn(run)
   const own = objects.find(({ id }) => id === held?.id)
-  if (own !== undefined && held !== undefined) noteToken(run, held.place, held.token)
+  if (own !== undefined && held !== undefined) noteToken(run, held.place, held)
   return own
 }
 
@@ -33,5 +33,6 @@ async function readOwn(run: Reconciliation) {
   const place = tokenPlace(run)
   if (place === undefined || isDeleting(run.cr)) return undefined
   const held = await readToken(run)
-  return held?.token === undefined ? undefined : { ...held, token: held.token, place }
+  if (held?.id === undefined || held.token === undefined || !held.intact) return undefined
+  return { id: held.id, nonce: held.nonce, token: held.token, place }
 }

@@ -4,15 +4,15 @@ import { type CustomResource, nameOf, ownAttempt, statusOf } from '../cr.ts'
 import { ConflictError, TerminalError } from '../errors.ts'
 import { resourceTypeOf } from '../kinds-registry.ts'
 import type { Answer } from '../memory.ts'
-import { RESERVED_FOR } from '../names.ts'
+import { OUTPUT_KEYS, RESERVED_FOR } from '../names.ts'
 import { reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import type { KeyRef } from '../types/common.ts'
 import type { OneTimeOutput, OutputTarget } from '../types/descriptor.ts'
 import { claim, naming, patchTarget, wasOvertaken } from './claim.ts'
-import { describing, digestOf, type HeldToken, heldToken } from './held-token.ts'
-import { type DataObject, encoded, readTarget } from './place.ts'
-import { tenureOf } from './tenure.ts'
+import { digestOf, type HeldToken, heldToken, type Issued, tokenPatch } from './held-token.ts'
+import { type DataObject, readTarget } from './place.ts'
+import { keysNote, keysWritten, tenureOf } from './tenure.ts'
 
 const TRIES = 5
 
@@ -42,7 +42,10 @@ export async function reserveToken(run: Reconciliation, attempt: Attempt): Promi
   const place = tokenPlace(run)
   if (place === undefined) return undefined
   const secret = await claim(run, place.target)
-  const annotations = { [RESERVED_FOR]: `${attempt.nonce}/${attempt.number}` }
+  const annotations = {
+    [RESERVED_FOR]: `${attempt.nonce}/${attempt.number}`,
+    [OUTPUT_KEYS]: keysNote([...keysWritten(secret), place.key]),
+  }
   return naming(place.target, () => patchTarget(run, place.target, secret, { metadata: { annotations } }))
 }
 
@@ -55,28 +58,31 @@ export async function storeToken(run: Reconciliation, answer: Answer, reserved?:
   const place = tokenPlace(run)
   if (place === undefined) return
   const token = tokenIn(answer.object, place)
-  const patch = {
-    metadata: { annotations: { ...describing(answer.object.id, answer.nonce), [RESERVED_FOR]: null } },
-    data: { [place.key]: encoded('Secret', token) },
-  }
+  const issued = { id: answer.object.id, nonce: answer.nonce, token }
   let secret = reserved
   for (let tries = 1; ; tries++) {
     secret ??= await claimAgain(run, place, answer)
     const current = secret
     try {
-      await naming(place.target, () => patchTarget(run, place.target, current, patch))
+      await naming(place.target, () =>
+        patchTarget(run, place.target, current, tokenPatch(current, run.status, place.key, issued)),
+      )
       break
     } catch (error) {
       if (!wasOvertaken(error) || tries === TRIES) throw error
       secret = undefined
     }
   }
-  noteToken(run, place, token)
+  noteToken(run, place, issued)
 }
 
-/** Notes where the live token is. */
-export function noteToken(run: Reconciliation, { target, key }: TokenPlace, token: string): void {
-  run.note({ output: { ...target, keys: [key], digest: digestOf(token, run.cr.metadata.uid) } })
+/** Notes where the token of the object `id` is. */
+export function noteToken(
+  run: Reconciliation,
+  { target, key }: TokenPlace,
+  { token, id }: Pick<Issued, 'token' | 'id'>,
+): void {
+  run.note({ output: { ...target, keys: [key], digest: digestOf(token, id) } })
 }
 
 /** What the CR's Secret holds, when it is the CR's. */

@@ -1,41 +1,62 @@
-import { CREATE_NONCE, OUTPUT_OF, REMOTE_ID, RESERVED_FOR } from '../names.ts'
+import { statusOf } from '../cr.ts'
+import { CREATE_NONCE, OUTPUT_KEYS, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import type { OutputTarget } from '../types/descriptor.ts'
 import { naming, patchTarget, wasOvertaken } from './claim.ts'
 import { type DataObject, keyOfTarget, outputTarget, readTarget, typeOfTarget } from './place.ts'
-import { tenureOf, withoutOwner } from './tenure.ts'
+import { keysWritten, LABELS, tenureOf, withoutOwner } from './tenure.ts'
 
 const TRIES = 5
 
 /**
- * Takes our `keys` out of an object that the spec does not name any more. What is empty then goes; with keys of others in it, it
- * stays and is theirs.
+ * Takes the CR's outputs out of every object but `target`: of those that an earlier spec named, and those that were reserved for it
+ * when it changed.
  */
-export async function vacate(run: Reconciliation, place: OutputTarget, keys: readonly string[]): Promise<void> {
+export async function vacateOthers(run: Reconciliation, target: OutputTarget | undefined): Promise<void> {
+  const { context, cr } = run
+  const { output } = statusOf(cr)
+  // The watch may lag behind; the status does not.
+  const places = [...context.resources.outputsOf(cr), ...(output === undefined ? [] : [output])]
+  const seen = new Set([target === undefined ? '' : `${target.kind}/${target.name}`])
+  for (const { kind, name } of places) {
+    if (seen.has(`${kind}/${name}`)) continue
+    seen.add(`${kind}/${name}`)
+    await vacate(run, { kind, name })
+  }
+}
+
+/** What holds only our keys goes; with keys of others in it, it stays without an owner. The note remains: a spec may come back to it. */
+async function vacate(run: Reconciliation, place: OutputTarget): Promise<void> {
+  const { context, cr } = run
+  const { output } = statusOf(cr)
   await withOwned(run, place, async (found) => {
-    const { context, cr } = run
+    const noted = output?.kind === place.kind && output.name === place.name ? output.keys : []
+    const keys = [...keysWritten(found), ...noted]
     const others = Object.keys(found.data ?? {}).filter((key) => !keys.includes(key))
-    if (others.length > 0) {
+    if (others.length === 0) {
+      const { uid, resourceVersion } = found.metadata
+      await context.kube.delete(typeOfTarget(place), keyOfTarget(cr, place), { uid, resourceVersion })
+    } else if (keys.length > 0) {
       await patchTarget(run, place, found, {
         metadata: {
           ownerReferences: withoutOwner(found, cr),
-          annotations: { [REMOTE_ID]: null, [CREATE_NONCE]: null, [RESERVED_FOR]: null, [OUTPUT_OF]: null },
-          labels: { 'app.kubernetes.io/managed-by': null },
+          annotations: removed([REMOTE_ID, CREATE_NONCE, TOKEN_DIGEST, RESERVED_FOR, OUTPUT_KEYS]),
+          labels: removed(Object.keys(LABELS)),
         },
-        data: Object.fromEntries(keys.map((key) => [key, null])),
+        data: removed(keys),
       })
-      return
     }
-    const { uid, resourceVersion } = found.metadata
-    await context.kube.delete(typeOfTarget(place), keyOfTarget(cr, place), { uid, resourceVersion })
   })
+}
+
+function removed(names: readonly string[]): Readonly<Record<string, null>> {
+  return Object.fromEntries(names.map((name) => [name, null]))
 }
 
 /** Lets go of what outputs were put into: without its owner the garbage collector leaves it alone. */
 export async function release(run: Reconciliation): Promise<void> {
-  const target = outputTarget(run.descriptor, run.cr)
-  const { output } = run.status
-  const places = [target, output].filter((place) => place !== undefined)
+  const { output } = statusOf(run.cr)
+  const places = [outputTarget(run.descriptor, run.cr), output].filter((place) => place !== undefined)
   for (const place of places) {
     await withOwned(run, place, async (found) => {
       await patchTarget(run, place, found, { metadata: { ownerReferences: withoutOwner(found, run.cr) } })
