@@ -58,9 +58,9 @@ export class LearnedLimit {
     const lowered = current * (this.#configured !== undefined && !repeated ? 0.9 : 0.8)
     // A bucket was empty then and is empty now: what it let through in between is what it takes in.
     if (this.#configured !== undefined || sinceLast.ms > SHORT_WINDOW_MS) return lowered
-    const filled = (sinceLast.admitted * WINDOW_MS) / sinceLast.ms
-    // Few were admitted in so short a time, and some of their answers may be under way still: not too far down at once.
-    return Math.min(lowered, Math.max(lowered / 4, filled))
+    const filled = (0.95 * sinceLast.admitted * WINDOW_MS) / sinceLast.ms
+    // Of a few, some answers may be under way still: not too far down at once.
+    return sinceLast.admitted < 4 ? Math.min(lowered, Math.max(lowered / 4, filled)) : Math.min(current, filled)
   }
 }
 

@@ -182,8 +182,8 @@ describe('an unknown limit', () => {
     const first = result.refusals[0] ?? 0
     // Two more events, with what was under way together.
     expect(result.refusals.filter((at) => at > first + 100).length).toBeLessThanOrEqual(6)
-    // 120 at once, the rest one each half second.
-    expect(result.finishedAt).toBeLessThan(180_000 * 1.2)
+    // 120 at once, the rest one each half second; what was learned a little too low grows again.
+    expect(result.finishedAt).toBeLessThan(180_000 * 1.5)
   })
 
   it('learned too low grows again', async () => {
