@@ -67,6 +67,7 @@ async function retire(run: Reconciliation, { id, deleteAfter }: Former): Promise
   const { clock, events } = run.context
   const early = deleteAfter === undefined ? 0 : Date.parse(deleteAfter) - clock.now()
   if (early > 0) return early
+  if (!(await exists(run, id))) return undefined
   if (referrersHold(run, id)) return IN_USE_MS
   run.memory.retiringSince ??= clock.monotonic()
   const users = await usersOf(run, id, run.memory.retiringSince)
@@ -83,6 +84,11 @@ async function retire(run: Reconciliation, { id, deleteAfter }: Former): Promise
   }
   events.record(run.cr, { type: 'Normal', reason: 'FormerDeleted', message: `deleted ${id}, which was replaced` })
   return undefined
+}
+
+/** One that vanished, and was made anew for that, needs no waiting and no DELETE. */
+async function exists({ collection, session: { cache } }: Reconciliation, id: string): Promise<boolean> {
+  return cache.get(collection, id)?.object !== undefined || (await cache.fetch(collection, id)) !== undefined
 }
 
 /** CRs that have not moved over yet: their next status write wakes this one, so that no list is needed to know. */
