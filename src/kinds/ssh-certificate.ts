@@ -48,8 +48,11 @@ interface PrincipalText {
   /** Finishes "one of the …": `user names`. */
   readonly description: string
   readonly pattern: string
+  readonly rules?: readonly Rule[]
   /** What a certificate without principals is good for. */
   readonly any: string
+  /** What else is to be known of one. */
+  readonly anyNote?: string
 }
 
 /** Spec fields that user and host certificates share. */
@@ -59,15 +62,24 @@ export function certificateSpec(keyText: string, principals: PrincipalText, defa
     sshCertificateAuthorityRef: reference(AUTHORITY),
     ...publicKeyFields(keyText),
     principals: Type.Optional(
-      list(text({ description: 'A name.', minLength: 1, maxLength: 255, pattern: principals.pattern }), {
-        description: `${principals.description} Their order means nothing. A change makes a new certificate.`,
-        maxItems: PRINCIPALS,
-        listType: 'set',
-      }),
+      list(
+        text({
+          description: 'A name.',
+          minLength: 1,
+          maxLength: 255,
+          pattern: principals.pattern,
+          rules: principals.rules ?? [],
+        }),
+        {
+          description: `${principals.description} Their order means nothing. A change makes a new certificate.`,
+          maxItems: PRINCIPALS,
+          listType: 'set',
+        },
+      ),
     ),
     anyPrincipal: Type.Optional(
       bool({
-        description: `Says that a certificate without principals is meant, which is good for ${principals.any}. Default: false.`,
+        description: `Says that a certificate without principals is meant, which is good for ${principals.any}.${principals.anyNote ?? ''} Default: false.`,
         default: false,
       }),
     ),

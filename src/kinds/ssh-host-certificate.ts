@@ -35,9 +35,15 @@ const definition = defineKind({
       ...certificateSpec(
         'The public host key.',
         {
-          description:
-            'Host names and IP addresses that may serve SSH with it, as clients name them; `*` and `?` match any characters and any one.',
+          description: 'Host names and IP addresses that may serve SSH with it, as clients name them, in lower case.',
           pattern: '^[A-Za-z0-9._:*?%-]+$',
+          rules: [
+            {
+              rule: "!self.contains('*') && !self.contains('?') && self.lowerAscii() == self",
+              message:
+                'principals are compared to the letter with names in lower case, so that no pattern ever matches: write each name out in lower case',
+            },
+          ],
           any: ANY,
         },
         '8760h (a year)',

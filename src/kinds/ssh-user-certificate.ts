@@ -85,6 +85,8 @@ const definition = defineKind({
           description: 'User names that the holder may log in as.',
           pattern: '^[^\\x00-\\x1f\\x7f]+$',
           any: ANY,
+          anyNote:
+            ' OpenSSH takes such a certificate only where a file authorized_keys trusts the authority, not by TrustedUserCAKeys.',
         },
         '24h',
       ),

@@ -104,7 +104,7 @@ test('every object of the account equals what its manifest says', async () => {
   })
   expect(await only('ssh_host_certificates')).toMatchObject({
     ssh_certificate_authority_id: signer.id,
-    principals: ['database.example.com', '*.database.example.com'],
+    principals: ['database-1.example.com', 'database-2.example.com'],
     certificate: expect.stringMatching(/^ssh-ed25519-cert-v01@openssh\.com \S+ database$/),
   })
   const bot = await only('bot_users')

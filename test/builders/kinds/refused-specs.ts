@@ -41,7 +41,7 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   SSHHostCertificate: {
     sshCertificateAuthorityRef: { name: 'team' },
     publicKey: sshKeys.ed25519,
-    principals: ['*.example.com', '2001:db8::1'],
+    principals: ['a.example.com', '2001:db8::1'],
     configMapName: 'certificate',
   },
   SSHCredential: { publicKey: sshKeys.rsa, acl: ['bind:1.tcp.example.com:20000'], ownerRef: { name: 'pipeline' } },
@@ -345,6 +345,13 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'with a source address with host bits',
     { criticalOptions: { sourceAddresses: ['192.0.2.1/24'] } },
     'sourceAddresses has host bits set: write',
+  ),
+  row('SSHHostCertificate', 'with a pattern', { principals: ['*.example.com'] }, 'write each name out in lower case'),
+  row(
+    'SSHHostCertificate',
+    'with upper case',
+    { principals: ['A.example.com'] },
+    'principals are compared to the letter',
   ),
   changed('SSHCredential', 'with another owner', { ownerRef: { id: 'usr_1' } }, 'ownerRef is fixed at create: delete'),
   row('SSHCredential', 'without public key', { publicKey: undefined }, 'set exactly one of publicKey, publicKeyFrom'),

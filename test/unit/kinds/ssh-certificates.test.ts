@@ -221,10 +221,10 @@ describe('outputs', () => {
   })
 
   test('of a host certificate also are what clients trust it by, for its names or for all', () => {
-    const names = { ...hostBase, principals: ['a.example.com', '*.b.example.com', '2001:db8::1'], secretName: 'a' }
+    const names = { ...hostBase, principals: ['a.example.com', 'b.example.com', '2001:db8::1'], secretName: 'a' }
     expect(data(names)).toEqual({
       'ssh_host_key-cert.pub': 'cert-line me@laptop\n',
-      known_hosts: `@cert-authority a.example.com,*.b.example.com,2001:db8::1 ${authority.public_key}\n`,
+      known_hosts: `@cert-authority a.example.com,b.example.com,2001:db8::1 ${authority.public_key}\n`,
     })
     const { principals: _, ...any } = { ...names, anyPrincipal: true }
     expect(data(any)).toMatchObject({ known_hosts: `@cert-authority * ${authority.public_key}\n` })

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { openSSH } from '../../builders/openssh.ts'
+import { ControlPlaneError } from '../../controlplane/errors.ts'
+import { startOnFreePort } from '../../controlplane/ports.ts'
+import { until } from './wait.ts'
+
+export interface SSHDOptions {
+  /** A folder of its own. */
+  readonly folder: string
+  /** The private host key and its certificate. */
+  readonly hostKey: string
+  readonly hostCertificate: string
+  /** File with the public keys of authorities whose user certificates are accepted: the only way in. */
+  readonly trustedUserCAKeys: string
+}
+
+/** Where a server run by root keeps those out that have not signed in yet; an installation without init lacks it. */
+const PRIVSEP = '/run/sshd'
+
+/** A real sshd on loopback that lets in whoever holds a certificate of the trusted authorities, as the user who runs it. */
+export class SSHD implements AsyncDisposable {
+  readonly port: number
+  readonly #child: ChildProcess
+  #log = ''
+
+  private constructor(child: ChildProcess, port: number) {
+    this.#child = child
+    this.port = port
+    child.stderr?.on('data', (chunk: Buffer) => {
+      this.#log += chunk.toString()
+    })
+  }
+
+  static async start(options: SSHDOptions): Promise<SSHD> {
+    if (process.getuid?.() === 0) await mkdir(PRIVSEP, { recursive: true, mode: 0o755 })
+    const program = await openSSH('sshd')
+    return startOnFreePort(async (port) => {
+      const config = join(options.folder, `sshd-${port}.conf`)
+      await writeFile(config, configText(options, port))
+      const child = spawn(program, ['-D', '-e', '-f', config], { stdio: ['ignore', 'ignore', 'pipe'] })
+      const server = new SSHD(child, port)
+      await server.#listening()
+      return server
+    })
+  }
+
+  /** What it said, for messages of failing tests. */
+  get log(): string {
+    return this.#log
+  }
+
+  async #listening(): Promise<void> {
+    const answers = await until(
+      'sshd listens',
+      async () => (this.#child.exitCode === null ? (await accepts(this.port)) || undefined : 'ended'),
+      { describe: () => this.#log },
+    )
+    if (answers !== 'ended') return
+    if (this.#log.includes('Address already in use')) throw new ControlPlaneError('PORT_TAKEN', this.#log)
+    throw new Error(`sshd ended at once:\n${this.#log}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const exit = once(this.#child, 'exit')
+    this.#child.kill('SIGTERM')
+    await exit
+  }
+}
+
+function configText({ hostKey, hostCertificate, trustedUserCAKeys }: SSHDOptions, port: number): string {
+  const lines = {
+    Port: port,
+    ListenAddress: '127.0.0.1',
+    HostKey: hostKey,
+    HostCertificate: hostCertificate,
+    TrustedUserCAKeys: trustedUserCAKeys,
+    AuthorizedKeysFile: 'none',
+    AuthenticationMethods: 'publickey',
+    PermitRootLogin: 'yes',
+    UsePAM: 'no',
+    StrictModes: 'no',
+    PidFile: 'none',
+    LogLevel: 'VERBOSE',
+  }
+  return `${Object.entries(lines)
+    .map(([name, value]) => `${name} ${value}`)
+    .join('\n')}\n`
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port })
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
