@@ -27,6 +27,7 @@ const KINDS: ReadonlySet<string> = new Set([
   'Account',
   'ClusterAccount',
   'IPPolicy',
+  'IPPolicyRule',
   'Backend',
   'Edge',
   'CertificateAuthority',
