@@ -5,6 +5,7 @@ import { type CustomResource, statusOf } from '../../src/managed/cr.ts'
 import { secretType } from '../../src/managed/inputs.ts'
 import { resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import { markerOf } from '../../src/managed/marker.ts'
+import { OUTPUT_OF } from '../../src/managed/names.ts'
 import type { ApiFault } from './model-account-client.ts'
 import type { KubeFault } from './model-kube-client.ts'
 import { times } from './model-operator.ts'
@@ -214,7 +215,7 @@ export interface TokenReport {
   readonly id: string | undefined
   /** Id of the object whose token the resource's Secret holds in its place. */
   readonly tokenOf: string | undefined
-  /** Names of the Secrets that the resource owns, each with its keys but those of others. */
+  /** Names of the Secrets that the resource owns and that say so, each with its keys but those of others. */
   readonly secrets: readonly string[]
   /** The one that its spec asks for. */
   readonly wanted: string
@@ -235,12 +236,17 @@ export function tokenReports(world: ModelWorld): readonly TokenReport[] {
         held,
         id: cr === undefined ? undefined : statusOf(cr).id,
         tokenOf: token === undefined ? undefined : world.account.tokens.get(atob(token)),
-        secrets: own.map(({ metadata, data = {} }) => `${metadata.name}: ${keysOf(data)}`),
+        secrets: own.filter(isNoted).map(({ metadata, data = {} }) => `${metadata.name}: ${keysOf(data)}`),
         wanted: cr === undefined ? '' : `${secretName}: ${secretKey}`,
         leaks: leaks(world, own),
       },
     ]
   })
+}
+
+/** One that was made to forget what it is for is not known any more; it goes with its owner. */
+function isNoted({ metadata }: Secret): boolean {
+  return metadata.annotations?.[OUTPUT_OF] !== undefined
 }
 
 function keysOf(data: Fields): string {

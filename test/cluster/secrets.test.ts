@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
-import { kinds } from '../../src/kinds/index.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { AuditLog } from './support/audit-log.ts'
+import { traces } from './support/traces.ts'
 import { until } from './support/wait.ts'
-import { conditionOf, core, typeOf, World } from './support/world.ts'
+import { conditionOf, core, World } from './support/world.ts'
 
 const monitor = { monitor: { apiKeySecretRef: { name: 'monitoring', key: 'apiKey' }, service: 'shop' } }
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
@@ -127,29 +126,6 @@ test('a create that is under way when the key is replaced ends with the old one,
   expect(await world.remote('backends/tunnel_group')).toMatchObject([{ id: status?.id }])
   expect(status?.create).toMatchObject({ attempt: 1 })
 })
-
-/** Reads all that an operator leaves where others may look. */
-async function traces(world: World, operatorNamespaces: readonly string[]): Promise<Readonly<Record<string, string>>> {
-  const found: Record<string, string> = { log: world.operator.log, metrics: await world.operator.metrics() }
-  const event = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event', namespaced: true }
-  const lease = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true }
-  const types = [
-    ...kinds.map(({ definition }) => typeOf(definition.kind)),
-    event,
-    lease,
-    core('configmaps', 'ConfigMap'),
-  ]
-  for (const type of types) {
-    for (const namespace of type.namespaced ? operatorNamespaces : [undefined]) {
-      found[`${type.kind} in ${namespace}`] = JSON.stringify(
-        (await world.kube.list<KubeObject>(type, { namespace })).items,
-      )
-    }
-  }
-  const path = inject('auditLogPath')
-  if (path !== undefined) found['audit log'] = await readFile(path, 'utf8')
-  return found
-}
 
 test('secret values appear nowhere but in Secrets and at the API, whatever goes wrong', async () => {
   await using world = await World.open()

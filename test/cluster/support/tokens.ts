@@ -1,0 +1,56 @@
+import { expect } from 'vitest'
+import type { KubeObject } from '../../../src/kube/types.ts'
+import type { ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
+import { EmulatorClient } from '../../builders/emulator-client.ts'
+import { core, type Resource, type World } from './world.ts'
+
+/** A Secret with its content. */
+export interface Secret extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>
+}
+
+export const secrets = core('secrets', 'Secret')
+
+export async function secretNamed(world: World, name: string): Promise<Secret | undefined> {
+  return world.kube.get<Secret>(secrets, { namespace: world.namespace, name })
+}
+
+/** Whether CRs of the kind have a token that the API tells once. */
+export function hasToken({ output }: ManagedDescriptor): boolean {
+  return output?.type === 'one-time'
+}
+
+/** The token in the Secret that the CR's spec asks for. */
+export async function tokenOf(world: World, { metadata, spec }: Resource): Promise<string> {
+  const { secretName = metadata.name, secretKey = 'token' } = spec as { secretName?: string; secretKey?: string }
+  const secret = await secretNamed(world, secretName)
+  expect(secret?.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([metadata.uid])
+  return Buffer.from(secret?.data?.[secretKey] ?? '', 'base64').toString('utf8')
+}
+
+/** Id of the object that the token opens, as the far side judges it; undefined when it opens nothing. */
+export async function openedBy(world: World, kind: string, token: string): Promise<string | undefined> {
+  if (kind === 'APIKey') return ownKeyId(world, token)
+  const response = await fetch(`${world.emulator.adminUrl}/credentials/verify`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${world.emulator.adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ token }),
+  })
+  return response.status === 200 ? ((await response.json()) as { id: string }).id : undefined
+}
+
+/** Calls the API with the token; the journal says which key that was. */
+async function ownKeyId(world: World, token: string): Promise<string | undefined> {
+  const { status } = await new EmulatorClient(world.emulator.url, token).get('/ip_policies')
+  return status === 200 ? (world.journal().at(-1)?.keyId ?? undefined) : undefined
+}
+
+/** Checks that the Secret of each CR of the kind holds the token of the object that its status names. */
+export async function expectLiveTokens(world: World, descriptor: ManagedDescriptor): Promise<void> {
+  const { kind } = descriptor.definition
+  if (!hasToken(descriptor)) return
+  for (const cr of await world.list(kind)) {
+    const token = await tokenOf(world, cr)
+    expect(await openedBy(world, kind, token), `${kind}/${cr.metadata.name}`).toBe(cr.status?.id)
+  }
+}

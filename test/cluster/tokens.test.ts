@@ -1,0 +1,262 @@
+import { expect, inject, test } from 'vitest'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { KubeProxy } from '../builders/kube-proxy.ts'
+import { applyNeeds, casesTitled, managed, subjectsOf } from './support/cases.ts'
+import { killsAt } from './support/crash-walk.ts'
+import { PostGate, SecretGate } from './support/token-gates.ts'
+import { expectLiveTokens, hasToken, openedBy, secretNamed, secrets, tokenOf } from './support/tokens.ts'
+import { traces } from './support/traces.ts'
+import { until } from './support/wait.ts'
+import { type Resource, World } from './support/world.ts'
+
+const tokenKinds = managed.filter(hasToken)
+const kindNames = tokenKinds.map(({ definition }) => definition.kind)
+const cases = [...casesTitled('minimal'), ...casesTitled('full')].filter(({ kind }) => kindNames.includes(kind))
+const paths = ['/api_keys', '/credentials']
+
+/** Tokens look like this at the emulator; in base64 too. */
+const TOKENS = /tk_[0-9a-f]{40,}|dGtf[A-Za-z0-9+/]{40,}/
+
+function creates(world: World, since = 0): number {
+  return world.writes(since).filter(({ method, path }) => method === 'POST' && paths.includes(path)).length
+}
+
+/** Patches a Secret of the world, as somebody with `kubectl edit` would. */
+async function edit(world: World, name: string, patch: Record<string, unknown>): Promise<void> {
+  await world.kube.mergePatch(secrets, { namespace: world.namespace, name }, patch)
+}
+
+/** Waits until the CR is Ready with another object than `former`, which is gone. */
+async function reissued(world: World, kind: string, path: string, former: unknown, name = 'ci'): Promise<Resource> {
+  await world.until(kind, name, 'has another object', ({ status }) => status?.id !== undefined && status.id !== former)
+  await until('the former object is gone', async () => {
+    return (await world.remote(path)).every(({ id }) => id !== former)
+  })
+  return world.ready(kind, name)
+}
+
+test('an operator killed before and after each write to Kubernetes leaves one object of each, and its live token in the Secret', {
+  timeout: 900_000,
+}, async () => {
+  let gate: SecretGate | undefined
+  await killsAt(cases, (world, subjects, proxy) => {
+    gate = new SecretGate(world, subjects, proxy)
+    return gate
+  })
+  const at = [...(gate?.kills ?? [])]
+  for (const subject of subjectsOf(cases, 'a')) {
+    const own = at.filter((point) => point.includes(`${subject.name} `))
+    // The Secret made, reserved and written, the attempt, and the status: before and after each.
+    for (const part of [
+      'POST Secret',
+      'culvert.dev/reserved-for',
+      'culvert.dev/token-digest',
+      'create-attempt',
+      'status id',
+    ]) {
+      for (const when of ['before', 'after']) {
+        expect(
+          own.some((point) => point.startsWith(when) && point.includes(part)),
+          `${when} ${part}`,
+        ).toBe(true)
+      }
+    }
+  }
+})
+
+test('an operator killed before its POST takes effect and before its answer arrives leaves one object, and its live token in the Secret', {
+  timeout: 600_000,
+}, async () => {
+  const kills = await killsAt(cases, (world) => new PostGate(world, paths))
+  expect(kills).toBeGreaterThanOrEqual(2)
+})
+
+test('a Secret of somebody else is refused before anything is made, and nothing of it is touched', async () => {
+  await using world = await World.open()
+  await world.secret('ci', { keep: 'mine', token: 'of another' })
+  const before = await secretNamed(world, 'ci')
+  await world.apply('APIKey', 'ci', {})
+  await world.apply('TunnelCredential', 'ci', {})
+  for (const kind of kindNames) {
+    const { message } = await world.reason(kind, 'ci', 'Ready', 'OutputNotOwned')
+    expect(message).toContain('Secret ci')
+    expect(message).toContain('secretName')
+  }
+  await world.pass()
+  expect(creates(world)).toBe(0)
+  expect(await secretNamed(world, 'ci')).toEqual(before)
+
+  // Either remedy helps; then the other resource is refused the Secret that is now the first one's.
+  await world.apply('TunnelCredential', 'ci', { secretName: 'ci-agent' })
+  await world.ready('TunnelCredential', 'ci')
+  await world.kube.delete(secrets, { namespace: world.namespace, name: 'ci' })
+  await world.ready('APIKey', 'ci')
+  await world.apply('TunnelCredential', 'copy', { secretName: 'ci' })
+  expect((await world.reason('TunnelCredential', 'copy', 'Ready', 'OutputNotOwned')).message).toContain('APIKey/ci')
+  await world.delete('TunnelCredential', 'copy')
+  await world.gone('TunnelCredential', 'copy')
+  for (const descriptor of tokenKinds) await expectLiveTokens(world, descriptor)
+  expect(creates(world)).toBe(2)
+})
+
+test('where the operator may not write Secrets, a condition names the Secret and nothing is made', async () => {
+  await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
+  await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath] })
+  const path = `/api/v1/namespaces/${world.namespace}/secrets`
+  for (const method of ['POST', 'PATCH']) {
+    const forbidden = proxy.intercept((request) => {
+      return request.method === method && request.path.startsWith(path)
+        ? { type: 'answer', status: 403, reason: 'Forbidden' }
+        : undefined
+    })
+    const name = `no-${method.toLowerCase()}`
+    await world.apply('APIKey', name, {})
+    const { message } = await world.reason('APIKey', name, 'Ready', 'KubernetesError')
+    expect(message).toContain(`Secret ${name}`)
+    expect(creates(world)).toBe(0)
+    forbidden.remove()
+    await world.delete('APIKey', name)
+    await world.gone('APIKey', name)
+  }
+})
+
+test.each([
+  ['APIKey', 'api_keys'],
+  ['TunnelCredential', 'credentials'],
+])(
+  'a lost or altered token of a %s is issued anew, once, and what others keep in the Secret stays',
+  async (kind, path) => {
+    await using world = await World.open()
+    await world.apply(kind, 'ci', {})
+    const first = await world.ready(kind, 'ci')
+    const token = await tokenOf(world, first)
+    await world.kube.delete(secrets, { namespace: world.namespace, name: 'ci' })
+    const second = await reissued(world, kind, path, first.status?.id)
+    expect(await openedBy(world, kind, await tokenOf(world, second))).toBe(second.status?.id)
+    expect(await openedBy(world, kind, token)).toBeUndefined()
+    expect((await world.events(kind, 'ci')).map(({ reason }) => reason)).toContain('Reissued')
+
+    // Another process has no memory of the first time: it issues at once.
+    await world.operator.stop()
+    await edit(world, 'ci', { data: { token: btoa('altered'), keep: btoa('mine') } })
+    await world.startOperator()
+    const third = await reissued(world, kind, path, second.status?.id)
+    expect(await openedBy(world, kind, await tokenOf(world, third))).toBe(third.status?.id)
+    expect((await secretNamed(world, 'ci'))?.data?.keep).toBe(btoa('mine'))
+    expect(creates(world)).toBe(3)
+
+    // Whatever goes on altering it gets no more tokens for now.
+    await edit(world, 'ci', { data: { token: btoa('altered again') } })
+    const { message } = await world.reason(kind, 'ci', 'Synced', 'TokenAltered')
+    expect(message).toContain('key token of Secret ci was altered')
+    expect(creates(world)).toBe(3)
+  },
+)
+
+test('what is only said of a token is put right without another, and so is a Secret whose owner reference was taken', async () => {
+  await using world = await World.open()
+  await world.apply('APIKey', 'ci', {})
+  const { status } = await world.ready('APIKey', 'ci')
+  const before = await secretNamed(world, 'ci')
+  const { annotations, labels, ownerReferences } = before?.metadata ?? {}
+  const meddling = [
+    { annotations: { 'culvert.dev/id': 'ak_other', 'culvert.dev/create-nonce': null } },
+    { labels: null },
+    { ownerReferences: null },
+  ]
+  for (const metadata of meddling) {
+    await edit(world, 'ci', { metadata })
+    await until('the Secret is as it was', async () => {
+      const now = (await secretNamed(world, 'ci'))?.metadata
+      return (
+        JSON.stringify([now?.annotations, now?.labels, now?.ownerReferences]) ===
+        JSON.stringify([annotations, labels, ownerReferences])
+      )
+    })
+  }
+  expect((await world.ready('APIKey', 'ci')).status?.id).toBe(status?.id)
+  expect((await secretNamed(world, 'ci'))?.data).toEqual(before?.data)
+  expect(creates(world)).toBe(1)
+})
+
+test('another name or key moves the token, and leaves nothing of it behind', async () => {
+  await using world = await World.open()
+  await world.apply('APIKey', 'ci', {})
+  const { status } = await world.ready('APIKey', 'ci')
+  const mark = world.mark()
+  await edit(world, 'ci', { data: { keep: btoa('mine') } })
+  await world.apply('APIKey', 'ci', { secretKey: 'api-key' })
+  const moved = await world.ready('APIKey', 'ci')
+  expect(await openedBy(world, 'APIKey', await tokenOf(world, moved))).toBe(status?.id)
+  expect(Object.keys((await secretNamed(world, 'ci'))?.data ?? {}).toSorted()).toEqual(['api-key', 'keep'])
+
+  await world.apply('APIKey', 'ci', { secretName: 'elsewhere' })
+  await world.until('APIKey', 'ci', 'has moved', (cr) => JSON.stringify(cr.status?.output).includes('elsewhere'))
+  const again = await world.ready('APIKey', 'ci')
+  expect(await openedBy(world, 'APIKey', await tokenOf(world, again))).toBe(status?.id)
+  // The key of somebody else stays, as a Secret that nobody owns.
+  const left = await secretNamed(world, 'ci')
+  expect(left?.data).toEqual({ keep: btoa('mine') })
+  expect(left).not.toHaveProperty('metadata.ownerReferences')
+  expect(world.writes(mark)).toEqual([])
+
+  await world.apply('APIKey', 'ci', { secretName: 'once-more' })
+  await until(
+    'the Secret that held nothing else is gone',
+    async () => (await secretNamed(world, 'elsewhere')) === undefined,
+  )
+  await expectLiveTokens(world, managed.find(({ definition }) => definition.kind === 'APIKey') as never)
+  expect(creates(world)).toBe(1)
+})
+
+test('deleted, a resource takes its object and its Secret along; retained, both stay and are taken back by a namesake', async () => {
+  await using world = await World.open()
+  for (const kind of kindNames) await world.apply(kind, `${kind.toLowerCase()}-a`, { deletionPolicy: 'Retain' })
+  for (const kind of kindNames) {
+    const name = `${kind.toLowerCase()}-a`
+    const { status } = await world.ready(kind, name)
+    await world.delete(kind, name)
+    await world.gone(kind, name)
+    const left = await secretNamed(world, name)
+    expect(left?.metadata.ownerReferences).toBeUndefined()
+    const token = Buffer.from(left?.data?.token ?? '', 'base64').toString('utf8')
+    expect(await openedBy(world, kind, token)).toBe(status?.id)
+
+    const mark = creates(world)
+    await world.apply(kind, name, {})
+    const back = await world.ready(kind, name)
+    expect(back.status?.id).toBe(status?.id)
+    expect(await tokenOf(world, back)).toBe(token)
+    expect(creates(world)).toBe(mark)
+
+    await world.delete(kind, name)
+    await world.gone(kind, name)
+    expect(await openedBy(world, kind, token)).toBeUndefined()
+    await until('the Secret is collected', async () => (await secretNamed(world, name)) === undefined)
+  }
+})
+
+test('a token is written nowhere but into its Secret, whatever goes wrong', { timeout: 120_000 }, async () => {
+  await using world = await World.open()
+  await applyNeeds(world, cases, ['t'])
+  // Answers lost and broken, and one that repeats what it made.
+  for (const path of paths) {
+    world.emulator.admin.addFault({ match: { method: 'POST', path }, act: { type: 'commit-then-drop' } })
+  }
+  const subjects = subjectsOf(cases, 't')
+  for (const { kind, name, spec } of subjects) await world.apply(kind, name, spec)
+  for (const { kind, name } of subjects) await world.ready(kind, name, 60_000)
+  const [first] = subjects
+  await edit(world, String(first?.spec.secretName ?? first?.name), { data: { token: btoa('altered') } })
+  await world.until(String(first?.kind), String(first?.name), 'was issued anew', ({ status }) => {
+    return status?.superseded === undefined && (status?.create as { attempt?: number } | undefined)?.attempt === 1
+  })
+  await world.pass()
+  const places = await traces(world, [world.namespace, world.operatorNamespace])
+  for (const [place, text] of Object.entries(places)) expect(TOKENS.exec(text)?.[0], place).toBeUndefined()
+  const { items } = await world.kube.list<KubeObject>(secrets, { namespace: world.namespace })
+  // The account's own key, and one Secret for each.
+  const holding = items.filter((secret) => TOKENS.test(JSON.stringify(secret)))
+  expect(holding).toHaveLength(subjects.length + 1)
+  for (const descriptor of tokenKinds) await expectLiveTokens(world, descriptor)
+})
