@@ -80,11 +80,15 @@ export async function expectExactlyOneEach(world: World, deleted = 0): Promise<v
 }
 
 async function expectObjects(world: World, deleted: number): Promise<void> {
+  const seeded: ReadonlySet<unknown> = new Set([
+    world.journal()[0]?.keyId,
+    ...Object.values(SEED.objects ?? {}).flatMap((objects) => objects.map(({ id }) => id)),
+  ])
   for (const descriptor of managed) {
     const crs = await world.list(descriptor.definition.kind)
     const listed = (await Promise.all(descriptor.collections.map(({ path }) => world.remote(path)))).flat()
-    // The key that the world began with is nobody's resource.
-    const objects = listed.filter(({ id }) => id !== world.journal()[0]?.keyId)
+    // What was there before, such as the world's own key, is nobody's resource.
+    const objects = listed.filter(({ id }) => !seeded.has(id))
     const [found, known] = [objects.map(({ id }) => id), crs.map(({ status }) => status?.id)]
     // A rule may also be a policy's own: `expectRules` counts them all.
     const shared = managed.some(({ children }) => children && descriptor.collections.includes(children.collection))
