@@ -1,21 +1,26 @@
 import { fileURLToPath } from 'node:url'
 import { kinds } from '../src/kinds/index.ts'
+import { COVERAGE_PAGE, coverageOf } from './coverage-page.ts'
 import { differences, generatedFiles, writeGenerated } from './generated-files.ts'
 
 /**
- * Writes `crds/` and `docs/kinds/` from the descriptors in `src/kinds`. With `--check` it writes nothing and fails, naming every
- * file that is stale, missing or of no kind.
+ * Writes `crds/` and `docs/kinds/` from the descriptors in `src/kinds`, and `docs/api-coverage.md` from the table of facts and
+ * the tests that there are. With `--check` it writes nothing and fails, naming every file that is stale, missing or of no kind.
+ * A fact that is due and that no test holds fails both.
  */
 async function main(check: boolean): Promise<number> {
   const root = fileURLToPath(new URL('..', import.meta.url))
-  const files = await generatedFiles(kinds, root)
+  const { page, gaps } = await coverageOf(root)
+  const files = new Map([...(await generatedFiles(kinds, root)), [COVERAGE_PAGE, page]])
   const { stale, missing, extra } = check ? await differences(files, root) : await writeGenerated(files, root)
   report(check ? 'stale' : 'rewritten', stale)
   report(check ? 'missing' : 'created', missing)
   report('of no kind: remove it', extra)
+  for (const gap of gaps) console.log(gap)
   const wrong = check ? stale.length + missing.length + extra.length : extra.length
   console.log(wrong === 0 ? `${files.size} generated files are up to date` : remedy(check))
-  return wrong === 0 ? 0 : 1
+  if (gaps.length > 0) console.log(`${gaps.length} facts are held by no test.`)
+  return wrong + gaps.length === 0 ? 0 : 1
 }
 
 function remedy(check: boolean): string {

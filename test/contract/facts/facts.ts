@@ -133,6 +133,9 @@ interface Refusal {
   readonly names?: readonly string[]
 }
 
+/** How the operator keeps to a rule: tests of it, or why there is nothing to keep to. */
+export type OperatorSide = { readonly tests: readonly string[] } | { readonly serverOnly: string }
+
 /** A rule that no single field carries. */
 export interface RuleFact {
   /** Stable; the contract suite takes the test's title from the row through it. */
@@ -141,5 +144,7 @@ export interface RuleFact {
   readonly statement: string
   readonly source: string
   readonly due: Due
+  /** Undefined only while the rule is not due: a rule that is due and says nothing here is a gap. */
+  readonly operator?: OperatorSide
   readonly refusal?: Refusal
 }

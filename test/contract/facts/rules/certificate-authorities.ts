@@ -1,4 +1,5 @@
 import type { RuleFact } from '../facts.ts'
+import { heldBy, serverOnly } from './operator-side.ts'
 
 const values = 'api-decisions.md § Values'
 
@@ -9,6 +10,10 @@ export const certificateAuthorityRules: readonly RuleFact[] = [
     statement: 'a PEM must hold certificates that are all CAs, and the first gives the subject',
     source: values,
     due: 'now',
+    operator: heldBy(
+      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > CertificateAuthority without PEM',
+      'unit/managed/verdict.test.ts > every error has its verdict > ApiError Invalid: stalled,terminal,Rejected',
+    ),
     refusal: { status: 400, names: ['ca_pem'] },
   },
   {
@@ -16,5 +21,6 @@ export const certificateAuthorityRules: readonly RuleFact[] = [
     statement: 'usages have the names of RFC 5280 in lower camel case, and unknown ones are object identifiers',
     source: values,
     due: 'now',
+    operator: serverOnly('the names are shown in the status as the API gives them'),
   },
 ]

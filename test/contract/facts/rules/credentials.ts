@@ -1,4 +1,5 @@
 import type { RuleFact } from '../facts.ts'
+import { heldBy, serverOnly } from './operator-side.ts'
 
 const credentials = 'management-api.md § Access credentials'
 const auth = 'management-api.md § Authentication'
@@ -12,18 +13,24 @@ export const credentialRules: readonly RuleFact[] = [
     statement: 'the token of a tunnel credential is in the create response and null in every later one',
     source: 'management-api.md § Endpoints, special rule 5',
     due: 'now',
+    operator: heldBy(
+      'unit/managed/tokens.model.test.ts > whatever gets lost, dies or interferes, at rest there is one object for each token, the Secret holds it, and then silence',
+      'unit/api/account-cache.test.ts > our own writes > are returned with the token, which is not kept',
+    ),
   },
   {
     id: 'credentials.token-hashed',
     statement: 'the token of a tunnel credential stands in no snapshot and no journal',
     source: 'api-decisions.md § Admin surface of the emulator',
     due: 'now',
+    operator: serverOnly('how the service stores tokens'),
   },
   {
     id: 'credentials.no-api-key',
     statement: 'the token of a tunnel credential is no API key',
     source: auth,
     due: 'now',
+    operator: serverOnly("the operator takes the key that the account's Secret holds, whatever it is"),
     refusal: { status: 401 },
   },
   {
@@ -31,12 +38,16 @@ export const credentialRules: readonly RuleFact[] = [
     statement: 'the admin surface names the tunnel credential of a token as long as the credential exists',
     source: 'api-decisions.md § Admin surface of the emulator',
     due: 'now',
+    operator: serverOnly("the admin surface is the emulator's own; the operator never calls it"),
   },
   {
     id: 'credentials.owner',
     statement: 'a credential belongs to the owner of the key that created it unless an admin key names another',
     source: auth,
     due: 'now',
+    operator: heldBy(
+      'unit/kinds/ssh-credential.test.ts > its owner stands in the status, and bots that own it are referred to',
+    ),
     refusal: { status: 403 },
   },
   {
@@ -44,6 +55,10 @@ export const credentialRules: readonly RuleFact[] = [
     statement: 'an ACL rule that does not parse is refused, naming it',
     source: values,
     due: 'now',
+    operator: heldBy(
+      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > TunnelCredential with a rule that is none',
+      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > SSHCredential with a rule that is none',
+    ),
     refusal: { status: 400, names: ['acl'] },
   },
   {
@@ -51,12 +66,20 @@ export const credentialRules: readonly RuleFact[] = [
     statement: 'an ACL binds domains, addresses and labels, with wildcards, and is kept to the letter',
     source: credentials,
     due: 'now',
+    operator: heldBy(
+      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > a TunnelCredential',
+      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > an SSHCredential',
+    ),
   },
   {
     id: 'acl.star-alone',
     statement: 'the ACL rule * stands alone',
     source: credentials,
     due: 'now',
+    operator: heldBy(
+      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > TunnelCredential with * beside others',
+      'unit/kinds/ssh-credential.test.ts > its rules are a set, and are taken away by the one that permits everything',
+    ),
     refusal: { status: 400, names: ['acl'] },
   },
   {
@@ -64,6 +87,10 @@ export const credentialRules: readonly RuleFact[] = [
     statement: 'the public key of an SSH credential is an authorized-keys line of a known type, kept to the letter',
     source: 'api-decisions.md § Further points that building the emulator settled',
     due: 'now',
+    operator: heldBy(
+      'unit/kinds/ssh-credential.test.ts > a private key is refused before anything is sent',
+      'unit/kinds/ssh-credential.test.ts > another key makes another credential, another comment does not',
+    ),
     refusal: { status: 400, names: ['public_key'] },
   },
   {
@@ -71,6 +98,10 @@ export const credentialRules: readonly RuleFact[] = [
     statement: 'a bot user that owns credentials cannot be deleted',
     source: behaviour,
     due: 'now',
+    operator: heldBy(
+      'unit/kinds/ssh-credential.test.ts > its owner stands in the status, and bots that own it are referred to',
+      'unit/managed/wakeups.test.ts > a resource > that is to be deleted is woken when a referrer lets go of it or goes away',
+    ),
     refusal: { status: 409 },
   },
 ]
