@@ -122,3 +122,43 @@ test('the old authority stays while an edge that is not managed here uses it, an
   await until('the old one is gone', async () => (await held()).length === 1, { describe: held })
   expect(await held()).toEqual([cr.status?.id])
 })
+
+test('a process killed at any request of a replacement leaves one authority, and the edge with it', async () => {
+  await using world = await World.open()
+  const pems = [caPem, partnerCaPem]
+  await world.apply('CertificateAuthority', 'staff', { caPEM: pems[0] })
+  await world.apply('Edge', 'shop', edge('staff'))
+  const { status } = await world.ready('Edge', 'shop')
+  const requests = [
+    { method: 'POST', path: '/certificate_authorities' },
+    { method: 'PATCH', path: `/edges/tls/${status?.id}` },
+    { method: 'DELETE', pathPattern: '^/certificate_authorities/' },
+  ]
+  const mark = world.mark()
+  let turn = 0
+  let id = (await world.ready('CertificateAuthority', 'staff')).status?.id
+  for (const match of requests) {
+    for (const when of ['before', 'after'] as const) {
+      turn++
+      const fault = world.emulator.admin.addFault({ match: { ...match, times: 1 }, act: { type: 'hang', when } })
+      await world.apply('CertificateAuthority', 'staff', { caPEM: pems[turn % 2] })
+      await world.emulator.admin.waitForFault(fault.id)
+      await world.operator.kill()
+      world.emulator.admin.clearFaults()
+      await world.startOperator()
+      id = await replaced(world, 'staff', id)
+      const authorities = [expect.objectContaining({ id })]
+      await until('the edge has moved over', async () => {
+        const [shop] = await world.remote('edges/tls')
+        return JSON.stringify(shop?.mutual_tls).includes(`"${id}"`)
+      })
+      expect(await world.remote('edges/tls')).toMatchObject([
+        { mutual_tls: { enabled: true, certificate_authorities: authorities } },
+      ])
+      expect(await world.remote('certificate_authorities')).toMatchObject([{ id }])
+    }
+  }
+  for (const module of authoritiesOverTime(world.journal(mark))) {
+    expect(module).toMatchObject({ enabled: true, certificate_authority_ids: [expect.stringMatching(/^ca_/)] })
+  }
+})
