@@ -340,11 +340,12 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { extensions: { 'permit-pty': 'yes' } },
     'extensions has a value for one of',
   ),
-  row(
-    'SSHUserCertificate',
-    'with a source address with host bits',
-    { criticalOptions: { sourceAddresses: ['192.0.2.1/24'] } },
-    'sourceAddresses has host bits set: write',
+  ...[
+    ['192.0.2.1', 'sourceAddresses is not in CIDR notation: write'],
+    ['192.0.2.1/24', 'sourceAddresses has host bits set: write'],
+    ['2001:DB8::/32', 'sourceAddresses is not in canonical form: write'],
+  ].map(([address = '', message = '']) =>
+    row('SSHUserCertificate', `from ${address}`, { criticalOptions: { sourceAddresses: [address] } }, message),
   ),
   row('SSHHostCertificate', 'with a pattern', { principals: ['*.example.com'] }, 'write each name out in lower case'),
   row(
