@@ -17,7 +17,7 @@ function createdBy({ read, absent }: Field): JsonSchema {
 }
 
 /** A body that updates an object; every field may be left out. */
-export function updateSchema(fields: Fields): JsonSchema {
+function updateSchema(fields: Fields): JsonSchema {
   const sent = Object.entries(fields).filter(([, field]) => field.within !== 'create')
   const properties = Object.fromEntries(sent.map(([name, field]) => [name, updatedBy(field)]))
   return members({ id: TEXT, ...properties }, ['id', ...Object.keys(properties)])
