@@ -17,14 +17,17 @@ import { release } from './outputs/vacate.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { wholesOf } from './references.ts'
+import { revealGuards } from './replace.ts'
 import { IN_USE_MS, usersOf } from './users.ts'
 import { silent, type Verdict } from './verdict.ts'
 
 /** True when the deletion of this CR concerns the account: an object exists, or one may. */
 export function deletionNeedsAccount(run: Reconciliation): boolean {
-  const { cr } = run
+  const { cr, descriptor } = run
   if (!hasFinalizer(cr) || cr.spec.deletionPolicy === 'Retain') return false
-  return statusOf(cr).id !== undefined || unresolvedAttempt(cr) !== undefined || hasFormerAttempt(cr)
+  // While the object is being replaced there may be none but its guard.
+  const guarded = descriptor.replacement?.guard !== undefined && statusOf(cr).create !== undefined
+  return guarded || statusOf(cr).id !== undefined || unresolvedAttempt(cr) !== undefined || hasFormerAttempt(cr)
 }
 
 /**
@@ -52,6 +55,7 @@ async function removeObject(run: Reconciliation): Promise<void> {
   run.memory.deletingSince ??= run.context.clock.monotonic()
   refuseWhileReferred(run)
   await run.session.cache.ensureListed(run.collection)
+  await revealGuards(run)
   const settled = await settleIdentity(run)
   const former = statusOf(run.cr).superseded?.map(({ id }) => id) ?? []
   // A vanished object's successor may be settled while the id in status is still the old one: both go.

@@ -26,6 +26,8 @@ export interface Memory {
   createdHere?: boolean | undefined
   /** Monotonic time by which a child's POST that got no answer must have ended. */
   childUnknownUntil?: number | undefined
+  /** Monotonic time by which the POST of a guard that got no answer must have ended. */
+  guardUnknownUntil?: number | undefined
   /** Ids of marked objects of this CR that are neither its own nor superseded; found by the drift pass. */
   copies?: readonly string[] | undefined
   /** Monotonic time from which lists tell who uses an object that is to be deleted. */

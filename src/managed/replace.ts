@@ -1,10 +1,12 @@
 import { ApiError } from '../api/errors.ts'
 import type { RemoteObject } from '../api/types.ts'
-import { nameOf, statusOf, unresolvedAttempt } from './cr.ts'
+import { type CustomResource, generationOf, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
 import { createObject } from './create.ts'
 import { copiesOf } from './create-protocol.ts'
 import { markerText, type Wanted } from './desired.ts'
+import { WaitError } from './errors.ts'
 import { GUARD_NONCE, markerOf } from './marker.ts'
+import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import type { CommonStatus } from './types/common.ts'
 import { IN_USE_MS, usersOf } from './users.ts'
@@ -35,7 +37,39 @@ async function raiseGuard(run: Reconciliation, wanted: Wanted, remote: RemoteObj
   run.memory.copies = [remote.id]
   const own = copiesOf(all, cr.metadata.uid, run.status, context.installation)
   if (body === undefined || own.some((object) => markerOf(object)?.nonce === GUARD_NONCE)) return
-  await session.cache.create(collection, body)
+  try {
+    await session.cache.create(collection, body)
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.definite) {
+      run.memory.guardUnknownUntil = context.clock.monotonic() + context.times.requestTimeoutMs
+    }
+    throw error
+  }
+}
+
+/**
+ * Sees to it that the lists show every guard of this CR: one whose POST got no answer, or may have been sent by a former life of this
+ * process, would stay behind when the CR goes. @throws WaitError while such a POST may still take effect.
+ */
+export async function revealGuards(run: Reconciliation): Promise<void> {
+  const { collection, cr, descriptor, memory, session } = run
+  const { clock, leadership, times } = run.context
+  if (descriptor.replacement?.guard === undefined) return
+  const former = wasAtRest(cr) ? 0 : leadership.leadingSince() + times.requestTimeoutMs
+  const since = Math.max(former, memory.guardUnknownUntil ?? 0)
+  if (since === 0) return
+  const wait = since - clock.monotonic()
+  if (wait > 0) {
+    const message = 'what stood in for the object may still come about: waiting to take it away too'
+    throw new WaitError(reasons.Deleting, message, Math.ceil(wait))
+  }
+  await session.cache.ensureListed(collection, { since })
+}
+
+/** Whether the spec was carried out before the CR was deleted, which itself counts as a generation. */
+function wasAtRest(cr: CustomResource): boolean {
+  const synced = statusOf(cr).conditions?.find(({ type }) => type === 'Synced')
+  return synced?.status === 'True' && (synced.observedGeneration ?? 0) >= generationOf(cr) - 1
 }
 
 /**
