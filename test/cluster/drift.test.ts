@@ -30,8 +30,7 @@ function subjectOf({ kind, title, spec }: SpecCase): Subject {
   }
   const desire: Fields = {
     ...descriptor.desire(desiredOf({ spec: found, objects }), undefined),
-    description: '',
-    metadata: '',
+    ...(descriptor.markedBy === 'metadata' ? { description: '', metadata: '' } : {}),
   }
   const possible = Object.keys(desire).filter((field) => !descriptor.createOnly.includes(field))
   const decided = possible.filter((field) => desire[field] !== undefined)
@@ -231,7 +230,8 @@ test('what was deleted at the API is made again within one pass', async () => {
     lost.push({ kind, name, path, id: (await world.ready(kind, name, 60_000)).status?.id ?? '' })
   }
   // No more than five objects in a pass.
-  for (const few of [lost.slice(0, 4), lost.slice(4)]) {
+  for (let from = 0; from < lost.length; from += 4) {
+    const few = lost.slice(from, from + 4)
     const before = await Promise.all(few.map(({ path, id }) => world.api.get(`/${path}/${id}`)))
     for (const { path, id } of few) expect((await world.api.delete(`/${path}/${id}`)).status, path).toBe(204)
     const mark = world.mark()
@@ -245,22 +245,36 @@ test('what was deleted at the API is made again within one pass', async () => {
       )
       await world.ready(kind, name)
       const { body } = await world.api.get(`/${path}/${again.status?.id}`)
-      expect(essence(body)).toEqual(essence(before[index]?.body ?? {}))
+      expect(essence(path, body)).toEqual(essence(path, before[index]?.body ?? {}))
       const told = await until('the loss is told', async () => {
         return (await world.events(kind, name)).find(({ reason }) => reason === 'RemoteDeleted')
       })
       expect(told).toMatchObject({ type: 'Warning', note: expect.stringContaining(id) })
       expect((await driftCounts(world)).get(`${kind} deleted`)).toBe(1)
     }
-    const made = world.writes(mark).filter(({ path }) => path !== '/ip_policy_rules')
+    // Rules come with their policy, and by themselves; a bot gets its name when its id is stored.
+    const alone = few.filter(({ path }) => path !== 'ip_policy_rules')
+    const made = world.writes(mark).filter(({ method, path }) => {
+      return path !== '/ip_policy_rules' && !(method === 'PATCH' && path.startsWith('/bot_users/'))
+    })
     expect(new Set(made.map(({ method, path }) => `${method} ${path}`))).toEqual(
-      new Set(few.map(({ path }) => `POST /${path}`)),
+      new Set(alone.map(({ path }) => `POST /${path}`)),
     )
-    expect(made).toHaveLength(few.length)
+    expect(made).toHaveLength(alone.length)
   }
 })
 
+/** Fields whose values the service makes anew for each object, beside its id and times. */
+const OWN_VALUES: Readonly<Record<string, readonly string[]>> = {
+  reserved_addrs: ['addr'],
+  agent_ingresses: ['ns_targets'],
+  ssh_certificate_authorities: ['public_key'],
+  ssh_user_certificates: ['certificate', 'valid_after', 'valid_until'],
+  ssh_host_certificates: ['certificate', 'valid_after', 'valid_until'],
+}
+
 /** What an object has in common with one made anew from the same spec. */
-function essence({ id, created_at: _at, metadata: _metadata, addr: _addr, ...rest }: Body): Body {
-  return JSON.parse(JSON.stringify(rest).replaceAll(String(id), 'its-id'))
+function essence(path: string, { id, created_at: _at, metadata: _metadata, ...rest }: Body): Body {
+  const common = Object.entries(rest).filter(([field]) => !OWN_VALUES[path]?.includes(field))
+  return JSON.parse(JSON.stringify(Object.fromEntries(common)).replaceAll(String(id), 'its-id'))
 }
