@@ -64,7 +64,7 @@ export class SecretGate implements Gate {
     const annotations = Object.keys(metadata.annotations ?? {})
     const place = request.path.includes('/secrets') ? 'Secret' : request.path.endsWith('/status') ? 'status' : 'CR'
     const what = [data === undefined ? '' : 'data', status?.id === undefined ? '' : 'id', ...annotations]
-    return [this.#nameOf(request), request.method, place, ...what].join(' ')
+    return [this.#nameOf(request), request.method, place, ...what.filter((word) => word !== '')].join(' ')
   }
 
   #nextPoint(request: PassingRequest): Point | undefined {
