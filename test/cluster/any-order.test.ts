@@ -71,11 +71,24 @@ async function left(world: World): Promise<readonly string[]> {
       ? [...each.collections, ...(each.children === undefined ? [] : [each.children.collection])]
       : [],
   )
-  const paths = collections.map(({ path }) => path)
+  const paths = [...new Set(collections.map(({ path }) => path))]
   const objects = await Promise.all(
     paths.map(async (path) => (await world.remote(path)).map(({ id }) => `${path}/${String(id)}`)),
   )
   return objects.flat()
+}
+
+/** How many objects the manifests stand for, the rules inside of policies included. */
+function declared(manifests: readonly Manifest[]): number {
+  const managed = new Set(kinds.filter(({ role }) => role === 'managed').map(({ definition }) => definition.kind))
+  return manifests
+    .filter(({ kind }) => managed.has(kind))
+    .reduce((sum, { spec }) => sum + 1 + ((spec as { rules?: readonly unknown[] } | undefined)?.rules?.length ?? 0), 0)
+}
+
+/** How many of the manifests are resources of ours that go with a namespace. */
+function namespaced(manifests: readonly Manifest[]): number {
+  return customResources(manifests).filter(({ namespace }) => namespace !== undefined).length
 }
 
 async function secretNames(world: World, namespace: string): Promise<readonly string[]> {
@@ -104,17 +117,18 @@ const PATIENCE = { timeout: 240_000 }
 test('the quickstart applied backwards converges, and goes whole with its namespace', PATIENCE, async () => {
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster' })
   const manifests = await quickstart(world)
+  const before = await left(world)
   for (const manifest of manifests.filter(({ kind }) => kind === 'Namespace')) await apply(world, manifest)
   await world.delete('Account', 'default')
   await world.gone('Account', 'default')
   const backwards = manifests.filter(({ kind }) => kind !== 'Namespace').toReversed()
   for (const manifest of backwards) await apply(world, manifest)
   await allReady(world, manifests)
-  expect(await left(world)).toHaveLength(18)
+  expect(await left(world)).toHaveLength(before.length + declared(manifests))
 
   await world.kube.delete(namespaceType, { name: world.namespace })
   await namespaceGone(world)
-  expect(await left(world)).toEqual([])
+  expect(await left(world)).toEqual(before)
   const [shared] = (await world.kube.list<Resource>(typeOf('ClusterAccount'))).items
   expect(await secretNames(world, world.operatorNamespace)).toEqual([
     `culvert-key-${shared?.metadata.uid}`,
@@ -129,6 +143,7 @@ test('the quickstart applied backwards converges, and goes whole with its namesp
 test('a namespace whose Secrets are gone before the operator runs again still goes whole', PATIENCE, async () => {
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster' })
   const manifests = await quickstart(world)
+  const first = await left(world)
   for (const manifest of manifests) await apply(world, manifest)
   await allReady(world, manifests)
   await world.operator.kill()
@@ -136,13 +151,13 @@ test('a namespace whose Secrets are gone before the operator runs again still go
   await world.kube.delete(namespaceType, { name: world.namespace })
   await until('the Secrets are gone and the resources are to go', async () => {
     const deleting = (await remaining(world)).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
-    return deleting.length === 15 && (await secretNames(world, world.namespace)).length === 0
+    return deleting.length === namespaced(manifests) && (await secretNames(world, world.namespace)).length === 0
   })
   const before = world.mark()
 
   await world.startOperator()
   await namespaceGone(world)
-  expect(await left(world)).toEqual([])
+  expect(await left(world)).toEqual(first)
   const others = world.writes(before).filter(({ method, status }) => method !== 'DELETE' || status !== 204)
   expect(others).toEqual([])
 })

@@ -97,7 +97,7 @@ test('deleting costs one API call and one Kubernetes write, and a list of each c
   })
   const edges = ['GET /edges/tcp', 'GET /edges/tls']
   const policy = await deletion(world, 'IPPolicy', 'first-ippolicy')
-  expect(policy.calls.toSorted()).toEqual(['DELETE /ip_policies/{id}', ...edges])
+  expect(policy.calls.toSorted()).toEqual(['DELETE /ip_policies/{id}', ...edges, 'GET /ip_restrictions'])
   expect(policy.writes).toEqual(['patch ippolicies'])
   const backend = await deletion(world, 'Backend', 'first-backend')
   const backends = ['failover', 'http_response', 'tunnel_group', 'weighted'].map((type) => `GET /backends/${type}`)
