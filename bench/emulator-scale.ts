@@ -101,7 +101,7 @@ async function seed(url: string): Promise<{ collections: number; objects: number
 
 /** Domains first: edges listen on them. */
 function ordered(resources: readonly Resource[]): readonly Resource[] {
-  const listens = (resource: Resource): number => (resource.fields.hostports === undefined ? 0 : 1)
+  const listens = (resource: Resource): number => ('hostports' in resource.fields ? 1 : 0)
   return resources.toSorted((left, right) => listens(left) - listens(right))
 }
 
