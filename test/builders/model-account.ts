@@ -8,6 +8,8 @@ export class ModelAccount {
   readonly created: string[] = []
   /** Every token that was ever told, with the id of its object. */
   readonly tokens = new Map<string, string>()
+  /** Further fields that the server gives to new objects of a collection. */
+  readonly shownBeside = new Map<string, RequestBody>()
   readonly #collections = new Map<string, Map<string, RemoteObject>>()
   #ids = 0
 
@@ -34,7 +36,10 @@ export class ModelAccount {
     }
     this.created.push(`${path} ${String(body.metadata ?? body.name)}`)
     const id = `${path.replaceAll('/', '-')}_${String(++this.#ids).padStart(6, '0')}`
-    const object = this.#put(path, stored(body, { id, uri: `https://api.example.com/${path}/${id}` }))
+    const object = this.#put(
+      path,
+      stored(body, { ...this.shownBeside.get(path), id, uri: `https://api.example.com/${path}/${id}` }),
+    )
     if (!TOLD_ONCE.has(path)) return object
     const token = `token-told-once-${id}`
     this.tokens.set(token, id)

@@ -34,6 +34,7 @@ const KINDS: ReadonlySet<string> = new Set([
   'BotUser',
   'APIKey',
   'TunnelCredential',
+  'SSHCertificateAuthority',
 ])
 const registry = new KindsRegistry(kinds.filter(({ definition }) => KINDS.has(definition.kind)))
 

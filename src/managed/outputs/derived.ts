@@ -29,7 +29,7 @@ async function put(run: Reconciliation, target: OutputTarget, data: Texts): Prom
   const found = await naming(target, () => readTarget(context.kube, cr, target))
   const tenure = tenureOf(found, cr)
   if (tenure.type === 'foreign') throw notOurs(target, tenure.owner)
-  const keys = Object.keys(data)
+  const keys = Object.keys(data).sort((left, right) => (left < right ? -1 : 1))
   const wrong = keys.filter((key) => textIn(target.kind, found, key) !== data[key])
   const left = keysWritten(found).filter((key) => data[key] === undefined)
   const isSame = wrong.length === 0 && keysNote(keysWritten(found)) === keysNote(keys)
@@ -42,5 +42,5 @@ async function put(run: Reconciliation, target: OutputTarget, data: Texts): Prom
     const patch = { metadata: { annotations: { [OUTPUT_KEYS]: keysNote(keys) } }, data: Object.fromEntries(changes) }
     await naming(target, () => patchTarget(run, target, object, patch))
   }
-  run.note({ output: { ...target, keys: keysNote(keys).split(',') } })
+  run.note({ output: { ...target, keys } })
 }

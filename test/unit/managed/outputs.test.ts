@@ -1,0 +1,205 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { OwnerReference } from '../../../src/kube/types.ts'
+import { configMapType } from '../../../src/managed/inputs.ts'
+import { digestOf, heldToken, isLive, tokenPatch } from '../../../src/managed/outputs/held-token.ts'
+import type { DataObject } from '../../../src/managed/outputs/place.ts'
+import { type Reissues, reissued, reissuePause } from '../../../src/managed/outputs/reissue.ts'
+import { isClaimed, LABELS, noteOf, tenureOf, withOwner } from '../../../src/managed/outputs/tenure.ts'
+import { cr } from '../../builders/custom-resource.ts'
+import { applyMergePatch } from '../../builders/merge-patch.ts'
+import { ModelWorld } from '../../builders/model-world.ts'
+
+function secret(
+  metadata: Partial<DataObject['metadata']> = {},
+  data: Readonly<Record<string, string>> = {},
+): DataObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's', namespace: 'shop', uid: 'secret', resourceVersion: '1', ...metadata },
+    data,
+  }
+}
+
+const owner = (fields: Partial<OwnerReference> = {}): OwnerReference => ({
+  apiVersion: 'culvert.dev/v1alpha1',
+  kind: 'Backend',
+  name: 'web',
+  uid: 'mine',
+  controller: true,
+  ...fields,
+})
+
+describe('an object that outputs should go into', () => {
+  test.each([
+    ['is absent', undefined, { type: 'absent' }],
+    ['is the owner’s', secret({ ownerReferences: [owner()] }), { type: 'own' }],
+    ['was a former life’s', secret({ ownerReferences: [owner({ uid: 'former' })] }), { type: 'namesake' }],
+    ['was let go of', secret({ annotations: { 'culvert.dev/output-of': 'Backend/web' } }), { type: 'namesake' }],
+    [
+      'was let go of by another',
+      secret({ annotations: { 'culvert.dev/output-of': 'Backend/other' } }),
+      { type: 'foreign', owner: 'somebody else' },
+    ],
+    ['is a person’s', secret(), { type: 'foreign', owner: 'somebody else' }],
+    [
+      'is another resource’s',
+      secret({ ownerReferences: [owner({ name: 'other', uid: 'x' })] }),
+      { type: 'foreign', owner: 'Backend/other' },
+    ],
+    [
+      'is of a namesake of another kind',
+      secret({ ownerReferences: [owner({ kind: 'Edge', uid: 'x' })] }),
+      { type: 'foreign', owner: 'Edge/web' },
+    ],
+    [
+      'is of a namesake of another group',
+      secret({ ownerReferences: [owner({ apiVersion: 'apps/v1', uid: 'x' })] }),
+      { type: 'foreign', owner: 'Backend/web' },
+    ],
+    [
+      'is another’s although we left a note',
+      secret({
+        annotations: { 'culvert.dev/output-of': 'Backend/web' },
+        ownerReferences: [owner({ name: 'other', uid: 'x' })],
+      }),
+      { type: 'foreign', owner: 'Backend/other' },
+    ],
+  ])('%s', (_what, object, tenure) => {
+    expect(tenureOf(object, cr())).toEqual(tenure)
+  })
+
+  test('is claimed by one controller, a former life’s reference going and a person’s staying', () => {
+    const person = owner({ apiVersion: 'v1', kind: 'ConfigMap', name: 'p', uid: 'p', controller: false })
+    const found = secret({ ownerReferences: [owner({ uid: 'former' }), person] })
+    const metadata = {
+      labels: LABELS,
+      annotations: { 'culvert.dev/output-of': noteOf(cr()) },
+      ownerReferences: withOwner(found, cr()),
+    }
+    expect(metadata.ownerReferences).toEqual([person, owner()])
+    expect(isClaimed(secret(metadata), cr())).toBe(true)
+    expect(isClaimed(secret({ ...metadata, labels: {} }), cr())).toBe(false)
+  })
+})
+
+describe('a token in a Secret', () => {
+  const keys = fc.constantFrom('token', 'key', 'other')
+  const texts = fc.string({ minLength: 1 })
+
+  test('is live as it was written, and never once it was altered, whether the digest is in the status or only in the Secret', () => {
+    fc.assert(
+      fc.property(keys, keys, texts, texts, fc.boolean(), (key, formerKey, token, other, known) => {
+        const before = secret(
+          { annotations: { 'culvert.dev/output-keys': formerKey } },
+          { [formerKey]: btoa('former'), mine: 'x' },
+        )
+        const issued = { id: 'ak_1', nonce: 'n', token }
+        const after = applyMergePatch(before, tokenPatch(before, {}, key, issued)) as unknown as DataObject
+        expect(Object.keys(after.data ?? {}).sort()).toEqual(['mine', key].sort())
+        const output = { kind: 'Secret' as const, name: 's', keys: [key], digest: digestOf(token, 'ak_1') }
+        const status = { id: 'ak_1', ...(known ? { output } : {}) }
+        expect(isLive(heldToken(after, key), status)).toBe(true)
+        const altered = { ...after, data: { ...after.data, [key]: Buffer.from(other).toString('base64') } }
+        expect(isLive(heldToken(altered, key), status)).toBe(other === token)
+        expect(isLive(heldToken(after, key), { ...status, id: 'ak_2' })).toBe(false)
+      }),
+    )
+  })
+
+  test('is none when it is empty', () => {
+    expect(heldToken(secret({}, { token: '' }), 'token').token).toBeUndefined()
+  })
+})
+
+test('tokens are issued anew at once, then ever more slowly while something goes on taking them, and at once again after a calm', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 20_000_000 }), { minLength: 1, maxLength: 60 }), (gaps) => {
+      let now = 0
+      let before: Reissues | undefined
+      const at: number[] = []
+      for (const gap of gaps) {
+        now += gap
+        if (reissuePause(before, now) > 0) continue
+        before = reissued(before, now)
+        at.push(now)
+      }
+      expect(at[0]).toBe(gaps[0])
+      // In no six hours more than what doubling pauses from one minute to an hour allow, twice over for a calm between.
+      for (const [index, time] of at.entries()) {
+        const soon = at.slice(index).filter((other) => other - time <= 21_600_000)
+        expect(soon.length).toBeLessThanOrEqual(16)
+      }
+    }),
+  )
+  expect(reissuePause(undefined, 5)).toBe(0)
+  expect(reissuePause(reissued(undefined, 0), 0)).toBe(60_000)
+  expect(reissuePause(reissued(reissued(undefined, 0), 60_000), 60_000)).toBe(120_000)
+})
+
+describe('derived outputs', () => {
+  const place = { namespace: 'shop', name: 'public' }
+  const read = (world: ModelWorld) => world.kube.get<DataObject>(configMapType, place)
+  const isReady = (world: ModelWorld): boolean => {
+    const found = world.get('SSHCertificateAuthority', 'signer')
+    const conditions = found?.status?.conditions ?? []
+    return (
+      conditions.length === 2 &&
+      conditions.every(({ status, observedGeneration }) => {
+        return status === 'True' && observedGeneration === found?.metadata.generation
+      })
+    )
+  }
+
+  async function signer(): Promise<ModelWorld> {
+    const world = ModelWorld.start()
+    world.account.shownBeside.set('ssh_certificate_authorities', { public_key: 'ssh-ed25519 AAAA' })
+    world.apply('SSHCertificateAuthority', 'signer', { configMapName: 'public' })
+    await world.until('Ready', () => isReady(world))
+    return world
+  }
+
+  test('are written once, put right when altered or deleted, and cost nothing at rest', async () => {
+    const world = await signer()
+    const first = read(world)
+    expect(first?.data?.['ca.pub']).toBe('ssh-ed25519 AAAA\n')
+    expect(first?.metadata.ownerReferences?.[0]).toMatchObject({ name: 'signer', controller: true })
+    world.kube.mergePatch(configMapType, place, { data: { 'ca.pub': 'altered', mine: 'kept' } })
+    await world.until('put right', () => read(world)?.data?.['ca.pub'] === first?.data?.['ca.pub'])
+    expect(read(world)?.data?.mine).toBe('kept')
+    world.kube.delete(configMapType, place)
+    await world.until('made again', () => read(world)?.data?.['ca.pub'] === first?.data?.['ca.pub'])
+    await world.clock.advance(1000)
+    const { length } = world.writes
+    await world.clock.advance(180_000)
+    expect(world.writes.slice(length)).toEqual([])
+  })
+
+  test('are taken away when the spec asks for them no more, but for what others put there', async () => {
+    const world = await signer()
+    world.kube.mergePatch(configMapType, place, { data: { mine: 'kept' } })
+    world.apply('SSHCertificateAuthority', 'signer', { configMapName: 'elsewhere' })
+    await world.until(
+      'moved',
+      () => world.get('SSHCertificateAuthority', 'signer')?.status?.output?.name === 'elsewhere',
+    )
+    expect(read(world)?.data).toEqual({ mine: 'kept' })
+    world.apply('SSHCertificateAuthority', 'signer', {})
+    await world.until('gone', () => {
+      return world.kube.get(configMapType, { ...place, name: 'elsewhere' }) === undefined && isReady(world)
+    })
+    expect(world.get('SSHCertificateAuthority', 'signer')?.status?.output).toBeUndefined()
+  })
+
+  test('never go into what belongs to somebody else', async () => {
+    const world = ModelWorld.start()
+    world.kube.create(configMapType, place, { data: { 'ca.pub': 'of another' } })
+    world.apply('SSHCertificateAuthority', 'signer', { configMapName: 'public' })
+    await world.until('refused', () => {
+      const conditions = world.get('SSHCertificateAuthority', 'signer')?.status?.conditions ?? []
+      return conditions.some(({ reason }) => reason === 'OutputNotOwned')
+    })
+    expect(read(world)?.data).toEqual({ 'ca.pub': 'of another' })
+  })
+})
