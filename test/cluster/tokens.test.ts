@@ -7,7 +7,7 @@ import { PostGate, SecretGate } from './support/token-gates.ts'
 import { expectLiveTokens, hasToken, openedBy, secretNamed, secrets, tokenOf } from './support/tokens.ts'
 import { traces } from './support/traces.ts'
 import { until } from './support/wait.ts'
-import { type Resource, World } from './support/world.ts'
+import { type Resource, typeOf, World } from './support/world.ts'
 
 const tokenKinds = managed.filter(hasToken)
 const kindNames = tokenKinds.map(({ definition }) => definition.kind)
@@ -234,6 +234,23 @@ test('deleted, a resource takes its object and its Secret along; retained, both 
     expect(await openedBy(world, kind, token)).toBeUndefined()
     await until('the Secret is collected', async () => (await secretNamed(world, name)) === undefined)
   }
+})
+
+test('removed by hand and applied again, a resource whose Secret went with it gets another token, and the former object goes', async () => {
+  await using world = await World.open()
+  await world.apply('APIKey', 'ci', {})
+  const { status } = await world.ready('APIKey', 'ci')
+  await world.operator.kill()
+  const key = { namespace: world.namespace, name: 'ci' }
+  await world.kube.mergePatch(typeOf('APIKey'), key, { metadata: { finalizers: null } })
+  await world.delete('APIKey', 'ci')
+  await until('the Secret is collected', async () => (await secretNamed(world, 'ci')) === undefined)
+  await world.startOperator()
+  await world.apply('APIKey', 'ci', {})
+  const back = await reissued(world, 'APIKey', 'api_keys', status?.id)
+  expect(await openedBy(world, 'APIKey', await tokenOf(world, back))).toBe(back.status?.id)
+  await world.pass()
+  expect((await world.get('Account', 'default'))?.status?.orphanCount).toBe(0)
 })
 
 test('a token is written nowhere but into its Secret, whatever goes wrong', { timeout: 120_000 }, async () => {
