@@ -1,0 +1,145 @@
+import type { Collection, RemoteObject } from '../../src/api/types.ts'
+import { type Operation, plan, planCreate } from '../../src/managed/plan.ts'
+import type { CommonSpec, Ref } from '../../src/managed/types/common.ts'
+import type { Desired, Fields, ManagedDescriptor } from '../../src/managed/types/descriptor.ts'
+import type { ApiClient, Resource } from './contract/api-client.ts'
+
+/** What references and inputs of specs lead to. */
+export interface Surroundings {
+  target(kind: string, ref: Ref): { readonly id: string; readonly object: RemoteObject | undefined }
+  input(key: string): string
+}
+
+/** An object at the API as `GET` shows it, with the children that belong to it. */
+export interface Shown {
+  readonly object: Resource
+  readonly children: readonly Resource[]
+}
+
+/** The metadata of objects for which the spec names none. */
+const MARKER = 'marker'
+/** A replacement, what its new object lacks, and nothing more. */
+const MOST_ROUNDS = 3
+
+/**
+ * One CR at the API of an emulator: its plans are carried out as the operator does it, but for all that goes with Kubernetes, time
+ * and failures.
+ */
+export class EmulatedLife {
+  readonly #api: ApiClient
+  readonly #descriptor: ManagedDescriptor
+  readonly #around: Surroundings
+  #status: Fields = {}
+  #inputs: readonly string[] = []
+  #at: { readonly collection: Collection; readonly id: string } | undefined
+
+  constructor(api: ApiClient, descriptor: ManagedDescriptor, around: Surroundings) {
+    this.#api = api
+    this.#descriptor = descriptor
+    this.#around = around
+  }
+
+  /** Makes the object what the spec says. @throws Error when plans do not come to an end. */
+  async settle(spec: CommonSpec): Promise<void> {
+    if (this.#at === undefined) await this.#create(spec)
+    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      const operations = await this.left(spec)
+      this.#inputs = this.#inputsOf(spec)
+      if (operations.length === 0) return
+      for (const operation of operations) await this.#carryOut(operation, spec)
+      await this.#look(spec)
+    }
+    const left = await this.left(spec)
+    if (left.length > 0) throw new Error(`never done: ${JSON.stringify(left)}`)
+  }
+
+  /** What there is still to do for the spec. */
+  async left(spec: CommonSpec): Promise<readonly Operation[]> {
+    const { object, children } = await this.shown()
+    const inputs = this.#inputsOf(spec)
+    const inputsChanged = inputs.length > 0 && JSON.stringify(inputs) !== JSON.stringify(this.#inputs)
+    return plan(
+      this.#descriptor,
+      this.#desired(spec),
+      { remote: object, children },
+      { defaultMetadata: MARKER, inputsChanged },
+    )
+  }
+
+  async shown(): Promise<Shown> {
+    const { collection, id } = this.#place()
+    const object = await this.#api.get(collection.path, id)
+    const { children } = this.#descriptor
+    if (children === undefined) return { object, children: [] }
+    const all = await this.#api.all(`/${children.collection.path}`, children.collection.listKey)
+    return { object, children: all.filter((child) => children.parentId(child) === id) }
+  }
+
+  /** Deletes the object. Nothing happens when there is none. */
+  async end(): Promise<void> {
+    if (this.#at === undefined) return
+    await this.#api.remove(`/${this.#at.collection.path}/${this.#at.id}`)
+    this.#at = undefined
+    this.#status = {}
+  }
+
+  #place() {
+    if (this.#at === undefined) throw new Error('there is no object')
+    return this.#at
+  }
+
+  async #create(spec: CommonSpec): Promise<void> {
+    const collection = this.#descriptor.collectionOf(spec)
+    this.#inputs = this.#inputsOf(spec)
+    const body = planCreate(this.#descriptor, this.#desired(spec), MARKER)
+    const created = await this.#api.create(collection.path, body)
+    this.#at = { collection, id: created.id }
+    this.#status = this.#descriptor.status(created, this.#descriptor.intent(spec, this.#status))
+  }
+
+  async #look(spec: CommonSpec): Promise<void> {
+    const { object } = await this.shown()
+    this.#status = this.#descriptor.status(object, { ...this.#status, ...this.#descriptor.intent(spec, this.#status) })
+  }
+
+  async #carryOut(operation: Operation, spec: CommonSpec): Promise<void> {
+    if ('target' in operation) return this.#carryOutChild(operation)
+    const { collection, id } = this.#place()
+    if (operation.type === 'update') {
+      const never = operation.fields.filter((field) => this.#descriptor.createOnly.includes(field))
+      if (never.length > 0) throw new Error(`an update with ${never}`)
+      await this.#api.update(collection.path, id, operation.body)
+      return
+    }
+    if (this.#descriptor.replacement?.first === 'delete') {
+      await this.end()
+      await this.#create(spec)
+    } else {
+      await this.#create(spec)
+      await this.#api.remove(`/${collection.path}/${id}`)
+    }
+  }
+
+  async #carryOutChild(operation: Extract<Operation, { target: 'child' }>): Promise<void> {
+    const path = this.#descriptor.children?.collection.path ?? ''
+    if (operation.type === 'create') await this.#api.create(path, operation.body)
+    else if (operation.type === 'update') await this.#api.update(path, operation.id, operation.body)
+    else await this.#api.remove(`/${path}/${operation.id}`)
+  }
+
+  #inputsOf(spec: CommonSpec): readonly string[] {
+    return this.#descriptor.inputs(spec).map(({ path, ref }) => `${path} ${this.#around.input(ref.key)}`)
+  }
+
+  #desired(spec: CommonSpec): Desired<CommonSpec> {
+    return {
+      spec,
+      status: this.#status,
+      id: (kind, ref) => this.#around.target(kind, ref).id,
+      target: (kind, ref) => this.#around.target(kind, ref),
+      input: (_source, { key }) => this.#around.input(key),
+      now: Date.now(),
+      marker: () => MARKER,
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import type { Shown } from './emulated-life.ts'
+
+type Body = Readonly<Record<string, unknown>>
+
+/** What the service settles by itself, anew for each object. */
+const OWN: ReadonlySet<string> = new Set([
+  'id',
+  'uri',
+  'created_at',
+  'addr',
+  'ns_targets',
+  'certificate_management_status',
+])
+const MODULES: readonly string[] = ['backend', 'ip_restriction', 'policy', 'mutual_tls', 'tls_termination']
+
+/**
+ * What of an object two have in common that were made from one spec, by the contract (`management-api.md`) and not by what the
+ * descriptors take for the same.
+ */
+export function meaningOf(spec: Body, { object, children }: Shown): unknown {
+  const kept = Object.entries(object).filter(([name]) => !OWN.has(name))
+  const fields = Object.fromEntries(kept.map(([name, value]) => [name, fieldMeaning(name, value, spec)]))
+  // Rules that come from elsewhere are no part of the policy's spec (`api-decisions.md`).
+  const rules = spec.rulesFrom === undefined ? children.map(ruleMeaning).toSorted(byText) : []
+  const text = JSON.stringify({ ...fields, ...ofCertificates(spec, object), rules })
+  return JSON.parse(text.replaceAll(object.id, 'its-id'))
+}
+
+function fieldMeaning(name: string, value: unknown, spec: Body): unknown {
+  if (MODULES.includes(name)) return moduleMeaning(value, spec)
+  switch (name) {
+    case 'hostports':
+    case 'principals':
+    case 'destinations':
+    case 'ip_policies':
+      return sorted(value)
+    case 'sources':
+      return sorted((value as readonly Body[]).map(({ type }) => type))
+    case 'acl':
+      return aclMeaning(value as readonly string[])
+    case 'cname_target':
+    case 'acme_challenge_cname_target':
+      return value === null ? null : 'one'
+    case 'ca_pem':
+      return String(value)
+        .match(/-----BEGIN CERTIFICATE-----[^-]*/g)
+        ?.map((block) => block.replaceAll(/\s/g, ''))
+    default:
+      return value
+  }
+}
+
+/** A disabled module does what none does: nothing. The lowest version is the service's to choose where the spec names none. */
+function moduleMeaning(value: unknown, { tlsTermination }: Body): unknown {
+  const module = value as Body | null
+  if (module === null || module.enabled === false) return null
+  const chosen = 'min_version' in module && (tlsTermination as Body | undefined)?.minVersion === undefined
+  const { min_version, ...rest } = module
+  const lists = Object.entries(chosen && (min_version === null || String(min_version) >= '1.2') ? rest : module)
+  return Object.fromEntries(
+    lists.map(([name, found]) => [name, /^(ip_policies|certificate_authorities)$/.test(name) ? sorted(found) : found]),
+  )
+}
+
+/** `*` is equivalent to no ACL (rule 6 of `§ Access credentials`); names of hosts have no case, labels have. */
+function aclMeaning(rules: readonly string[]): unknown {
+  const found = rules.map((rule) => (rule.includes('=') ? rule : rule.toLowerCase()))
+  return found.length === 1 && found[0] === '*' ? [] : sorted([...new Set(found)])
+}
+
+/**
+ * What is signed anew with each object: keys of authorities, certificates, the times that the spec leaves open, of which only the
+ * distance counts. A comment of a public key means nothing. Under a policy the certificate of a domain is the service's business.
+ */
+function ofCertificates({ validAfter, validUntil }: Body, object: Body): Body {
+  const { valid_after, valid_until, public_key, certificate_management_policy } = object
+  if (certificate_management_policy) return { certificate: null }
+  if (valid_until === undefined) {
+    if (public_key === undefined) return {}
+    return { public_key: 'key_type' in object && !('certificate' in object) ? null : keyMeaning(public_key) }
+  }
+  const seconds = (Date.parse(String(valid_until)) - Date.parse(String(valid_after))) / 1000
+  return {
+    certificate: null,
+    public_key: keyMeaning(public_key),
+    valid_after: validAfter === undefined ? null : valid_after,
+    valid_until: validAfter === undefined && validUntil === undefined ? `${seconds} s` : valid_until,
+  }
+}
+
+function keyMeaning(line: unknown): string {
+  return String(line).trim().split(' ').slice(0, 2).join(' ')
+}
+
+function ruleMeaning({ cidr, action, description, metadata }: Body): string {
+  return JSON.stringify([cidr, action, description, metadata])
+}
+
+function sorted(value: unknown): readonly unknown[] {
+  return (value as readonly unknown[]).toSorted((a, b) => byText(JSON.stringify(a), JSON.stringify(b)))
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}

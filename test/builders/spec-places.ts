@@ -1,0 +1,199 @@
+import fc, { type Arbitrary } from 'fast-check'
+import type { SeedSpec } from '../../src/emulator/admin/seed.ts'
+import { caPem, partnerCaPem } from './contract/ca-pem.ts'
+import { sshKeys } from './contract/ssh-keys.ts'
+import { moment, type Places } from './schema-specs.ts'
+
+const admitted = ['0.0.0.0/0', '::/0']
+
+/** Objects that generated specs refer to, with ids of their own. */
+export const PLACES_SEED: SeedSpec = {
+  objects: {
+    ip_policies: ['ipp_office', 'ipp_home', 'ipp_lab', 'ipp_open', 'ipp_other'].map((id) => ({ id })),
+    // A restriction of the API that a spec enforces must not shut the test out.
+    ip_policy_rules: ['ipp_office', 'ipp_home', 'ipp_lab'].flatMap((policy, index) =>
+      admitted.map((cidr, at) => ({ id: `ipr_${index}${at}`, ip_policy_id: policy, cidr, action: 'allow' })),
+    ),
+    reserved_domains: [
+      { id: 'rd_shop', domain: 'shop.tunnel.example' },
+      { id: 'rd_mine', domain: 'edge.example.org' },
+      { id: 'rd_wild', domain: '*.wild.tunnel.example' },
+    ],
+    reserved_addrs: [{ id: 'ra_one' }, { id: 'ra_two' }],
+    'backends/tunnel_group': ['bkdtg_blue', 'bkdtg_green', 'bkdtg_red'].map((id) => ({ id })),
+    certificate_authorities: ['ca_first', 'ca_second', 'ca_third'].map((id) => ({ id, ca_pem: caPem })),
+    ssh_certificate_authorities: ['sshca_team', 'sshca_other'].map((id) => ({ id })),
+    event_destinations: ['ed_log', 'ed_archive', 'ed_watch'].map((id) => ({
+      id,
+      format: 'json',
+      target: { kinesis: { stream_arn: 'arn', auth: { role: { role_arn: 'arn' } } } },
+    })),
+    bot_users: [
+      { id: 'bot_build', name: 'build' },
+      { id: 'bot_deploy', name: 'deploy' },
+    ],
+    tls_certificates: [{ id: 'cert_a' }, { id: 'cert_b' }],
+    endpoint_configurations: [{ id: 'ec_a' }, { id: 'ec_b' }],
+  },
+}
+
+/** Collection and id of what a reference by name leads to, by `Kind/name`. What specs refer to by id has no name. */
+export const NAMED: Readonly<Record<string, readonly [collection: string, id: string]>> = {
+  'IPPolicy/office': ['ip_policies', 'ipp_office'],
+  'IPPolicy/home': ['ip_policies', 'ipp_home'],
+  'IPPolicy/open': ['ip_policies', 'ipp_open'],
+  'ReservedDomain/shop': ['reserved_domains', 'rd_shop'],
+  'ReservedAddress/one': ['reserved_addrs', 'ra_one'],
+  'Backend/blue': ['backends/tunnel_group', 'bkdtg_blue'],
+  'Backend/green': ['backends/tunnel_group', 'bkdtg_green'],
+  'CertificateAuthority/first': ['certificate_authorities', 'ca_first'],
+  'CertificateAuthority/second': ['certificate_authorities', 'ca_second'],
+  'SSHCertificateAuthority/team': ['ssh_certificate_authorities', 'sshca_team'],
+  'EventDestination/log': ['event_destinations', 'ed_log'],
+  'EventDestination/archive': ['event_destinations', 'ed_archive'],
+  'BotUser/build': ['bot_users', 'bot_build'],
+}
+
+/** Collections of what specs refer to by id and need whole. */
+export const BY_ID: Readonly<Record<string, string>> = { rd_mine: 'reserved_domains', ra_two: 'reserved_addrs' }
+
+/** Texts of the Secrets and ConfigMaps that specs refer to, by key; both hold the same, under any name. */
+export const INPUTS: Readonly<Record<string, string>> = {
+  'ca.crt': caPem,
+  'partner.crt': `# partner\n${partnerCaPem.replaceAll('\n', '\r\n')}`,
+  'id.pub': `${sshKeys.ed25519}\n`,
+  'other.pub': sshKeys.ecdsa256,
+  one: 'first secret',
+  two: 'second secret',
+}
+
+/** References by name to some, by id to others. */
+function ref(names: readonly string[], ids: readonly string[]): Arbitrary<unknown> {
+  return fc.constantFrom(...names.map((name) => ({ name })), ...ids.map((id) => ({ id })))
+}
+
+function keyOf(...keys: readonly string[]): Arbitrary<unknown> {
+  return fc.tuple(fc.constantFrom('inputs', 'others'), fc.constantFrom(...keys)).map(([name, key]) => ({ name, key }))
+}
+
+const policies = ref(['office', 'home'], ['ipp_lab'])
+const backends = ref(['blue', 'green'], ['bkdtg_red'])
+
+const owner = { 'spec.ownerRef': ref(['build'], ['bot_deploy']) }
+const endpoint = fc.constantFrom('ec_a', 'ec_b')
+
+const acl: Places = {
+  'spec.acl[]': fc.oneof(
+    fc.constant('*'),
+    fc.constantFrom('bind:*.Tunnel.example', 'bind:shop.tunnel.example', 'bind:Shop.tunnel.example'),
+    fc.constantFrom('bind:1.tcp.tunnel.example:20000', 'bind:1.TCP.tunnel.example:20000'),
+    fc.constantFrom('bind:app=*', 'bind:App=shop', 'bind:*=shop', 'bind:a b='),
+  ),
+}
+
+const publicKey: Places = {
+  'spec.publicKey': fc.constantFrom(
+    sshKeys.ed25519,
+    `${sshKeys.ed25519}\n`,
+    sshKeys.ed25519.replace(' me@laptop', ''),
+    sshKeys.rsa,
+    sshKeys.ecdsa384,
+  ),
+  'spec.publicKeyFrom.secretKeyRef': keyOf('id.pub', 'other.pub'),
+  'spec.publicKeyFrom.configMapKeyRef': keyOf('id.pub', 'other.pub'),
+}
+
+/** The end lies behind every start, and ahead: a certificate that has expired is refused (`api-decisions.md § Values`). */
+const certificate: Places = {
+  ...publicKey,
+  'spec.sshCertificateAuthorityRef': ref(['team'], ['sshca_other']),
+  'spec.validAfter': moment(1971, 2050),
+  'spec.validUntil': moment(2060, 2099),
+}
+
+/** Of the service and others; a last label of digits alone is no domain's. */
+const domain = fc
+  .tuple(
+    fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/),
+    fc.constantFrom('tunnel.example', 'example.org', 'a.b.example'),
+  )
+  .map(([label, parent]) => `${label}.${parent}`)
+
+const tokens = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/)
+
+const auth = (member: string): Places => ({
+  [`spec.${member}.auth.creds.accessKeyIDSecretRef`]: keyOf('one', 'two'),
+  [`spec.${member}.auth.creds.secretAccessKeySecretRef`]: keyOf('one', 'two'),
+})
+
+const expression = fc.constantFrom('conn.tls.version == "1.0"', 'req.method == "GET" && size(req.path) > 3', 'true')
+
+const places: Readonly<Record<string, Places>> = {
+  IPPolicyRule: { 'spec.ipPolicyRef': ref(['open'], ['ipp_other']) },
+  IPRestriction: { 'spec.ipPolicyRefs[]': policies },
+  Backend: {
+    'spec.weighted.backends[].backendRef': backends,
+    'spec.failover.backendRefs[]': backends,
+    // Two names that differ in case alone are refused by the operator.
+    'spec.httpResponse.headers': fc
+      .uniqueArray(fc.tuple(tokens, fc.stringMatching(/^[^\r\n\0]{0,12}$/)), {
+        maxLength: 3,
+        selector: ([name]) => name.toLowerCase(),
+      })
+      .map((entries) => Object.fromEntries(entries)),
+  },
+  Edge: {
+    'spec.hostports[].host': fc.stringMatching(/^[a-z0-9]{1,9}$/).map((label) => `${label}.wild.tunnel.example`),
+    'spec.hostports[].reservedDomainRef': ref(['shop'], ['rd_mine']),
+    'spec.hostports[].reservedAddressRef': ref(['one'], ['ra_two']),
+    'spec.backend.backendRef': backends,
+    'spec.ipRestriction.ipPolicyRefs[]': policies,
+    'spec.mutualTLS.certificateAuthorityRefs[]': ref(['first', 'second'], ['ca_third']),
+    'spec.policy.inbound[].expressions[]': expression,
+    'spec.policy.outbound[].expressions[]': expression,
+  },
+  ReservedDomain: {
+    'spec.domain': fc.tuple(fc.constantFrom('', '*.'), domain).map(([wildcard, name]) => `${wildcard}${name}`),
+    'spec.certificateID': fc.constantFrom('cert_a', 'cert_b'),
+    'spec.httpEndpointConfigurationID': endpoint,
+    'spec.httpsEndpointConfigurationID': endpoint,
+  },
+  AgentIngress: { 'spec.domain': domain },
+  ReservedAddress: { 'spec.endpointConfigurationID': endpoint },
+  // Making an RSA key takes seconds.
+  SSHCertificateAuthority: {
+    'spec.privateKeyType': fc.constantFrom('ECDSA', 'ECDSA', 'ECDSA', 'ECDSA', 'Ed25519', 'Ed25519', 'RSA'),
+    'spec.keySize': fc.oneof({ weight: 9, arbitrary: fc.constant(2048) }, { weight: 1, arbitrary: fc.constant(4096) }),
+  },
+  SSHUserCertificate: {
+    ...certificate,
+    'spec.extensions': fc
+      .dictionary(fc.constantFrom('permit-pty', 'permit-user-rc', 'permit-X11-forwarding'), fc.constant(''))
+      .chain((flags) =>
+        fc.dictionary(fc.stringMatching(/^[a-z]{1,8}@example\.com$/), fc.string(), { maxKeys: 2 }).map((own) => {
+          return { ...flags, ...own }
+        }),
+      ),
+  },
+  SSHHostCertificate: certificate,
+  SSHCredential: { ...publicKey, ...acl, ...owner },
+  APIKey: owner,
+  TunnelCredential: { ...acl, ...owner },
+  CertificateAuthority: {
+    'spec.caPEM': fc.constantFrom(caPem, partnerCaPem, `text around it\n${caPem}\n`),
+    'spec.caPEMFrom.secretKeyRef': keyOf('ca.crt', 'partner.crt'),
+    'spec.caPEMFrom.configMapKeyRef': keyOf('ca.crt', 'partner.crt'),
+  },
+  EventDestination: {
+    ...auth('firehose'),
+    ...auth('kinesis'),
+    ...auth('cloudWatchLogs'),
+    'spec.monitor.apiKeySecretRef': keyOf('one', 'two'),
+  },
+  EventSubscription: { 'spec.destinationRefs[]': ref(['log', 'archive'], ['ed_watch']) },
+}
+
+/** Values for what a kind's schema leaves open: those that the account of `PLACES_SEED` takes. */
+export function placesOf(kind: string): Places {
+  return places[kind] ?? {}
+}

@@ -1,0 +1,123 @@
+import fc, { type Arbitrary } from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { RemoteObject } from '../../../src/api/types.ts'
+import { startEmulator } from '../../../src/emulator/emulator.ts'
+import { kinds } from '../../../src/kinds/index.ts'
+import type { CommonSpec } from '../../../src/managed/types/common.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
+import { ApiClient } from '../../builders/contract/api-client.ts'
+import { EmulatedLife, type Surroundings } from '../../builders/emulated-life.ts'
+import { meaningOf } from '../../builders/meaning.ts'
+import { SchemaCoverage } from '../../builders/schema-coverage.ts'
+import { withDefaults } from '../../builders/schema-rules.ts'
+import { changesFrom, pathsOf, type Spec } from '../../builders/schema-specs.ts'
+import { BY_ID, INPUTS, NAMED, PLACES_SEED, placesOf } from '../../builders/spec-places.ts'
+
+/** Fixed, so that a failure names the same specs again; more of them with GENERATED_SPECS. */
+const seed = 20261121
+const numRuns = Number(process.env.GENERATED_SPECS ?? 30)
+
+const managed = kinds.flatMap((descriptor) => {
+  if (descriptor.role !== 'managed') return []
+  return [{ kind: descriptor.definition.kind, descriptor, schema: toStructural(descriptor.definition.spec, 'spec') }]
+})
+
+let emulator: Awaited<ReturnType<typeof startEmulator>>
+let api: ApiClient
+const objects = new Map<string, RemoteObject>()
+
+beforeAll(async () => {
+  emulator = await startEmulator({ certSeconds: 1 })
+  api = new ApiClient(emulator.url, emulator.apiKey)
+  emulator.admin.seed(PLACES_SEED)
+  for (const [path, id] of [
+    ...Object.values(NAMED),
+    ...Object.entries(BY_ID).map(([id, path]) => [path, id] as const),
+  ]) {
+    objects.set(id, await api.get(path, id))
+  }
+})
+
+afterAll(() => emulator.close())
+
+const around: Surroundings = {
+  target: (kind, { name, id }) => {
+    const found = id ?? NAMED[`${kind}/${name}`]?.[1]
+    if (found === undefined) throw new Error(`there is no ${kind}/${name}`)
+    return { id: found, object: objects.get(found) }
+  },
+  input: (key) => {
+    const text = INPUTS[key]
+    if (text === undefined) throw new Error(`there is no input ${key}`)
+    return text
+  },
+}
+
+type Change = readonly [before: Spec, after: Spec]
+
+/** From many changes those that show something of the schema which the ones before did not. */
+function telling(schema: SchemaNode, changes: Arbitrary<Change>): [Change][] {
+  const coverage = new SchemaCoverage(schema)
+  return fc
+    .sample(changes, { seed, numRuns: 200 })
+    .filter((specs) => {
+      const missing = coverage.missing().length
+      for (const spec of specs) coverage.count(spec)
+      return coverage.missing().length < missing
+    })
+    .map((change): [Change] => [change])
+}
+
+describe.each(managed)('any spec of $kind', ({ kind, descriptor, schema }) => {
+  test('is taken, needs no second look, and comes to the same whatever was before', { timeout: 600_000 }, async () => {
+    const coverage = new SchemaCoverage(schema)
+    const changes = changesFrom(schema, placesOf(kind))
+    const property = fc.asyncProperty(changes, async (specs) => {
+      for (const spec of specs) {
+        coverage.count(spec)
+        expect(descriptor.problems(spec as CommonSpec)).toEqual([])
+      }
+      const [before, after] = specs
+      expect(await lived(descriptor, schema, [before, after])).toEqual(await lived(descriptor, schema, [after]))
+    })
+    const examples = telling(schema, changes)
+    await fc.assert(property, { seed, examples, numRuns: examples.length + numRuns })
+    console.info(`${kind}, how often: ${coverage.summary()}`)
+    expect(coverage.missing()).toEqual([])
+  })
+})
+
+type Managed = (typeof managed)[number]['descriptor']
+
+/** What the object is in the end that followed these specs, one after the other. */
+async function lived(descriptor: Managed, schema: SchemaNode, specs: readonly Spec[]): Promise<unknown> {
+  const life = new EmulatedLife(api, descriptor, around)
+  const last = specs.at(-1) ?? {}
+  try {
+    for (const spec of specs) await life.settle(withDefaults(schema, spec) as CommonSpec)
+    // A default says the same whether the apiserver filled it in or not.
+    expect(await life.left(last)).toEqual([])
+    const shown = await life.shown()
+    return { shown: meaningOf(last, shown), stored: storedSecrets(descriptor, shown.object.id) }
+  } finally {
+    await life.end()
+  }
+}
+
+/** What the API keeps of the fields that it does not show. */
+function storedSecrets({ secretFields, collections }: Managed, id: string): readonly unknown[] {
+  if (secretFields.length === 0) return []
+  const accounts = Object.values(emulator.admin.snapshot().accounts)
+  const stored = accounts.flatMap(({ objects: held }) => collections.flatMap(({ path }) => held[path] ?? []))
+  const found = stored.find((each) => each.id === id)
+  return secretFields.map((field) => found?.[field])
+}
+
+test('values are given only for places that there are', () => {
+  const stale = managed.flatMap(({ kind, schema }) => {
+    const paths = pathsOf(schema)
+    return Object.keys(placesOf(kind)).filter((path) => !paths.includes(path))
+  })
+  expect(stale).toEqual([])
+})
