@@ -134,6 +134,37 @@ test('an internal error of the service is waited out and recovers alone', async 
   expectPolledAt(provisioningJob?.retriesAt, polls(world, mark, statusOf(failing)))
 })
 
+test('an agent ingress shows the NS records that delegate its domain, and is Ready once they are there, untouched', async () => {
+  await using world = await openBehind()
+  await world.apply('AgentIngress', 'agents', { domain: 'agents.example.com', ...managed })
+  const failing = await world.until('AgentIngress', 'agents', 'is stalled', (cr) => {
+    return conditionOf(cr, 'Stalled')?.reason === 'DNSError'
+  })
+  const [remote] = await world.remote('agent_ingresses')
+  const targets = ((remote?.ns_targets ?? []) as readonly string[]).toSorted()
+  expect(targets).toHaveLength(2)
+  const records = targets.map((value) => ({ name: 'agents.example.com', type: 'NS', value }))
+  expect(failing.status).toMatchObject({
+    uri: `/agent_ingresses/${failing.status?.id}`,
+    nsTargets: targets,
+    regionDomains: expect.arrayContaining(['eu.agents.example.com']),
+    dnsRecords: records,
+  })
+  expect(conditionsOf(failing)).toMatchObject({ Ready: 'False DNSError', DNSReady: 'False DNSError' })
+  const mark = world.mark()
+  for (const record of records) world.emulator.admin.putDns(record)
+  catchUp(world)
+  const ready = await world.ready('AgentIngress', 'agents')
+  expect(conditionsOf(ready)).toEqual({
+    Ready: 'True Available',
+    Synced: 'True InSync',
+    CertificateReady: 'True CertificateIssued',
+    DNSReady: 'True CertificateIssued',
+  })
+  expect(statusOf(ready).renewsAt).toEqual(expect.any(String))
+  expect(world.writes(mark)).toEqual([])
+})
+
 test('a domain of the service is pending first, and Ready with its certificate', async () => {
   await using world = await World.open()
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.tunnel.example', ...managed })
