@@ -72,7 +72,7 @@ const step = fc.oneof(
 )
 
 /** A step of a story, and how long the world runs on after it. */
-type Step = (typeof step extends fc.Arbitrary<infer T> ? T : never) & { readonly thenMs: number }
+export type Step = (typeof step extends fc.Arbitrary<infer T> ? T : never) & { readonly thenMs: number }
 
 const thenMs = fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 25, 60, 600, 1500, 4000)
 
@@ -91,7 +91,10 @@ export async function liveWithTokens(story: readonly Step[]): Promise<ModelWorld
   world.apiFaults.length = 0
   world.kubeFaults.length = 0
   world.duringPost = undefined
-  for (const { metadata } of foreignSecrets(world)) world.kube.delete(secretType, metadata)
+  for (const secret of foreignSecrets(world)) {
+    if (!isUntouched(secret)) world.violations.push(`somebody else's Secret was touched: ${secret.metadata.name}`)
+    world.kube.delete(secretType, secret.metadata)
+  }
   // Longer than the slow retry of what was refused, with its jitter, and as many drift passes.
   await world.clock.advance(720_000)
   world.kube.collectGarbage(secretType)
@@ -198,11 +201,11 @@ async function forget(
 }
 
 /** Secrets that are not the operator's to touch. */
-export function foreignSecrets(world: ModelWorld): readonly Secret[] {
+function foreignSecrets(world: ModelWorld): readonly Secret[] {
   return secrets(world).filter(({ metadata }) => metadata.labels?.foreign === 'true')
 }
 
-export function isUntouched({ data, metadata: { annotations, ownerReferences } }: Secret): boolean {
+function isUntouched({ data, metadata: { annotations, ownerReferences } }: Secret): boolean {
   return JSON.stringify(data) === JSON.stringify(FOREIGN) && annotations === undefined && ownerReferences === undefined
 }
 

@@ -1,7 +1,51 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { reportedOrphans } from '../../builders/model-story.ts'
-import { foreignSecrets, isUntouched, liveWithTokens, tokenReports, tokenStories } from '../../builders/token-story.ts'
+import { liveWithTokens, type Step, tokenReports, tokenStories } from '../../builders/token-story.ts'
+
+/** Stories that once ended badly. */
+const regressions: readonly (readonly Step[])[] = [
+  // A Secret that was reserved under the name that the spec had before stayed behind.
+  [
+    { type: 'apply', subject: 1, spec: 0, thenMs: 0 },
+    { type: 'api fault', fault: 'lost', thenMs: 1 },
+    { type: 'apply', subject: 1, spec: 1, thenMs: 0 },
+    { type: 'api fault', fault: 'lost', thenMs: 0 },
+  ],
+  // An object that was found again, but not yet stored, was forgotten when the process died while it was being replaced.
+  [
+    { type: 'apply', subject: 0, spec: 0, thenMs: 0 },
+    { type: 'delete', subject: 1, thenMs: 4000 },
+    { type: 'restore', subject: 0, collect: true, thenMs: 25 },
+    { type: 'restore', subject: 1, collect: false, thenMs: 0 },
+  ],
+  // A token that had moved to another key, by a write without an answer, stayed under the former one too.
+  [
+    { type: 'apply', subject: 0, spec: 2, thenMs: 0 },
+    { type: 'crash', downMs: 0, thenMs: 1500 },
+    { type: 'apply', subject: 0, spec: 0, thenMs: 0 },
+    { type: 'meddle', subject: 0, how: 'forget', thenMs: 0 },
+    { type: 'kube fault', fault: 'lost', thenMs: 0 },
+  ],
+  // A spec that came back to a Secret with a key of somebody else was refused it.
+  [
+    { type: 'apply', subject: 0, spec: 0, thenMs: 25 },
+    { type: 'apply', subject: 0, spec: 1, thenMs: 0 },
+    { type: 'meddle', subject: 0, how: 'add', thenMs: 0 },
+    { type: 'api fault', fault: 'lost', thenMs: 25 },
+    { type: 'apply', subject: 0, spec: 0, thenMs: 0 },
+    { type: 'kube fault', fault: 'lost', thenMs: 0 },
+  ],
+  // A token that was altered while the status was lost was believed.
+  [
+    { type: 'apply', subject: 0, spec: 0, thenMs: 0 },
+    { type: 'kube fault', fault: 'lost', thenMs: 600 },
+    { type: 'kube fault', fault: 'unsent', thenMs: 0 },
+    { type: 'lose status', subject: 0, thenMs: 10 },
+    { type: 'collect garbage', thenMs: 10 },
+    { type: 'meddle', subject: 0, how: 'alter', thenMs: 0 },
+  ],
+]
 
 test('whatever gets lost, dies or interferes, at rest there is one object for each token, the Secret holds it, and then silence', async () => {
   await fc.assert(
@@ -11,7 +55,6 @@ test('whatever gets lost, dies or interferes, at rest there is one object for ea
       const meddled = story.some(({ type }) => ['meddle', 'restore', 'collect garbage'].includes(type))
       expect(world.violations.filter((what) => !meddled || !what.startsWith('POST without a Secret'))).toEqual([])
       expect(world.bugs).toEqual([])
-      expect(foreignSecrets(world).filter((secret) => !isUntouched(secret))).toEqual([])
       const orphans = reportedOrphans(world)
       const doubled = story.filter((step) => step.type === 'api fault' && step.fault === 'doubled')
       expect(orphans.length).toBeLessThanOrEqual(doubled.length)
@@ -37,6 +80,6 @@ test('whatever gets lost, dies or interferes, at rest there is one object for ea
       expect(world.writes.slice(length)).toEqual([])
       world.kill()
     }),
-    { numRuns: 150, seed: 20_261_121 },
+    { numRuns: 150, seed: 20_261_121, examples: regressions.map((story) => [story]) },
   )
 }, 120_000)
