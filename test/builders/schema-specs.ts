@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { SchemaNode } from '../../src/schema/schema-node.ts'
-import { keepsAllRules, keepsRules, withFixedFields } from './schema-rules.ts'
+import { keepsRules } from './schema-rules.ts'
 
 export type Spec = Readonly<Record<string, unknown>>
 
@@ -15,23 +15,6 @@ const LONG = 4096
 /** Any spec that the schema and its rules take. */
 export function specsFrom(node: SchemaNode, places: Places): Arbitrary<Spec> {
   return arbitraryOf(node, places, 'spec') as Arbitrary<Spec>
-}
-
-/** A spec and another that may take its place: of all its fields, or of some. */
-export function changesFrom(node: SchemaNode, places: Places): Arbitrary<readonly [Spec, Spec]> {
-  const fields = Object.keys(node.properties ?? {})
-  const spec = specsFrom(node, places)
-  const which = fc.oneof(fc.constant(fields), fc.subarray(fields, { minLength: 1 }))
-  return fc
-    .tuple(spec, spec, which)
-    .map(([before, other, taken]): readonly [Spec, Spec | undefined] => {
-      const source = (field: string): Spec => (taken.includes(field) ? other : before)
-      const present = fields.filter((field) => source(field)[field] !== undefined)
-      const mixed = Object.fromEntries(present.map((field) => [field, source(field)[field]]))
-      const possible = [mixed, other].map((after) => withFixedFields(node, before, after))
-      return [before, possible.find((after) => keepsAllRules(node, after, 'spec'))]
-    })
-    .filter((change): change is readonly [Spec, Spec] => change[1] !== undefined)
 }
 
 /** Paths of the schema, as `Places` names them. */

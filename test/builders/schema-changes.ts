@@ -1,0 +1,79 @@
+import fc, { type Arbitrary } from 'fast-check'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
+import { SchemaCoverage } from './schema-coverage.ts'
+import { keepsAllRules, withFixedFields } from './schema-rules.ts'
+import { type Places, type Spec, specsFrom } from './schema-specs.ts'
+
+/** A spec and one that may take its place. */
+export type Change = readonly [before: Spec, after: Spec]
+
+type Transition = 'added' | 'changed' | 'removed'
+
+/** Specs to make examples of. */
+const POOL = 150
+/** Pairs of them that are looked at for each field. */
+const PAIRS = 400
+
+/** A spec, and another in all of its fields or in some. */
+export function changesFrom(node: SchemaNode, places: Places): Arbitrary<Change> {
+  const fields = fieldsOf(node)
+  const spec = specsFrom(node, places)
+  const which = fc.oneof(fc.constant(fields), fc.subarray([...fields], { minLength: 1 }))
+  return fc
+    .tuple(spec, spec, which)
+    .map(([before, other, taken]) => [
+      before,
+      changed(node, before, other, taken) ?? changed(node, before, other, fields),
+    ])
+    .filter((change): change is [Spec, Spec] => change[1] !== undefined)
+}
+
+/**
+ * Changes of each field by itself, where the rules allow it: set, given another value, and taken out. Then changes that show what
+ * else the schema has and these lack.
+ */
+export function exampleChanges(node: SchemaNode, places: Places, seed: number): readonly Change[] {
+  const pool = fc.sample(specsFrom(node, places), { seed, numRuns: POOL })
+  const coverage = new SchemaCoverage(node)
+  const found = fieldsOf(node).flatMap((field) => changesOf(node, pool, field))
+  for (const spec of found.flat()) coverage.count(spec)
+  for (const [index, before] of pool.entries()) {
+    const missing = coverage.missing().length
+    const other = pool[(index + 1) % pool.length] ?? before
+    const after = changed(node, before, other, fieldsOf(node))
+    for (const spec of [before, after ?? before]) coverage.count(spec)
+    if (coverage.missing().length < missing) found.push([before, after ?? before])
+  }
+  return found
+}
+
+/** Fields that a change touches. */
+export function touched([before, after]: Change): readonly string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+}
+
+function changesOf(node: SchemaNode, pool: readonly Spec[], field: string): readonly Change[] {
+  const found = new Map<Transition, Change>()
+  for (let pair = 0; pair < PAIRS && found.size < 3; pair += 1) {
+    const before = pool[pair % pool.length] ?? {}
+    const after = changed(node, before, pool[(7 * pair + 1) % pool.length] ?? {}, [field])
+    if (after === undefined || !touched([before, after]).includes(field)) continue
+    const transition = before[field] === undefined ? 'added' : after[field] === undefined ? 'removed' : 'changed'
+    if (!found.has(transition)) found.set(transition, [before, after])
+  }
+  return [...found.values()]
+}
+
+/** `before` with the fields `taken` as `other` has them, as far as they may change; undefined when the rules refuse that. */
+function changed(node: SchemaNode, before: Spec, other: Spec, taken: readonly string[]): Spec | undefined {
+  const source = (field: string): Spec => (taken.includes(field) ? other : before)
+  const present = fieldsOf(node).filter((field) => source(field)[field] !== undefined)
+  const mixed = Object.fromEntries(present.map((field) => [field, source(field)[field]]))
+  const after = withFixedFields(node, before, mixed)
+  return keepsAllRules(node, after, 'spec') ? after : undefined
+}
+
+function fieldsOf(node: SchemaNode): readonly string[] {
+  return Object.keys(node.properties ?? {})
+}
