@@ -15,9 +15,9 @@ const BLOCK = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g
 const LABEL = /-----BEGIN ([^-]*)-----/g
 
 /**
- * One or more X.509 certificates in PEM, each of a certificate authority by its basic constraints
- * (`api-decisions.md § Values`). Text between them is allowed and kept to the letter; any other kind of block is refused,
- * above all a private key, since what is uploaded is shown again.
+ * One or more X.509 certificates in PEM. Text between them is allowed and kept to the letter; any other kind of block is refused,
+ * above all a private key, since what is uploaded is shown again. What the blocks hold is for `authorityFacts` to judge, so
+ * that each certificate is parsed once.
  */
 export const caPem: Reader<string> = reader(
   { type: 'string', description: 'X.509 certificates in PEM, each of a certificate authority.' },
@@ -26,21 +26,25 @@ export const caPem: Reader<string> = reader(
     const labels = [...value.matchAll(LABEL)].map(([, label = '']) => label)
     const other = labels.find((label) => label !== 'CERTIFICATE')
     if (other !== undefined) throw invalid(at, `holds a ${JSON.stringify(other)} beside certificates`)
-    const certificates = certificatesIn(value, at)
-    if (certificates.length === 0) throw invalid(at, 'holds no certificate in PEM')
-    if (certificates.length < labels.length) throw invalid(at, 'a certificate has no proper end')
-    certificates.forEach((certificate, index) => {
-      if (!certificate.isAuthority) throw invalid(at, `certificate ${index + 1} is not of a certificate authority`)
-    })
+    const blocks = blocksIn(value).length
+    if (blocks === 0) throw invalid(at, 'holds no certificate in PEM')
+    if (blocks < labels.length) throw invalid(at, 'a certificate has no proper end')
     return value
   },
 )
 
-/** What the API shows of an uploaded authority besides its PEM, which `caPem` has accepted: the facts of its first certificate. */
-export function authorityFacts(pem: string): JsonObject {
-  const [first] = certificatesIn(pem, 'ca_pem')
-  if (first === undefined) throw invalid('ca_pem', 'holds no certificate in PEM')
-  return first.facts
+/**
+ * What the API shows of an uploaded authority besides its PEM, which `caPem` has accepted: the facts of its first certificate.
+ * Each must be of a certificate authority by its basic constraints (`api-decisions.md § Values`), or it is refused naming `at`.
+ */
+export function authorityFacts(pem: string, at: string): JsonObject {
+  const [first, ...others] = blocksIn(pem)
+  if (first === undefined) throw invalid(at, 'holds no certificate in PEM')
+  const facts = factsOf(first, 1, at)
+  others.forEach((content, index) => {
+    factsOf(content, index + 2, at)
+  })
+  return facts
 }
 
 /** In the order of their bits (RFC 5280 § 4.2.1.3). */
@@ -67,20 +71,29 @@ const PURPOSES: Readonly<Record<string, string>> = {
   '1.3.6.1.5.5.7.3.9': 'ocspSigning',
 }
 
+/** What stands between the lines of each block. */
+function blocksIn(pem: string): readonly string[] {
+  return [...pem.matchAll(BLOCK)].map(([, content = '']) => content)
+}
+
+/** The response fields that follow from the certificate with this number. */
+function factsOf(content: string, number: number, at: string): JsonObject {
+  const { isAuthority, facts } = readAt(content, number, at)
+  if (!isAuthority) throw invalid(at, `certificate ${number} is not of a certificate authority`)
+  return facts
+}
+
 interface Certificate {
   readonly isAuthority: boolean
-  /** The response fields that follow from it. */
   readonly facts: JsonObject
 }
 
-function certificatesIn(pem: string, at: string): Certificate[] {
-  return [...pem.matchAll(BLOCK)].map(([, content = ''], index) => {
-    try {
-      return read(new X509Certificate(Buffer.from(content, 'base64')))
-    } catch {
-      throw invalid(at, `certificate ${index + 1} cannot be read as X.509`)
-    }
-  })
+function readAt(content: string, number: number, at: string): Certificate {
+  try {
+    return read(new X509Certificate(Buffer.from(content, 'base64')))
+  } catch {
+    throw invalid(at, `certificate ${number} cannot be read as X.509`)
+  }
 }
 
 /** The library decodes a part when it is asked for, and throws then. */

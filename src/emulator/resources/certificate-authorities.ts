@@ -17,7 +17,7 @@ export const certificateAuthorities: Resource = {
   served: true,
   fields: { ...DESCRIBED, ca_pem: fixed(mandatory(caPem)) },
   prepare: ({ before, next }) => {
-    if (before === undefined) Object.assign(next, authorityFacts(textOf(next, 'ca_pem')))
+    if (before === undefined) Object.assign(next, authorityFacts(textOf(next, 'ca_pem'), 'ca_pem'))
   },
   shows: {
     ...SHOWN_TEXTS,
