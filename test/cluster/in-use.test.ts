@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
 import { caPem } from '../builders/contract/ca-pem.ts'
+import { sshKeys } from '../builders/contract/ssh-keys.ts'
 import { until } from './support/wait.ts'
 import { conditionOf, World } from './support/world.ts'
 
@@ -11,6 +12,15 @@ const office: Spec = { rules }
 const shop: Spec = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
 const sink: Spec = {
   kinesis: { streamARN: 'arn:aws:kinesis:eu:1:stream/a', auth: { role: { roleARN: 'arn:aws:iam::1:role/a' } } },
+}
+const pipeline: Spec = { name: 'Deployment pipeline' }
+const certified = (principal: string, output: Spec = {}): Spec => {
+  return {
+    sshCertificateAuthorityRef: { name: 'team' },
+    publicKey: sshKeys.ed25519,
+    principals: [principal],
+    ...output,
+  }
 }
 
 interface Use {
@@ -34,6 +44,15 @@ const uses: readonly Use[] = [
       'split',
       { type: 'Weighted', weighted: { backends: [{ backendRef: { name: 'shop' }, weight: 1 }] } },
       'backends/weighted',
+    ],
+  },
+  {
+    target: ['Backend', 'shop', shop, 'backends/tunnel_group'],
+    user: [
+      'Backend',
+      'chain',
+      { type: 'Failover', failover: { backendRefs: [{ name: 'shop' }] } },
+      'backends/failover',
     ],
   },
   {
@@ -61,6 +80,45 @@ const uses: readonly Use[] = [
       'front',
       { protocol: 'TCP', hostports: [{ reservedAddressRef: { name: 'database' } }] },
       'edges/tcp',
+    ],
+  },
+  {
+    target: ['IPPolicy', 'office', office, 'ip_policies'],
+    user: ['IPRestriction', 'agents', { type: 'agent', ipPolicyRefs: [{ name: 'office' }] }, 'ip_restrictions'],
+  },
+  {
+    target: ['CertificateAuthority', 'partners', { caPEM: caPem }, 'certificate_authorities'],
+    user: [
+      'Edge',
+      'front',
+      { protocol: 'TLS', mutualTLS: { certificateAuthorityRefs: [{ name: 'partners' }] } },
+      'edges/tls',
+    ],
+  },
+  {
+    target: ['BotUser', 'pipeline', pipeline, 'bot_users'],
+    user: ['APIKey', 'deploy', { ownerRef: { name: 'pipeline' } }, 'api_keys'],
+  },
+  {
+    target: ['BotUser', 'pipeline', pipeline, 'bot_users'],
+    user: ['TunnelCredential', 'agent', { ownerRef: { name: 'pipeline' } }, 'credentials'],
+  },
+  {
+    target: ['BotUser', 'pipeline', pipeline, 'bot_users'],
+    user: ['SSHCredential', 'kiosk', { ownerRef: { name: 'pipeline' }, publicKey: sshKeys.ed25519 }, 'ssh_credentials'],
+  },
+  // The API would let an authority go, and then nothing could be signed for these any more.
+  {
+    target: ['SSHCertificateAuthority', 'team', {}, 'ssh_certificate_authorities'],
+    user: ['SSHUserCertificate', 'alice', certified('alice', { secretName: 'certificate' }), 'ssh_user_certificates'],
+  },
+  {
+    target: ['SSHCertificateAuthority', 'team', {}, 'ssh_certificate_authorities'],
+    user: [
+      'SSHHostCertificate',
+      'database',
+      certified('db.example.com', { configMapName: 'certificate' }),
+      'ssh_host_certificates',
     ],
   },
 ]

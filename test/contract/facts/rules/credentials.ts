@@ -100,7 +100,7 @@ export const credentialRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       'unit/kinds/ssh-credential.test.ts > its owner stands in the status, and bots that own it are referred to',
-      'unit/managed/wakeups.test.ts > a resource > that is to be deleted is woken when a referrer lets go of it or goes away',
+      'cluster/in-use.test.ts > BotUser/pipeline, which …',
     ),
     refusal: { status: 409 },
   },

@@ -40,6 +40,7 @@ export const ipRestrictionRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       'unit/kinds/ip-restriction.test.ts > it uses the policies that it has at the API, so that these are not deleted under it',
+      'cluster/in-use.test.ts > IPPolicy/office, which IPRestriction/…',
     ),
     refusal: { status: 403 },
   },

@@ -26,7 +26,7 @@ export const objectRules: readonly RuleFact[] = [
     statement: 'an IP policy in use may be deleted, takes its rules with it, and the edge goes on referring to it',
     source: 'management-api.md § States and transitions',
     due: 'now',
-    operator: heldBy('cluster/in-use.test.ts > IPPolicy/office, which …'),
+    operator: heldBy('cluster/in-use.test.ts > IPPolicy/office, which Edge/…'),
   },
   {
     id: 'policies.cidr-canonical',
@@ -64,7 +64,7 @@ export const objectRules: readonly RuleFact[] = [
     statement: 'a backend that an edge uses cannot be deleted, and the refusal names the edge',
     source: behaviour,
     due: 'now',
-    operator: heldBy('cluster/in-use.test.ts > Backend/shop, which …'),
+    operator: heldBy('cluster/in-use.test.ts > Backend/shop, which Edge/…'),
     refusal: { status: 409 },
   },
   {
@@ -73,7 +73,7 @@ export const objectRules: readonly RuleFact[] = [
       'a backend that a weighted or failover backend lists cannot be deleted, and the refusal names the parent',
     source: behaviour,
     due: 'now',
-    operator: heldBy('cluster/in-use.test.ts > Backend/shop, which …'),
+    operator: heldBy('cluster/in-use.test.ts > Backend/shop, which Backend/…'),
     refusal: { status: 409 },
   },
   {
@@ -99,10 +99,7 @@ export const objectRules: readonly RuleFact[] = [
     statement: 'a certificate authority that an edge uses cannot be deleted',
     source: behaviour,
     due: 'now',
-    operator: heldBy(
-      'unit/managed/wakeups.test.ts > a resource > that is to be deleted is woken when a referrer lets go of it or goes away',
-      'unit/managed/verdict.test.ts > every error has its verdict > ApiError Conflict: stalled,terminal,Conflict',
-    ),
+    operator: heldBy('cluster/in-use.test.ts > CertificateAuthority/partners, which …'),
     refusal: { status: 409 },
   },
   {
@@ -114,6 +111,7 @@ export const objectRules: readonly RuleFact[] = [
     operator: heldBy(
       'unit/kinds/edge.test.ts > a domain or address is in use while an edge listens on it',
       'cluster/in-use.test.ts > ReservedDomain/shop, which …',
+      'cluster/in-use.test.ts > ReservedAddress/database, which …',
     ),
     refusal: { status: 409 },
   },

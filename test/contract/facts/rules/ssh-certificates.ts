@@ -13,9 +13,7 @@ export const sshCertificateRules: readonly RuleFact[] = [
     statement: 'an SSH certificate authority may be deleted and its certificates stay',
     source: behaviour,
     due: 'now',
-    operator: serverOnly(
-      'a certificate goes on being valid; the operator keeps an authority while certificates of its own refer to it',
-    ),
+    operator: heldBy('cluster/in-use.test.ts > SSHCertificateAuthority/team, which …'),
   },
   {
     id: 'ssh-ca.defaults',
