@@ -13,7 +13,7 @@ import { meaningOf } from '../../builders/meaning.ts'
 import { type Change, changesFrom, exampleChanges, touched } from '../../builders/schema-changes.ts'
 import { SchemaCoverage } from '../../builders/schema-coverage.ts'
 import { withDefaults } from '../../builders/schema-rules.ts'
-import { pathsOf, type Spec } from '../../builders/schema-specs.ts'
+import { pathsOf, type Spec, specsFrom } from '../../builders/schema-specs.ts'
 import { BY_ID, INPUTS, NAMED, PLACES_SEED, placesOf } from '../../builders/spec-places.ts'
 
 /** Fixed, so that a failure names the same specs again; more of them with GENERATED_SPECS. */
@@ -43,17 +43,33 @@ beforeAll(async () => {
 
 afterAll(() => emulator.close())
 
-const around: Surroundings = {
-  target: (kind, { name, id }) => {
-    const found = id ?? NAMED[`${kind}/${name}`]?.[1]
-    if (found === undefined) throw new Error(`there is no ${kind}/${name}`)
-    return { id: found, object: objects.get(found) }
-  },
-  input: (key) => {
-    const text = INPUTS[key]
-    if (text === undefined) throw new Error(`there is no input ${key}`)
-    return text
-  },
+type Texts = Readonly<Record<string, string>>
+
+/** What the Secrets and ConfigMaps hold after each text has been given another. */
+const CHANGED: Texts = Object.fromEntries(
+  [
+    ['one', 'two'],
+    ['id.pub', 'other.pub'],
+    ['ca.crt', 'partner.crt'],
+  ].flatMap(([key = '', other = '']) => [
+    [key, INPUTS[other] ?? ''],
+    [other, INPUTS[key] ?? ''],
+  ]),
+)
+
+function surroundings(texts: () => Texts): Surroundings {
+  return {
+    target: (kind, { name, id }) => {
+      const found = id ?? NAMED[`${kind}/${name}`]?.[1]
+      if (found === undefined) throw new Error(`there is no ${kind}/${name}`)
+      return { id: found, object: objects.get(found) }
+    },
+    input: (key) => {
+      const text = texts()[key]
+      if (text === undefined) throw new Error(`there is no input ${key}`)
+      return text
+    },
+  }
 }
 
 /** Top-level fields that a rule keeps as they were at create. */
@@ -73,7 +89,8 @@ describe.each(managed)('any spec of $kind', ({ kind, descriptor, schema }) => {
         expect(descriptor.problems(spec as CommonSpec)).toEqual([])
       }
       const [before, after] = specs
-      expect(await lived(descriptor, schema, [before, after])).toEqual(await lived(descriptor, schema, [after]))
+      const changed = await lived(descriptor, schema, [{ spec: before }, { spec: after }])
+      expect(changed).toEqual(await lived(descriptor, schema, [{ spec: after }]))
     })
     const given = examples.map((change): [Change] => [change])
     await fc.assert(property, { seed, examples: given, numRuns: given.length + numRuns })
@@ -88,14 +105,46 @@ describe.each(managed)('any spec of $kind', ({ kind, descriptor, schema }) => {
   })
 })
 
+const withInputs = managed.flatMap((each) => {
+  const takes = fc
+    .sample(specsFrom(each.schema, placesOf(each.kind)), { seed, numRuns: 60 })
+    .filter((spec) => each.descriptor.inputs(spec as CommonSpec).length > 0)
+  return takes.length === 0 ? [] : [{ ...each, specs: takes.slice(0, 8) }]
+})
+
+test.each(withInputs)(
+  'a $kind comes to the same whatever its Secret held before',
+  async ({ descriptor, schema, specs }) => {
+    for (const spec of specs) {
+      const changed = await lived(descriptor, schema, [{ spec }, { spec, texts: CHANGED }])
+      expect(changed).toEqual(await lived(descriptor, schema, [{ spec, texts: CHANGED }]))
+      expect(changed).not.toEqual(await lived(descriptor, schema, [{ spec }]))
+    }
+  },
+)
+
 type Managed = (typeof managed)[number]['descriptor']
 
-/** What the object is in the end that followed these specs, one after the other. */
-async function lived(descriptor: Managed, schema: SchemaNode, specs: readonly Spec[]): Promise<unknown> {
-  const life = new EmulatedLife(api, descriptor, around)
-  const last = specs.at(-1) ?? {}
+interface Step {
+  readonly spec: Spec
+  /** What Secrets and ConfigMaps hold. Default: `INPUTS`. */
+  readonly texts?: Texts
+}
+
+/** What the object is in the end that was made to follow these, one after the other. */
+async function lived(descriptor: Managed, schema: SchemaNode, steps: readonly Step[]): Promise<unknown> {
+  let texts = INPUTS
+  const life = new EmulatedLife(
+    api,
+    descriptor,
+    surroundings(() => texts),
+  )
+  const last = steps.at(-1)?.spec ?? {}
   try {
-    for (const spec of specs) await life.settle(withDefaults(schema, spec) as CommonSpec)
+    for (const step of steps) {
+      texts = step.texts ?? INPUTS
+      await life.settle(withDefaults(schema, step.spec) as CommonSpec)
+    }
     // A default says the same whether the apiserver filled it in or not.
     expect(await life.left(last)).toEqual([])
     const shown = await life.shown()
