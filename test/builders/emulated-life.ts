@@ -17,7 +17,7 @@ export interface Shown {
 }
 
 /** The metadata of objects for which the spec names none. */
-const MARKER = 'marker'
+export const MARKER = 'marker'
 /** A replacement, what its new object lacks, and nothing more. */
 const MOST_ROUNDS = 3
 
