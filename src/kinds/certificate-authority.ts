@@ -7,6 +7,7 @@ import { list, object, text, timestamp } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
+import { lookAgainIn } from './look-again.ts'
 import { common } from './names.ts'
 import { comparablePEM, pemProblem } from './pem.ts'
 import { cut, given, textOf, textsOf, timeOf } from './remote.ts'
@@ -109,9 +110,6 @@ function namesOf(value: unknown): readonly string[] | undefined {
   return names.length === 0 ? undefined : names.map((name) => cut(name, 128))
 }
 
-/** Timers take no longer wait than this. */
-const LONGEST_WAIT_MS = 20 * 24 * 60 * 60 * 1000
-
 function readiness({ remote, now }: ReadinessView<CertificateAuthoritySpec>) {
   const notAfter = timeOf(remote.not_after)
   const left = notAfter === undefined ? Number.POSITIVE_INFINITY : Date.parse(notAfter) - now
@@ -120,5 +118,5 @@ function readiness({ remote, now }: ReadinessView<CertificateAuthoritySpec>) {
     return { ready: false, reason: reasons.Expired, message, stalled: true }
   }
   const ready = available('the authority is uploaded')
-  return Number.isFinite(left) ? { ...ready, lookAgainMs: Math.min(left, LONGEST_WAIT_MS) } : ready
+  return Number.isFinite(left) ? { ...ready, lookAgainMs: lookAgainIn(left) } : ready
 }

@@ -4,7 +4,7 @@ import { objectName, type Ref } from '../managed/types/common.ts'
 import type { Desired, FoundReference, ReferenceKind } from '../managed/types/descriptor.ts'
 import { object, text } from '../schema/define.ts'
 import { exactlyOne, fixedField } from '../schema/rules.ts'
-import { textOf } from './remote.ts'
+import { wholeText } from './remote.ts'
 
 const KIND = 'BotUser'
 
@@ -54,6 +54,5 @@ export function sentOwner({ spec: { ownerRef }, id }: Pick<Desired<Owned>, 'spec
 
 /** Id of the owner that an object has. */
 export function ownerOf({ owner_id }: RemoteObject): string | undefined {
-  const id = textOf(owner_id)
-  return id === undefined || id.length > 255 ? undefined : id
+  return wholeText(owner_id, 255)
 }

@@ -21,6 +21,12 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+/** A text of at most `max` UTF-16 code units; one that is longer counts as none where a part of it would be worse. */
+export function wholeText(value: unknown, max: number): string | undefined {
+  const text = textOf(value)
+  return text === undefined || text.length > max ? undefined : text
+}
+
 export function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }

@@ -10,10 +10,8 @@ import { available, plain } from './defaults.ts'
 import { knownHostsLine } from './known-hosts.ts'
 import { common } from './names.ts'
 import { configMapPlace, placeOf } from './output-place.ts'
-import { given, textOf } from './remote.ts'
-
-/** Many times what the largest key takes. */
-const PUBLIC_KEY = 16_384
+import { given, textOf, wholeText } from './remote.ts'
+import { PUBLIC_KEY_LENGTH } from './ssh-public-key.ts'
 
 const another = 'delete this resource and create it anew, which makes another authority with another key'
 
@@ -79,7 +77,10 @@ const definition = defineKind({
       ...commonStatus,
       ...outputStatus,
       publicKey: Type.Optional(
-        text({ description: 'The public key, as hosts and clients are given it to trust.', maxLength: PUBLIC_KEY }),
+        text({
+          description: 'The public key, as hosts and clients are given it to trust.',
+          maxLength: PUBLIC_KEY_LENGTH,
+        }),
       ),
       keyType: Type.Optional(text({ description: 'Type of the private key, as the API names it.', maxLength: 64 })),
     },
@@ -105,7 +106,7 @@ export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthorityS
   }),
   observe: () => ({}),
   status: ({ public_key, key_type }) =>
-    given({ publicKey: shown(public_key, PUBLIC_KEY), keyType: shown(key_type, 64) }),
+    given({ publicKey: wholeText(public_key, PUBLIC_KEY_LENGTH), keyType: wholeText(key_type, 64) }),
   readiness: () => available('the authority has its key'),
   output: {
     type: 'derived',
@@ -115,10 +116,4 @@ export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthorityS
       return key === undefined ? {} : { 'ca.pub': `${key.trim()}\n`, known_hosts: knownHostsLine([], key) }
     },
   },
-}
-
-/** Half a key would be worse than none. */
-function shown(value: unknown, max: number): string | undefined {
-  const found = textOf(value)
-  return found === undefined || found.length > max ? undefined : found
 }

@@ -15,7 +15,7 @@ import type { Rule } from '../schema/rules.ts'
 import { textColumn, wideColumn } from './columns.ts'
 import { plain } from './defaults.ts'
 import { onePlace } from './output-place.ts'
-import { given, sorted, textOf, textsOf } from './remote.ts'
+import { given, sorted, textOf, textsOf, wholeText } from './remote.ts'
 import {
   comparablePublicKey,
   publicKeyFields,
@@ -216,9 +216,9 @@ export function certificateParts<Spec extends CertificateSpec>({
     comparable: (values: Fields): Fields => own.comparable(common(values)),
     status: (remote: RemoteObject): Fields =>
       given({
-        keyType: shown(remote.key_type, 64),
+        keyType: wholeText(remote.key_type, 64),
         ...validityOf(remote),
-        certificate: shown(remote.certificate, CERTIFICATE_LENGTH),
+        certificate: wholeText(remote.certificate, CERTIFICATE_LENGTH),
       }),
     readiness: validityReadiness,
   } as const satisfies Partial<ManagedDescriptor<Spec>>
@@ -237,10 +237,4 @@ export function certificateFile(remote: RemoteObject): string | undefined {
 
 function authorityIn(remote: RemoteObject): string | undefined {
   return textOf(remote.ssh_certificate_authority_id)
-}
-
-/** Part of a certificate would be worse than none. */
-function shown(value: unknown, max: number): string | undefined {
-  const found = textOf(value)
-  return found === undefined || found.length > max ? undefined : found
 }

@@ -7,6 +7,7 @@ import { timestamp } from '../schema/define.ts'
 import { atMostOne, type Rule } from '../schema/rules.ts'
 import { durationMs } from '../util/duration.ts'
 import { available } from './defaults.ts'
+import { lookAgainIn } from './look-again.ts'
 import { given, timeOf } from './remote.ts'
 
 /** Rules compare these as times, since CEL reads texts of the format date-time as such. */
@@ -112,9 +113,6 @@ export function validityOf(remote: RemoteObject) {
   return given({ validAfter: timeOf(remote.valid_after), validUntil: timeOf(remote.valid_until) })
 }
 
-/** Timers take no longer wait than this. */
-const LONGEST_WAIT_MS = 20 * 24 * 3_600_000
-
 /** Ready while the certificate is valid; looks again when that changes. */
 export function validityReadiness({
   spec,
@@ -137,14 +135,10 @@ export function validityReadiness({
   }
   if (after > now) {
     const message = 'the certificate is not valid yet: it will be when the time in status.validAfter has come'
-    return { ready: false, reason: reasons.NotYetValid, message, lookAgainMs: wait(after - now) }
+    return { ready: false, reason: reasons.NotYetValid, message, lookAgainMs: lookAgainIn(after - now) }
   }
   const ready = available('the certificate is valid')
-  return Number.isFinite(until) ? { ...ready, lookAgainMs: wait(until - now) } : ready
-}
-
-function wait(ms: number): number {
-  return Math.min(ms, LONGEST_WAIT_MS)
+  return Number.isFinite(until) ? { ...ready, lookAgainMs: lookAgainIn(until - now) } : ready
 }
 
 function millis(text: string | undefined): number | undefined {
