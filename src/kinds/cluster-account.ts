@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { accountSpecFields, accountSpecRules, accountStatusFields, labelSelector } from '../managed/types/account.ts'
 import type { AccountDescriptor } from '../managed/types/descriptor.ts'
-import { object } from '../schema/define.ts'
+import { bool, object } from '../schema/define.ts'
 import { defineKind } from '../schema/definition.ts'
 import { stateColumns, textColumn } from './columns.ts'
 import { common } from './names.ts'
@@ -22,6 +22,13 @@ const definition = defineKind({
         labelSelector(
           'Namespaces whose resources may use the account, by their labels. As everywhere in Kubernetes, an empty selector `{}` selects every namespace. Default (absent): none.',
         ),
+      ),
+      allowAdoption: Type.Optional(
+        bool({
+          description:
+            'Whether resources of these namespaces may observe and adopt objects of the account that they did not make, by `culvert.dev/external-id`. Then any of them may take over any object that no other resource holds. Default: false.',
+          default: false,
+        }),
       ),
     },
     { description: 'Where the calls go, with which key, and who may use it.', rules: accountSpecRules },

@@ -15,6 +15,8 @@ export type Standing =
   | { readonly type: 'failing'; readonly reason: Reason; readonly message: string; readonly existing: boolean }
   /** Nothing helps until somebody changes something. */
   | { readonly type: 'stalled'; readonly reason: Reason; readonly message: string; readonly existing: boolean }
+  /** Only looked at, and not equal to its spec; `ready` says whether it works. */
+  | { readonly type: 'observed'; readonly ready: KindCondition; readonly message: string }
   /** Looked away from, as asked. */
   | { readonly type: 'paused' }
   /** Being deleted. */
@@ -64,6 +66,8 @@ function commonConditions(standing: Standing, ready: Condition | undefined): Kin
         is(standing.type === 'stalled' ? 'Stalled' : 'Reconciling', reason, message),
       ]
     }
+    case 'observed':
+      return [standing.ready, isNot('Synced', reasons.Observed, standing.message)]
     case 'paused':
       return [...(ready === undefined ? [] : [ready]), isNot('Synced', reasons.Paused, PAUSED_MESSAGE)]
     case 'deleting': {

@@ -20,6 +20,8 @@ export interface Resources {
   holderOf(id: string): CustomResource | undefined
   /** Secrets and ConfigMaps that the CR owns for its outputs, as the watch of their metadata has shown them. */
   outputsOf(cr: CustomResource): readonly OutputTarget[]
+  /** Whether resources of `namespace` may observe and adopt objects of that account that they did not make. */
+  allowsAdoption(account: AccountName, namespace: string): boolean
   /** Whether an Account (in `namespace`) or ClusterAccount of that name exists. */
   hasAccount(account: AccountName, namespace: string): boolean
   /** Takes the response of one of our own writes in at once, so that the next reconcile does not act on an older copy. */

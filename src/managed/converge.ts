@@ -1,13 +1,17 @@
 import type { RemoteObject } from '../api/types.ts'
+import { adopt, refuseVanished } from './adopt.ts'
+import { announce, describe, describeAll } from './announce.ts'
 import { executeChild, observeChildren, quarantineChildren } from './children.ts'
+import { conclude, kindStatus, planFor } from './conclude.ts'
 import { sweepCopies } from './copies.ts'
-import { generationOf, nameOf, statusOf } from './cr.ts'
+import { isAdopting, isObserved, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
 import { createObject, dropAttempt, settleIdentity } from './create.ts'
-import { markerText, resolveWanted, type Wanted } from './desired.ts'
+import { resolveWanted, type Wanted } from './desired.ts'
 import { TerminalError } from './errors.ts'
 import { look } from './look.ts'
 import { markerOf } from './marker.ts'
 import { REMOTE_ID } from './names.ts'
+import { observe } from './observe.ts'
 import { writeDerived } from './outputs/derived.ts'
 import {
   announceReissue,
@@ -18,30 +22,41 @@ import {
   type TokenState,
 } from './outputs/token-care.ts'
 import { formatOwnership } from './ownership.ts'
-import { type Observed, type Operation, type PlanContext, plan, planReplacement } from './plan.ts'
+import { type Observed, type Operation, planReplacement } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { replaceObject, retireFormer } from './replace.ts'
-import type { Fields, ManagedDescriptor } from './types/descriptor.ts'
+import type { ManagedDescriptor } from './types/descriptor.ts'
 import type { Verdict } from './verdict.ts'
 
 /** Makes the account match the spec of a CR that is not being deleted. */
 export async function converge(run: Reconciliation): Promise<Verdict> {
   await run.session.cache.ensureListed(run.collection)
-  const known = await settleIdentity(run)
+  const observed = isObserved(run.cr)
+  // A POST that may still be under way is found out about, whatever the spec has come to ask for.
+  const known = observed && unresolvedAttempt(run.cr) === undefined ? undefined : await settleIdentity(run)
+  if (observed) return observe(run)
   const wanted = await resolveWanted(run)
-  const existing = known === undefined ? undefined : await look(run, known)
-  if (known !== undefined && existing === undefined) noteVanished(run, known)
+  const existing = isAdopting(run.cr) ? await adopt(run, wanted) : await held(run, known)
   const token = await findToken(run)
   const remote = existing === undefined ? await created(run, wanted) : await keepOrReplace(run, wanted, existing, token)
   await sweepCopies(run)
-  const observed = await apply(run, wanted, remote)
+  const applied = await apply(run, wanted, remote)
   await keepToken(run, token, remote.id !== existing?.id)
-  await writeDerived(run, wanted, observed.remote)
+  await writeDerived(run, wanted, applied.remote)
   const retireMs = await retireFormer(run)
   // What a replacement leaves behind goes once the new id is stored.
   const again = run.memory.copies === undefined ? retireMs : 0
-  return lookingAgain(conclude(run, observed), again)
+  return lookingAgain(conclude(run, applied), again)
+}
+
+/** The object that the CR has; undefined when one is to be made. */
+async function held(run: Reconciliation, known: string | undefined): Promise<RemoteObject | undefined> {
+  const object = known === undefined ? undefined : await look(run, known)
+  if (known === undefined || object !== undefined) return object
+  refuseVanished(run, known)
+  noteVanished(run, known)
+  return undefined
 }
 
 /** The object itself, or the one that takes its place because a field that is fixed at create has changed. */
@@ -127,16 +142,6 @@ function appliedReferences({ references }: Wanted) {
   return references.applied.length === 0 ? undefined : references.applied
 }
 
-function planFor(run: Reconciliation, wanted: Wanted, observed: Observed): readonly Operation[] {
-  const { status } = run
-  const nonce = status.create?.nonce
-  const planContext: PlanContext = {
-    defaultMetadata: nonce === undefined ? undefined : markerText(run.context, run.cr, nonce),
-    inputsChanged: wanted.inputs.fingerprint !== status.inputsFingerprint,
-  }
-  return plan(run.descriptor, wanted.desired, observed, planContext)
-}
-
 /** What must be durable, or certain, before the first write of a plan. */
 async function prepare(run: Reconciliation, operations: readonly Operation[], observed: Observed): Promise<void> {
   const { cr, descriptor, status } = run
@@ -196,67 +201,4 @@ async function execute(run: Reconciliation, parentId: string, operations: readon
     if (made !== undefined && operation.type === 'create' && operation.temporary) temporary.push(made)
   }
   for (const id of temporary) await executeChild(run, { type: 'delete', id, about: 'temporary child' })
-}
-
-/** Tells a drift that is put right from an edit that is carried out, and says so. */
-function announce(run: Reconciliation, operations: readonly Operation[]): void {
-  const { context, cr, descriptor, unstored } = run
-  const { observedGeneration, conditions, create } = statusOf(cr)
-  const synced = conditions?.some(({ type, status }) => type === 'Synced' && status === 'True') ?? false
-  if (unstored || create === undefined) return
-  const drift = synced && observedGeneration === generationOf(cr)
-  const about = describeAll(operations)
-  if (!drift) {
-    context.events.record(cr, { type: 'Normal', reason: 'Updating', message: about })
-    return
-  }
-  for (const operation of operations) {
-    for (const field of driftFields(descriptor, operation)) context.metrics.drift(cr.kind, field)
-  }
-  context.events.record(cr, {
-    type: 'Warning',
-    reason: 'DriftCorrected',
-    message: `changed at the API, put back: ${about}`,
-  })
-}
-
-function driftFields({ children }: ManagedDescriptor, operation: Operation): readonly string[] {
-  if ('fields' in operation) return operation.fields
-  return children === undefined ? [] : [children.field]
-}
-
-/** How many writes a message names; the rest are counted. */
-const NAMED = 5
-
-function describeAll(operations: readonly Operation[]): string {
-  const named = operations.slice(0, NAMED).map(describe).join(', ')
-  return operations.length > NAMED ? `${named} and ${operations.length - NAMED} more writes` : named
-}
-
-function describe(operation: Operation): string {
-  if (operation.type === 'replace') return `replace the object for ${operation.fields.join(', ')}`
-  if (!('target' in operation)) return `update ${operation.fields.join(', ')}`
-  return operation.type === 'update'
-    ? `update ${operation.about} (${operation.fields.join(', ')})`
-    : `${operation.type} ${operation.about}`
-}
-
-function kindStatus({ cr, descriptor, status }: Reconciliation, { remote, children }: Observed): Fields {
-  const previous = { ...status, ...descriptor.intent(cr.spec, status) }
-  return { ...descriptor.status(remote, previous), ...descriptor.children?.status(children) }
-}
-
-/** Status of the kind and the verdict, from an object that equals the spec. */
-function conclude(run: Reconciliation, observed: Observed): Verdict {
-  const { context, cr, descriptor, memory } = run
-  const { remote } = observed
-  run.noteKind(kindStatus(run, observed))
-  const readiness = descriptor.readiness({ spec: cr.spec, remote, now: context.clock.now() })
-  const { ready, reason, message, stalled = false, conditions, lookAgainMs } = readiness
-  memory.lookAt = lookAgainMs === undefined ? undefined : context.clock.monotonic() + lookAgainMs
-  return {
-    standing: ready ? { type: 'ready', message } : { type: 'synced', reason, message, stalled },
-    conditions: conditions ?? [],
-    outcome: lookAgainMs === undefined ? { type: 'done' } : { type: 'after', ms: lookAgainMs, reason, lane: 'poll' },
-  }
 }

@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectKey } from '../kube/types.ts'
 import { type Attempt, parseAttempt } from './attempt.ts'
-import { CREATE_ATTEMPT, FINALIZER, PAUSED, RECONCILE_REQUESTED_AT } from './names.ts'
+import { CREATE_ATTEMPT, EXTERNAL_ID, FINALIZER, PAUSED, RECONCILE_REQUESTED_AT } from './names.ts'
 import type { CommonSpec, CommonStatus } from './types/common.ts'
 import type { Fields } from './types/descriptor.ts'
 
@@ -49,6 +49,29 @@ export function unresolvedAttempt(cr: CustomResource): Attempt | undefined {
 /** The CR carries an attempt that is not its own: it came back under another UID, or was copied. */
 export function hasFormerAttempt(cr: CustomResource): boolean {
   return cr.metadata.annotations?.[CREATE_ATTEMPT] !== undefined && ownAttempt(cr) === undefined
+}
+
+/** The object at the API that the CR is to stand for, instead of one of its own. */
+export function externalId(cr: CustomResource): string | undefined {
+  return cr.metadata.annotations?.[EXTERNAL_ID] || undefined
+}
+
+/** Status only: never a write to the object. Whoever names an object that is there already is shown it before it is changed. */
+export function isObserved(cr: CustomResource): boolean {
+  return (cr.spec.mode ?? (externalId(cr) === undefined ? 'Manage' : 'Observe')) === 'Observe'
+}
+
+/** The CR is to take charge of the object that it names, and has not done so yet. */
+export function isAdopting(cr: CustomResource): boolean {
+  const open = statusOf(cr).create === undefined && unresolvedAttempt(cr) === undefined
+  return open && externalId(cr) !== undefined && !isObserved(cr)
+}
+
+/** Whether the object stays when the CR goes. What Culvert did not make is not its to delete, unless the spec says so. */
+export function retains(cr: CustomResource): boolean {
+  if (isObserved(cr)) return true
+  const adopted = statusOf(cr).adopted ?? isAdopting(cr)
+  return (cr.spec.deletionPolicy ?? (adopted ? 'Retain' : 'Delete')) === 'Retain'
 }
 
 export function hasFinalizer(object: KubeObject): boolean {

@@ -27,8 +27,9 @@ export type CreateStep =
 export function createStep(cr: CustomResource, memory: Memory): CreateStep {
   const attempt = unresolvedAttempt(cr)
   if (attempt === undefined) {
-    const { id } = statusOf(cr)
-    return id === undefined ? { type: 'begin' } : { type: 'settled', id }
+    const { create, id } = statusOf(cr)
+    // An object that was only observed is not the CR's own.
+    return id === undefined || create === undefined ? { type: 'begin' } : { type: 'settled', id }
   }
   const { answer, refused } = memory
   if (answer !== undefined && isFor(answer, attempt)) return { type: 'store', attempt, answer }

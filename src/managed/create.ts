@@ -3,7 +3,7 @@ import type { RemoteObject } from '../api/types.ts'
 import type { Attempt } from './attempt.ts'
 import { formatAttempt } from './attempt.ts'
 import { deleteCopies } from './copies.ts'
-import { isDeleting, statusOf, unresolvedAttempt, withFinalizer } from './cr.ts'
+import { externalId, isDeleting, retains, statusOf, unresolvedAttempt, withFinalizer } from './cr.ts'
 import { createdBy, createStep, ownershipClaim } from './create-protocol.ts'
 import { markerText, type Wanted } from './desired.ts'
 import { WaitError } from './errors.ts'
@@ -32,7 +32,7 @@ export async function settleIdentity(run: Reconciliation): Promise<string | unde
     case 'resolve':
       return resolveUnknown(run, step.attempt)
     case 'begin':
-      return findFormerLife(run)
+      return externalId(run.cr) === undefined ? findFormerLife(run) : undefined
     // What is being replaced is still there.
     case 'attempt':
       return statusOf(run.cr).id
@@ -179,11 +179,14 @@ async function scanFor(run: Reconciliation, nonce: string, since: number): Promi
 
 /** Notes the new object; one that the CR held until now gives way to it, and is deleted when nobody uses it any more. */
 function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): string {
-  const { create, id, superseded = [] } = run.status
-  if (id !== undefined && id !== object.id) {
-    const former = { id, ...(create === undefined ? {} : { nonce: create.nonce }) }
+  const { adopted, create, id, superseded = [] } = run.status
+  // What was only observed, and what is to be left in the account, is not ours to delete.
+  const ours = create !== undefined && !(adopted && retains(run.cr))
+  if (id !== undefined && id !== object.id && ours) {
+    const former = { id, nonce: create.nonce }
     run.note({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
   }
+  run.note({ adopted: undefined })
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
   return object.id
 }

@@ -5,6 +5,7 @@ import {
   hasFormerAttempt,
   nameOf,
   ownAttempt,
+  retains,
   shortName,
   statusOf,
   unresolvedAttempt,
@@ -24,20 +25,20 @@ import { silent, type Verdict } from './verdict.ts'
 /** True when the deletion of this CR concerns the account: an object exists, or one may. */
 export function deletionNeedsAccount(run: Reconciliation): boolean {
   const { cr, descriptor } = run
-  if (!hasFinalizer(cr) || cr.spec.deletionPolicy === 'Retain') return false
+  if (!hasFinalizer(cr) || retains(cr)) return false
   // While the object is being replaced there may be none but its guard.
   const guarded = descriptor.replacement?.guard !== undefined && statusOf(cr).create !== undefined
   return guarded || statusOf(cr).id !== undefined || unresolvedAttempt(cr) !== undefined || hasFormerAttempt(cr)
 }
 
 /**
- * Ends a CR that is being deleted: the object and its copies go first, then the finalizer. With `deletionPolicy: Retain`
+ * Ends a CR that is being deleted: the object and its copies go first, then the finalizer. Where the object is retained
  * the finalizer goes without any API call, so that it works with a revoked key too.
  * @throws WaitError while others use the object, or an earlier create is not settled.
  */
 export async function remove(run: Reconciliation): Promise<Verdict> {
   if (!hasFinalizer(run.cr) || run.memory.released) return silent
-  if (run.cr.spec.deletionPolicy === 'Retain') await release(run)
+  if (retains(run.cr)) await release(run)
   else if (deletionNeedsAccount(run) && mayGo(run)) await removeObject(run)
   await run.patchMetadata({ finalizers: withoutFinalizer(run.cr) })
   run.memory.released = true

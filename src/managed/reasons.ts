@@ -42,6 +42,12 @@ export const reasons = {
   Conflict: 'Conflict',
   /** The API holds an object that this CR may have owned before; it is not taken without being asked for. */
   AlreadyExists: 'AlreadyExists',
+  /** The object is only looked at; the message says in what it differs. */
+  Observed: 'Observed',
+  /** The object that `culvert.dev/external-id` names cannot be taken. */
+  NotAdoptable: 'NotAdoptable',
+  /** An adopted or observed object is not at the API any more. */
+  RemoteMissing: 'RemoteMissing',
   /** A call failed in a way that may pass; it is tried again. */
   ApiError: 'ApiError',
   /** Kubernetes refused or failed a call. */

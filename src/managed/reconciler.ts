@@ -115,7 +115,14 @@ function isWrong(standing: Standing): boolean {
   return standing.type === 'failing' || standing.type === 'stalled' || (standing.type === 'synced' && standing.stalled)
 }
 
-const TOLD: ReadonlySet<Standing['type']> = new Set(['synced', 'failing', 'stalled', 'progressing', 'deleting'])
+const TOLD: ReadonlySet<Standing['type']> = new Set([
+  'synced',
+  'observed',
+  'failing',
+  'stalled',
+  'progressing',
+  'deleting',
+])
 
 const ACCOUNT_TROUBLE: ReadonlySet<string> = new Set([
   'Unauthorized',

@@ -103,6 +103,12 @@ export class Reconciliation {
     this.note({ id: object.id, create, account: `${kind}/${name}`, ...addressOf(object) })
   }
 
+  /** Notes that the CR looks at `object`, which is not its own. */
+  noteObserved(object: RemoteObject): void {
+    const { kind, name } = this.session.account
+    this.note({ id: object.id, account: `${kind}/${name}`, ...addressOf(object) })
+  }
+
   /** Writes what was noted, with `standing` in the words of conditions. Nothing changed → no write. */
   async write(standing: Standing, conditions?: readonly KindCondition[]): Promise<void> {
     for (let tries = 1; ; tries++) {
@@ -186,6 +192,7 @@ const COMMON_FIELDS = [
   'id',
   'uri',
   'createdAt',
+  'adopted',
   'account',
   'lastHandledReconcileAt',
   'create',

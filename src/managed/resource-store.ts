@@ -73,6 +73,11 @@ export class ResourceStore implements Resources {
     return this.account(accountKey(account, namespace)) !== undefined
   }
 
+  allowsAdoption(account: AccountName, namespace: string): boolean {
+    const resource = this.account(accountKey(account, namespace))
+    return account.kind === 'Account' || resource?.spec.allowAdoption === true
+  }
+
   namespace(name: string): KubeObject | undefined {
     return this.#watches.namespaces?.store.get({ name })
   }

@@ -38,6 +38,8 @@ export async function findToken(run: Reconciliation): Promise<TokenState> {
   const place = tokenPlace(run)
   if (place === undefined) return { type: 'none' }
   const { cr, status } = run
+  // Nobody but who made it was told the token of an adopted object.
+  if (status.adopted && status.output === undefined) return { type: 'none' }
   const { target, key } = place
   const placed: Placed = { place, former: formerPlace(run, place) }
   const secret = await read(run, target.name)

@@ -201,6 +201,8 @@ export type LabelSelector = Static<typeof selector>
 
 /** What the reconciler reads of the spec of either kind of account. */
 export type AccountSpec = Static<typeof commonAccountSpec> & {
+  /** ClusterAccount only. */
+  readonly allowAdoption?: boolean
   /** ClusterAccount only. Absent selects no namespace, an empty selector every one. */
   readonly allowedNamespaces?: LabelSelector
 }

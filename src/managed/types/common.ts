@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { bytesText, choice, integer, list, object, text, timestamp } from '../../schema/define.ts'
+import { bool, bytesText, choice, integer, list, object, text, timestamp } from '../../schema/define.ts'
 import { exactlyOne, type Rule } from '../../schema/rules.ts'
 
 /** A name of a Kubernetes object, as long as the apiserver allows one. */
@@ -25,11 +25,17 @@ const accountRef = object(
 
 const deletionPolicy = choice(['Delete', 'Retain'], {
   description:
-    'What happens to the remote object when this resource is deleted: Delete (default for what Culvert created) removes it, Retain leaves it as it is and makes no API call.',
+    'What happens to the remote object when this resource is deleted: Delete (default for what Culvert created) removes it, Retain (default for what it adopted) leaves it as it is and makes no API call. What is only observed is always retained.',
+})
+
+const mode = choice(['Manage', 'Observe'], {
+  description:
+    'Manage: the object is made and kept as this spec says. Observe: it is only looked at, and a condition tells in what it differs. With the annotation `culvert.dev/external-id`, which names an object that is there already, the default is Observe, and `mode: Manage` adopts it; else the default is Manage.',
 })
 
 /** What every managed kind shares, whatever its objects can hold. */
 export const bareSpec = {
+  mode: Type.Optional(mode),
   accountRef: Type.Optional(accountRef),
   deletionPolicy: Type.Optional(deletionPolicy),
 }
@@ -117,6 +123,7 @@ export const commonStatus = {
   id: Type.Optional(text({ description: 'Id of the remote object.', maxLength: 255 })),
   uri: Type.Optional(text({ description: 'Address of the remote object.', maxLength: 2048 })),
   createdAt: Type.Optional(timestamp({ description: 'When the API created the object.' })),
+  adopted: Type.Optional(bool({ description: 'The object was there before this resource and was adopted by it.' })),
   account: Type.Optional(
     text({ description: 'The account in use, as `Account/name` or `ClusterAccount/name`.', maxLength: 320 }),
   ),
@@ -211,6 +218,7 @@ export function valueFrom(description: string) {
 
 /** What the reconciler reads of any spec. */
 export interface CommonSpec {
+  readonly mode?: 'Manage' | 'Observe'
   readonly accountRef?: { readonly kind?: 'Account' | 'ClusterAccount'; readonly name: string }
   readonly description?: string
   readonly metadata?: string

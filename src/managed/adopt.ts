@@ -1,0 +1,97 @@
+import type { RemoteObject } from '../api/types.ts'
+import { externalId, nameOf, shortName, withFinalizer } from './cr.ts'
+import type { Wanted } from './desired.ts'
+import { equalJSON } from './equal.ts'
+import { TerminalError } from './errors.ts'
+import { markerOf } from './marker.ts'
+import { reasons } from './reasons.ts'
+import type { Reconciliation } from './reconciliation.ts'
+
+/**
+ * The object that `culvert.dev/external-id` names.
+ * @throws TerminalError when it is not there, or not to be had: one that another resource holds, or that Culvert made for another.
+ */
+export async function externalObject(run: Reconciliation, id: string): Promise<RemoteObject> {
+  const { collection, context, cr, session } = run
+  if (!context.resources.allowsAdoption(session.account, cr.metadata.namespace ?? '')) {
+    const { kind, name } = session.account
+    throw notAdoptable(`${kind}/${name} does not allow it: set its spec.allowAdoption: true, or remove the annotation`)
+  }
+  const holder = context.resources.holderOf(id)
+  if (holder !== undefined && holder.metadata.uid !== cr.metadata.uid) {
+    throw notAdoptable(
+      `${id} is held by ${shortName(nameOf(holder))}: name another object, or delete that resource first`,
+    )
+  }
+  const cached = session.cache.get(collection, id)
+  const trusted = cached?.suspect === undefined ? cached?.object : undefined
+  const object = trusted ?? (await session.cache.fetch(collection, id))
+  if (object === undefined) {
+    throw new TerminalError(
+      reasons.RemoteMissing,
+      `the annotation culvert.dev/external-id names ${id}, which is not in ${collection.path}: correct it, or remove it to have an object made`,
+    )
+  }
+  refuseMarked(run, object)
+  return object
+}
+
+/** An object that Culvert made, here or elsewhere, for another resource is that one's. */
+function refuseMarked({ context, cr }: Reconciliation, object: RemoteObject): void {
+  const marker = markerOf(object)
+  if (marker === undefined) return
+  const { kind, namespace, name } = marker
+  const own = nameOf(cr)
+  const isOwn =
+    marker.installation === context.installation &&
+    kind === own.kind &&
+    namespace === (own.namespace ?? '') &&
+    name === own.name
+  if (isOwn) return
+  throw notAdoptable(
+    `${object.id} bears the mark of ${kind} ${namespace}/${name}: let that resource manage it, or take the mark out of its metadata`,
+  )
+}
+
+function notAdoptable(why: string): TerminalError {
+  return new TerminalError(reasons.NotAdoptable, `the object of culvert.dev/external-id cannot be taken: ${why}`)
+}
+
+/**
+ * Takes charge of the object that the CR names. From then on it is kept as the spec says, like one that Culvert made.
+ * @throws TerminalError when a field that cannot be changed differs from the spec; nothing was written then.
+ */
+export async function adopt(run: Reconciliation, wanted: Wanted): Promise<RemoteObject> {
+  const { context, cr } = run
+  const object = await externalObject(run, externalId(cr) ?? '')
+  const fixed = fixedDifferences(run, wanted, object)
+  if (fixed.length > 0) {
+    throw notAdoptable(
+      `${object.id} differs from the spec in ${fixed.join(', ')}, which cannot be changed: correct the spec, or name another object`,
+    )
+  }
+  await run.patchMetadata({ finalizers: withFinalizer(cr) })
+  run.noteObject(object, { nonce: markerOf(object)?.nonce ?? context.random.hex(16), attempt: 0 })
+  run.note({ adopted: true })
+  context.events.record(cr, { type: 'Normal', reason: 'Adopted', message: `adopted ${object.id}` })
+  return object
+}
+
+/** Fields fixed at create in which `object` differs from the spec, so far as the API shows them. */
+export function fixedDifferences({ descriptor }: Reconciliation, { desired }: Wanted, object: RemoteObject) {
+  const wanted = descriptor.desire(desired, object)
+  const comparable = descriptor.comparable(wanted, object)
+  const found = descriptor.observe(object)
+  return descriptor.createOnly.filter((field) => {
+    return wanted[field] !== undefined && found[field] !== undefined && !equalJSON(comparable[field], found[field])
+  })
+}
+
+/** @throws TerminalError for an adopted object that has vanished: what Culvert did not make it does not make again. */
+export function refuseVanished({ status }: Reconciliation, id: string): void {
+  if (!status.adopted) return
+  throw new TerminalError(
+    reasons.RemoteMissing,
+    `${id}, which was adopted, was deleted at the API: name another object by culvert.dev/external-id, or delete this resource and create it anew without that annotation`,
+  )
+}

@@ -1,0 +1,70 @@
+import type { RemoteObject } from '../api/types.ts'
+import { externalObject, fixedDifferences } from './adopt.ts'
+import { describeAll } from './announce.ts'
+import { observeChildren } from './children.ts'
+import { conclude, planFor } from './conclude.ts'
+import { externalId, statusOf } from './cr.ts'
+import { resolveWanted } from './desired.ts'
+import { TerminalError } from './errors.ts'
+import { look } from './look.ts'
+import { reasons } from './reasons.ts'
+import type { Reconciliation } from './reconciliation.ts'
+import type { KindCondition } from './types/descriptor.ts'
+import type { Verdict } from './verdict.ts'
+
+/**
+ * `mode: Observe`: the status of the object as it is, and in what it differs from the spec. The plan is the one that would be carried
+ * out; nothing of it is.
+ */
+export async function observe(run: Reconciliation): Promise<Verdict> {
+  const remote = await observedObject(run)
+  const wanted = await resolveWanted(run)
+  const observed = await observeChildren(run, remote)
+  const operations = planFor(run, wanted, observed)
+  const fixed = fixedDifferences(run, wanted, remote)
+  const verdict = conclude(run, observed)
+  const differences = [
+    ...(operations.length === 0 ? [] : [describeAll(operations)]),
+    ...(fixed.length === 0 ? [] : [`${fixed.join(', ')} differ and cannot be changed`]),
+  ]
+  if (differences.length === 0) return verdict
+  const message = `only observed; to be equal to the spec it would take: ${differences.join('; ')}. Set mode: Manage for that`
+  return { ...verdict, standing: { type: 'observed', ready: readyOf(verdict), message } }
+}
+
+/** The object of `culvert.dev/external-id`, else the one that the CR made before it was told to look only. */
+async function observedObject(run: Reconciliation): Promise<RemoteObject> {
+  const { create, id: held } = statusOf(run.cr)
+  const id = externalId(run.cr)
+  if (create === undefined) {
+    if (id === undefined) {
+      throw new TerminalError(
+        reasons.InvalidSpec,
+        'spec.mode: Observe needs to know what to look at: set the annotation culvert.dev/external-id to the id of an object, or set mode: Manage to have one made',
+      )
+    }
+    const object = await externalObject(run, id)
+    run.noteObserved(object)
+    return object
+  }
+  if (id !== undefined && id !== held) {
+    throw new TerminalError(
+      reasons.NotAdoptable,
+      `this resource holds ${held}: remove the annotation culvert.dev/external-id, or delete this resource and create it anew to have it stand for ${id}`,
+    )
+  }
+  const object = held === undefined ? undefined : await look(run, held)
+  if (object !== undefined) return object
+  throw new TerminalError(
+    reasons.RemoteMissing,
+    `${held ?? 'the object'} was deleted at the API: set mode: Manage to have it made again`,
+  )
+}
+
+function readyOf({ standing }: Verdict): KindCondition {
+  if (standing?.type === 'synced') {
+    return { type: 'Ready', status: 'False', reason: standing.reason, message: standing.message }
+  }
+  const message = standing?.type === 'ready' ? standing.message : ''
+  return { type: 'Ready', status: 'True', reason: reasons.Available, message }
+}

@@ -1,0 +1,174 @@
+import { expect, test } from 'vitest'
+import { ModelWorld } from '../../builders/model-world.ts'
+
+const EXTERNAL_ID = 'culvert.dev/external-id'
+const TUNNELS = 'backends/tunnel_group'
+const tunnels = (app: string, more: Readonly<Record<string, unknown>> = {}) => ({
+  type: 'TunnelGroup',
+  tunnelGroup: { labels: { app } },
+  ...more,
+})
+
+/** A world with an object that somebody made by hand. */
+async function worldWith(path: string, body: Readonly<Record<string, unknown>>) {
+  const world = ModelWorld.start()
+  const { id } = world.account.create(path, body)
+  await world.clock.advance(1000)
+  return { world, id, note: { annotations: { [EXTERNAL_ID]: id } } }
+}
+
+function condition(world: ModelWorld, kind: string, name: string, type: string) {
+  return world.get(kind, name)?.status?.conditions?.find((each) => each.type === type)
+}
+
+async function says(world: ModelWorld, kind: string, name: string, reason: string): Promise<string> {
+  await world.until(reason, () => condition(world, kind, name, 'Synced')?.reason === reason)
+  return condition(world, kind, name, 'Synced')?.message ?? ''
+}
+
+async function inSync(world: ModelWorld, kind: string, name: string): Promise<void> {
+  await world.until('in sync', () => {
+    const cr = world.get(kind, name)
+    const synced = condition(world, kind, name, 'Synced')
+    return synced?.status === 'True' && synced.observedGeneration === cr?.metadata.generation
+  })
+}
+
+const apiWrites = (world: ModelWorld, from: number): readonly string[] =>
+  world.writes
+    .slice(from)
+    .filter((write) => !/ (backends|certificateauthorities)\//.test(write) || write.includes(TUNNELS))
+
+test('an object that a resource names is observed: the differences are told, nothing is written but the status', async () => {
+  const { world, id, note } = await worldWith(TUNNELS, { labels: { app: 'old' }, metadata: 'by hand' })
+  const from = world.writes.length
+  world.apply('Backend', 'web', tunnels('new', { description: 'the shop' }), note)
+  const message = await says(world, 'Backend', 'web', 'Observed')
+  expect(message).toBe(
+    'only observed; to be equal to the spec it would take: update labels, description. Set mode: Manage for that',
+  )
+  expect(condition(world, 'Backend', 'web', 'Ready')).toMatchObject({ status: 'True' })
+  const cr = world.get('Backend', 'web')
+  expect(cr?.status).toMatchObject({ id, account: 'Account/default' })
+  expect(cr?.status).not.toHaveProperty('create')
+  expect(cr?.metadata.finalizers ?? []).toEqual([])
+  await world.clock.advance(300_000)
+  expect(world.writes.slice(from)).toEqual(['PATCH backends/web status'])
+
+  world.delete('Backend', 'web')
+  await world.until('gone', () => world.get('Backend', 'web') === undefined)
+  expect(world.account.get(TUNNELS, id)).toMatchObject({ labels: { app: 'old' } })
+})
+
+test('with mode Manage it is adopted by what was told, and stays in the account when the resource goes', async () => {
+  const { world, id, note } = await worldWith(TUNNELS, { labels: { app: 'old' }, metadata: 'by hand' })
+  world.apply('Backend', 'web', tunnels('new'), note)
+  await says(world, 'Backend', 'web', 'Observed')
+  const from = world.writes.length
+  world.apply('Backend', 'web', tunnels('new', { mode: 'Manage' }))
+  await inSync(world, 'Backend', 'web')
+  expect(apiWrites(world, from)).toEqual([`PATCH ${TUNNELS}`])
+  expect(world.account.get(TUNNELS, id)).toMatchObject({ labels: { app: 'new' }, metadata: 'by hand' })
+  expect(world.get('Backend', 'web')?.status).toMatchObject({ id, adopted: true })
+
+  world.account.update(TUNNELS, id, { labels: { app: 'changed' } })
+  await world.until('drift put back', () => {
+    return (world.account.get(TUNNELS, id)?.labels as { app: string } | undefined)?.app === 'new'
+  })
+  const before = world.writes.length
+  world.delete('Backend', 'web')
+  await world.until('gone', () => world.get('Backend', 'web') === undefined)
+  expect(apiWrites(world, before)).toEqual([])
+  expect(world.account.all()).toHaveLength(1)
+})
+
+test('an adopted object goes with its resource where the spec says so', async () => {
+  const { world, note } = await worldWith(TUNNELS, { labels: { app: 'old' } })
+  world.apply('Backend', 'web', tunnels('old', { mode: 'Manage', deletionPolicy: 'Delete' }), note)
+  await inSync(world, 'Backend', 'web')
+  world.delete('Backend', 'web')
+  await world.until('gone', () => world.get('Backend', 'web') === undefined)
+  expect(world.account.all()).toEqual([])
+})
+
+test('an adopted object that vanishes is not made again', async () => {
+  const { world, id, note } = await worldWith(TUNNELS, { labels: { app: 'old' } })
+  world.apply('Backend', 'web', tunnels('old', { mode: 'Manage' }), note)
+  await inSync(world, 'Backend', 'web')
+  world.account.delete(TUNNELS, id)
+  expect(await says(world, 'Backend', 'web', 'RemoteMissing')).toContain(id)
+  await world.clock.advance(1_300_000)
+  expect(world.account.all()).toEqual([])
+})
+
+test('an object is not taken from whom it belongs to', async () => {
+  const { world, id, note } = await worldWith(TUNNELS, { labels: { app: 'old' } })
+  world.apply('Backend', 'web', tunnels('old', { mode: 'Manage' }), note)
+  await inSync(world, 'Backend', 'web')
+  world.apply('Backend', 'thief', tunnels('mine', { mode: 'Manage' }), note)
+  expect(await says(world, 'Backend', 'thief', 'NotAdoptable')).toContain(`${id} is held by Backend/web`)
+
+  world.apply('Backend', 'own', tunnels('own'))
+  await inSync(world, 'Backend', 'own')
+  const own = world.get('Backend', 'own')?.status?.id ?? ''
+  world.kill()
+  world.patch('Backend', 'own', { metadata: { finalizers: [] } })
+  world.delete('Backend', 'own')
+  world.startOperator()
+  world.apply('Backend', 'heir', tunnels('own', { mode: 'Manage' }), { annotations: { [EXTERNAL_ID]: own } })
+  expect(await says(world, 'Backend', 'heir', 'NotAdoptable')).toContain('bears the mark of Backend shop/own')
+  expect(world.account.all()).toHaveLength(2)
+})
+
+test('what cannot be changed has to fit before an object is adopted', async () => {
+  const { world, note } = await worldWith('certificate_authorities', { ca_pem: 'another' })
+  const pem = '-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n'
+  world.apply('CertificateAuthority', 'staff', { caPEM: pem, mode: 'Manage' }, note)
+  expect(await says(world, 'CertificateAuthority', 'staff', 'NotAdoptable')).toContain(
+    'differs from the spec in ca_pem',
+  )
+  expect(world.get('CertificateAuthority', 'staff')?.metadata.finalizers ?? []).toEqual([])
+  expect(world.account.all()).toHaveLength(1)
+})
+
+test('a resource that stops observing and has an object of its own made leaves the observed one alone', async () => {
+  const { world, id, note } = await worldWith(TUNNELS, { labels: { app: 'old' } })
+  world.apply('Backend', 'web', tunnels('new'), note)
+  await says(world, 'Backend', 'web', 'Observed')
+  world.patch('Backend', 'web', { metadata: { annotations: { [EXTERNAL_ID]: null } } })
+  await inSync(world, 'Backend', 'web')
+  const cr = world.get('Backend', 'web')
+  expect(cr?.status?.id).not.toBe(id)
+  expect(cr?.status).not.toHaveProperty('adopted')
+  await world.clock.advance(300_000)
+  expect(world.account.get(TUNNELS, id)).toMatchObject({ labels: { app: 'old' } })
+  expect(world.account.all()).toHaveLength(2)
+})
+
+test('a resource that lost its status takes the object that it had adopted back, and still does not delete it', async () => {
+  const { world, id, note } = await worldWith(TUNNELS, { labels: { app: 'old' } })
+  world.apply('Backend', 'web', tunnels('old', { mode: 'Manage', metadata: 'mine' }), note)
+  await inSync(world, 'Backend', 'web')
+  world.kill()
+  world.restore('Backend', 'web')
+  world.startOperator()
+  await inSync(world, 'Backend', 'web')
+  expect(world.get('Backend', 'web')?.status).toMatchObject({ id, adopted: true })
+  world.delete('Backend', 'web')
+  await world.until('gone', () => world.get('Backend', 'web') === undefined)
+  expect(world.account.all()).toHaveLength(1)
+})
+
+test('mode Observe lets go of what Culvert made: drift is told and left, and the object outlives its resource', async () => {
+  const world = ModelWorld.start()
+  world.apply('Backend', 'web', tunnels('one'))
+  await inSync(world, 'Backend', 'web')
+  const id = world.get('Backend', 'web')?.status?.id ?? ''
+  world.apply('Backend', 'web', tunnels('one', { mode: 'Observe' }))
+  await inSync(world, 'Backend', 'web')
+  world.account.update(TUNNELS, id, { labels: { app: 'by hand' } })
+  expect(await says(world, 'Backend', 'web', 'Observed')).toContain('update labels')
+  world.delete('Backend', 'web')
+  await world.until('gone', () => world.get('Backend', 'web') === undefined)
+  expect(world.account.get(TUNNELS, id)).toMatchObject({ labels: { app: 'by hand' } })
+})
