@@ -4,7 +4,7 @@ import { announce, describe, describeAll } from './announce.ts'
 import { executeChild, observeChildren, quarantineChildren } from './children.ts'
 import { conclude, kindStatus, planFor } from './conclude.ts'
 import { sweepCopies } from './copies.ts'
-import { isAdopting, isObserved, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
+import { generationOf, isAdopting, isObserved, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
 import { createObject, dropAttempt, settleIdentity } from './create.ts'
 import { resolveWanted, type Wanted } from './desired.ts'
 import { TerminalError } from './errors.ts'
@@ -22,7 +22,7 @@ import {
   type TokenState,
 } from './outputs/token-care.ts'
 import { formatOwnership } from './ownership.ts'
-import { type Observed, type Operation, planReplacement } from './plan.ts'
+import { type Observed, type Operation, planReplacement, type ReplaceOperation } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { replaceObject, retireFormer } from './replace.ts'
@@ -68,10 +68,15 @@ async function keepOrReplace(
 ): Promise<RemoteObject> {
   const replacement = planReplacement(run.descriptor, wanted.desired, existing)
   if (replacement !== undefined) {
+    const purpose = purposeOf(run, wanted, replacement)
+    if (run.memory.replacedFor === purpose) throw notApplied(replacement)
     const message = `${replacement.fields.join(', ')} cannot be changed: replacing ${existing.id} by a new object`
     run.context.events.record(run.cr, { type: 'Normal', reason: 'Replacing', message })
-    return replace(run, wanted, existing)
+    const successor = await replace(run, wanted, existing)
+    run.memory.replacedFor = purpose
+    return successor
   }
+  run.memory.replacedFor = undefined
   if (!isReissueDue(run, token)) {
     await dropAttempt(run)
     return existing
@@ -80,6 +85,17 @@ async function keepOrReplace(
   const remote = await replace(run, wanted, existing)
   countReissue(run)
   return remote
+}
+
+/** What a replacement is for: the same again, right after it was carried out, would be in vain. */
+function purposeOf({ cr }: Reconciliation, { inputs }: Wanted, { fields }: ReplaceOperation): string {
+  return JSON.stringify([fields, generationOf(cr), inputs.fingerprint])
+}
+
+/** An API that takes a create and does not apply it would otherwise be sent another with each try. */
+function notApplied({ fields }: ReplaceOperation): TerminalError {
+  const about = fields.join(', ')
+  return new TerminalError(reasons.Rejected, `the API accepted a create and did not apply it: ${about} still differs`)
 }
 
 async function replace(run: Reconciliation, wanted: Wanted, existing: RemoteObject): Promise<RemoteObject> {
@@ -120,6 +136,8 @@ const DELETED = 'deleted'
 async function apply(run: Reconciliation, wanted: Wanted, remote: RemoteObject): Promise<Observed> {
   let observed = await observeChildren(run, remote)
   const operations = planFor(run, wanted, observed)
+  const again = operations.find((operation) => operation.type === 'replace')
+  if (again !== undefined) throw notApplied(again)
   if (operations.length > 0) {
     announce(run, operations)
     await prepare(run, operations, observed)

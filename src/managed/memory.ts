@@ -36,6 +36,8 @@ export interface Memory {
   retiringSince?: number | undefined
   /** How often a lost token was issued anew of late. */
   reissues?: Reissues | undefined
+  /** What the object was last replaced for, while the new one still differs in it: another would too. */
+  replacedFor?: string | undefined
   /** Our finalizer was taken off: whatever an older copy of the CR still says, nothing is left to do. */
   released?: boolean | undefined
 }

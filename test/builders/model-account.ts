@@ -10,6 +10,8 @@ export class ModelAccount {
   readonly tokens = new Map<string, string>()
   /** Further fields that the server gives to new objects of a collection. */
   readonly shownBeside = new Map<string, RequestBody>()
+  /** What the server makes of the body of a create that it does not take to the letter. */
+  altering: ((body: RequestBody) => RequestBody) | undefined
   readonly #collections = new Map<string, Map<string, RemoteObject>>()
   #ids = 0
 
@@ -38,7 +40,11 @@ export class ModelAccount {
     const id = `${path.replaceAll('/', '-')}_${String(++this.#ids).padStart(6, '0')}`
     const object = this.#put(
       path,
-      stored(body, { ...this.shownBeside.get(path), id, uri: `https://api.example.com/${path}/${id}` }),
+      stored(this.altering?.(body) ?? body, {
+        ...this.shownBeside.get(path),
+        id,
+        uri: `https://api.example.com/${path}/${id}`,
+      }),
     )
     if (!TOLD_ONCE.has(path)) return object
     const token = `token-told-once-${id}`

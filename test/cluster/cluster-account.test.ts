@@ -221,3 +221,20 @@ test('without accountRef a resource lives in the namespace’s own default accou
   await world.apply('Backend', 'own', tunnels)
   expect((await world.ready('Backend', 'own')).status?.account).toBe('Account/default')
 })
+
+test('objects of a shared account are observed and adopted only where it allows that', async () => {
+  await using world = await open()
+  const id = await world.api.create('/backends/tunnel_group', {})
+  const name = sharedName(world)
+  await applyClusterAccount(world, name, { allowedNamespaces: {} })
+  const note = { annotations: { 'culvert.dev/external-id': id } }
+  await world.apply('Backend', 'web', { ...tunnels, ...refTo(world) }, note)
+  const { message } = await world.reason('Backend', 'web', 'Ready', 'NotAdoptable')
+  expect(message).toContain(`ClusterAccount/${name} does not allow it: set its spec.allowAdoption: true`)
+  expect((await world.get('Backend', 'web'))?.status).not.toHaveProperty('id')
+
+  await applyClusterAccount(world, name, { allowedNamespaces: {}, allowAdoption: true })
+  const cr = await world.until('Backend', 'web', 'is observed', ({ status }) => status?.id === id)
+  expect(cr.metadata.finalizers ?? []).toEqual([])
+  expect(world.writes()).toEqual([expect.objectContaining({ method: 'POST', responseId: id })])
+})

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import type { Manifest } from '../builders/specs.ts'
+import { applyAll, applyNeeds, casesTitled, managed, subjectsOf } from './support/cases.ts'
+import { conditionOf, typeOf, World } from './support/world.ts'
+
+const EXTERNAL_ID = 'culvert.dev/external-id'
+
+/** One object of each kind, as if made by hand: no resource holds it, and nothing in it tells of Culvert. */
+async function accountMadeByHand(world: World) {
+  const cases = casesTitled('full')
+  await applyNeeds(world, cases, ['hand'])
+  const manifests = subjectsOf(cases, 'hand')
+  await applyAll(world, manifests)
+  const crs = await Promise.all(manifests.map(({ kind, name }) => world.ready(kind, name, 60_000)))
+  const ids = crs.map(({ status }) => String(status?.id))
+  await world.operator.kill()
+  for (const { kind, name } of manifests) {
+    await world.kube.mergePatch(typeOf(kind), { namespace: world.namespace, name }, { metadata: { finalizers: null } })
+    await world.delete(kind, name)
+    await world.gone(kind, name)
+  }
+  await world.startOperator()
+  return { manifests: manifests.map((manifest, index) => ({ ...manifest, id: ids[index] ?? '' })) }
+}
+
+type Handmade = Manifest & { readonly id: string }
+
+/** The manifest with something in it that differs from the object, so that there is something to tell. */
+function differing({ kind, spec }: Manifest): Record<string, unknown> {
+  return kind === 'BotUser' ? { ...spec, name: 'another name' } : { ...spec, description: 'described anew' }
+}
+
+async function snapshot(world: World): Promise<readonly unknown[]> {
+  const paths = managed.flatMap(({ collections, children }) => [
+    ...collections.map(({ path }) => path),
+    ...(children === undefined ? [] : [children.collection.path]),
+  ])
+  const objects = await Promise.all(
+    [...new Set(paths)].map(async (path) => ({ path, objects: await world.remote(path) })),
+  )
+  // The progress of certificates goes on by itself.
+  return objects.map(({ path, objects: found }) => ({
+    path,
+    objects: found.map(({ certificate_management_status, certificate, ...rest }) => rest),
+  }))
+}
+
+/** The fields that a condition says would be written. */
+function told(message: string): readonly string[] {
+  return /update ([a-z_, ]+?)(?:;|\. |, (?:create|update|delete) |$)/.exec(message)?.[1]?.split(', ').toSorted() ?? []
+}
+
+test('an account made by hand: each kind is shown before anything is written, adopted as told, and left as it is', {
+  timeout: 300_000,
+}, async () => {
+  await using world = await World.open()
+  const { manifests } = await accountMadeByHand(world)
+  await world.pass()
+  const before = await snapshot(world)
+  const mark = world.mark()
+
+  const said = new Map<string, readonly string[]>()
+  const observed = async (manifest: Handmade): Promise<void> => {
+    const { kind, name, id } = manifest
+    await world.apply(kind, name, differing(manifest), { annotations: { [EXTERNAL_ID]: id } })
+    const { message } = await world.reason(kind, name, 'Synced', 'Observed')
+    expect(message).toContain('only observed')
+    const cr = await world.get(kind, name)
+    expect(cr?.status?.id, kind).toBe(id)
+    expect(cr?.metadata.finalizers ?? [], kind).toEqual([])
+    said.set(id, told(message))
+  }
+  await Promise.all(manifests.map(observed))
+  await world.pass()
+  expect(world.writes(mark)).toEqual([])
+  expect(await snapshot(world)).toEqual(before)
+
+  const adopted = async (manifest: Handmade): Promise<void> => {
+    const { kind, name, id } = manifest
+    await world.apply(kind, name, { ...differing(manifest), mode: 'Manage' }, { annotations: { [EXTERNAL_ID]: id } })
+    const cr = await world.until(kind, name, 'is adopted and equal to its spec', (each) => {
+      return conditionOf(each, 'Synced')?.status === 'True' && each.status?.adopted === true
+    })
+    expect(cr.status?.id, kind).toBe(id)
+  }
+  await Promise.all(manifests.map(adopted))
+  const writes = world.writes(mark)
+  const idIn = (path: string): string => path.split('/').at(-1) ?? ''
+  // The rules of a policy are marked anew by the policy that they are part of now; its condition said so too.
+  const own = writes.filter(({ path }) => said.has(idIn(path)))
+  const others = writes.filter((entry) => !own.includes(entry))
+  expect(others.map(({ path }) => path.split('/')[1])).toEqual(['ip_policy_rules', 'ip_policy_rules'])
+  expect(own.map(({ method }) => method)).toEqual(manifests.map(() => 'PATCH'))
+  for (const { path, body } of own) {
+    const id = idIn(path)
+    const fields = Object.keys(body as object).filter((field) => field !== 'id')
+    expect(fields.toSorted(), path).toEqual(said.get(id))
+  }
+  await world.pass()
+  expect(world.writes(mark)).toHaveLength(writes.length)
+
+  const after = await snapshot(world)
+  const leaving = world.mark()
+  await Promise.all(manifests.map(({ kind, name }) => world.delete(kind, name)))
+  await Promise.all(manifests.map(({ kind, name }) => world.gone(kind, name, 60_000)))
+  expect(world.writes(leaving)).toEqual([])
+  expect(await snapshot(world)).toEqual(after)
+})
