@@ -23,6 +23,7 @@ import { openApiDocument } from './openapi/document.ts'
 import { type EmulatorOptions, parseListen } from './options.ts'
 import { RESOURCES } from './resources/index.ts'
 import { ResourceIndex } from './resources/resource-index.ts'
+import { IpRestrictions } from './restrictions/ip-restrictions.ts'
 import { Store } from './store/store.ts'
 import { newToken } from './tokens.ts'
 
@@ -159,6 +160,7 @@ function createServices(
     random,
     dns,
     deliveries: new Deliveries(store),
+    agentRestrictions: new IpRestrictions(store, 'agent'),
     ownUrl,
     ids: new IdSource(() => clock.now(), random),
     resources: new ResourceIndex(RESOURCES),

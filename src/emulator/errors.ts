@@ -27,13 +27,23 @@ export const ERRORS = {
   },
 
   unauthenticated: { code: 'ERR_2001', status: 401, meaning: 'The bearer token is missing, malformed or unknown.' },
-  inactive: { code: 'ERR_2002', status: 403, meaning: 'The bot user that owns the API key is not active.' },
+  inactive: {
+    code: 'ERR_2002',
+    status: 403,
+    meaning: 'The bot user that owns the API key or credential is not active.',
+  },
   ownerForbidden: { code: 'ERR_2003', status: 403, meaning: 'Only an admin may name another owner than themselves.' },
   rateLimited: { code: 'ERR_2004', status: 429, meaning: 'Too many requests with this API key; see Retry-After.' },
   sourceRefused: {
     code: 'ERR_2005',
     status: 403,
     meaning: 'An enforced IP restriction of the account does not admit the source address.',
+  },
+
+  bindForbidden: {
+    code: 'ERR_2006',
+    status: 403,
+    meaning: 'The ACL of the credential does not permit what the agent would bind.',
   },
 
   unknownRoute: { code: 'ERR_3001', status: 404, meaning: 'No such path.' },
@@ -50,6 +60,24 @@ export const ERRORS = {
 
   taken: { code: 'ERR_5001', status: 409, meaning: 'The value must be unique and is taken.' },
   inUse: { code: 'ERR_5002', status: 409, meaning: 'The object is still in use by the objects named.' },
+
+  restartUnsupported: {
+    code: 'ERR_5003',
+    status: 409,
+    meaning: 'The agent cannot restart itself: it runs on Windows, or is an SSH client.',
+  },
+  noUpdate: { code: 'ERR_5004', status: 409, meaning: 'There is no update for the agent in its major version.' },
+  updateChecksDisabled: {
+    code: 'ERR_5005',
+    status: 409,
+    meaning: 'The configuration of the agent disables update checks.',
+  },
+  updateRunning: { code: 'ERR_5006', status: 409, meaning: 'The agent is already updating itself.' },
+  updateInstalled: {
+    code: 'ERR_5007',
+    status: 409,
+    meaning: 'The agent has updated itself and was not restarted yet.',
+  },
 
   internal: { code: 'ERR_9001', status: 500, meaning: 'The emulator failed; the operation id is in its log.' },
   unavailable: { code: 'ERR_9002', status: 503, meaning: 'The service is temporarily unavailable.' },

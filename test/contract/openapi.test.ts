@@ -245,6 +245,17 @@ test('every answer of the admin surface is as documented', async () => {
     const { token } = await own.api.create('credentials', {})
     await call('POST', '/credentials/verify', { token })
     await call('POST', '/credentials/verify', { token: 'none' })
+    const agent = { token, tunnels: [{ labels: { app: 'web' } }, { domain: 'app.example.org' }] }
+    const agents = [await admin.object(201, 'POST', '/_emulator/agents', agent)]
+    await call('POST', '/agents', { token: 'none' })
+    await call('POST', '/agents/bulk', { agent, count: 2, disconnect: 1 })
+    await call('POST', '/agents', agent)
+    await call('GET', '/agents?limit=2')
+    agents.push(...((await admin.object(200, 'GET', '/_emulator/agents')).agents as typeof agents))
+    for (const { id } of agents) {
+      await call('GET', `/agents/${id}`)
+      await call('DELETE', `/agents/${id}`)
+    }
     await call('POST', '/restore', JSON.parse((await admin.call('GET', '/_emulator/snapshot')).text))
     await call('POST', '/restore', {})
     await call('POST', '/reset')

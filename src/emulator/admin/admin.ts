@@ -1,10 +1,10 @@
+import { AgentFleet, type AgentView, credentialOfToken } from '../agents/fleet.ts'
 import type { DnsRecord } from '../certificates/dns-table.ts'
 import { RequestError } from '../errors.ts'
 import type { Delivery, DeliveryFilter } from '../events/deliveries.ts'
 import type { JsonObject } from '../json.ts'
 import { settle } from '../objects/settle.ts'
 import type { Services } from '../objects/write-context.ts'
-import { findToken } from '../tokens.ts'
 import { BOOT_ACCOUNT, bootAccount, followStoredIds } from './bootstrap.ts'
 import type { FaultSpec } from './fault-spec.ts'
 import type { Faults, FaultView } from './faults.ts'
@@ -14,6 +14,13 @@ import { restoreSnapshot, type Snapshot, takeSnapshot, wipe } from './snapshot.t
 
 /** Key in `meta` under which the clock's offset outlives the process. */
 export const CLOCK_OFFSET = 'clock_offset_ms'
+
+/** Which agents to list. */
+interface AgentQuery {
+  readonly account?: string | undefined
+  readonly limit?: number
+  readonly beforeId?: string | undefined
+}
 
 export interface AdminOptions {
   readonly services: Services
@@ -31,9 +38,11 @@ export interface AdminOptions {
  */
 export class Admin {
   readonly #options: AdminOptions
+  readonly #agents: AgentFleet
 
   constructor(options: AdminOptions) {
     this.#options = options
+    this.#agents = new AgentFleet(options.services, () => this.account)
   }
 
   /** Id of the account that the emulator started with. */
@@ -130,12 +139,36 @@ export class Admin {
 
   /** The tunnel credential whose token this is now, for whoever plays an agent; the token of an API key is none. */
   verifyCredential(token: string): { id: string; account: string } {
-    const { store } = this.#options.services
-    const found = findToken(store, token)
-    if (found === undefined || store.get(found.account, 'credentials', found.id) === undefined) {
-      throw new RequestError('notFound', 'no tunnel credential has this token')
-    }
-    return { id: found.id, account: found.account }
+    return credentialOfToken(this.#options.services, token)
+  }
+
+  /** Connects a simulated agent; the body as `docs/emulator.md § Agents` describes it. */
+  connectAgent(body: JsonObject): AgentView {
+    this.#settle()
+    return this.#agents.connect(body)
+  }
+
+  /** Disconnects the `disconnect` oldest agents and connects `count` like `agent`, `{n}` in it replaced by 1, 2, … */
+  connectAgents(body: JsonObject): { sessions: string[]; disconnected: number } {
+    this.#settle()
+    return this.#agents.connectMany(body)
+  }
+
+  /** Agents of an account (default: the one the emulator started with), newest first, stopped ones included. */
+  agents({ account, limit = 100, beforeId }: AgentQuery = {}): readonly AgentView[] {
+    this.#settle()
+    return this.#agents.list(account, limit, beforeId)
+  }
+
+  agent(id: string): AgentView {
+    this.#settle()
+    return this.#agents.get(id)
+  }
+
+  /** Breaks the agent's connection and forgets the agent. */
+  disconnectAgent(id: string): void {
+    this.#settle()
+    this.#agents.disconnect(id)
   }
 
   /** Puts objects there as if they had always been: no event is fired. */

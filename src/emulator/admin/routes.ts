@@ -6,6 +6,7 @@ import type { JsonObject } from '../json.ts'
 import { ok } from '../openapi/operation.ts'
 import { sameSecret } from '../tokens.ts'
 import type { Admin } from './admin.ts'
+import { agentRoutes } from './agent-routes.ts'
 import { faultRoutes } from './fault-routes.ts'
 import { isLoopback } from './loopback.ts'
 import { recordRoutes } from './record-routes.ts'
@@ -47,6 +48,7 @@ export function adminPlugin(options: AdminSurfaceOptions): (app: FastifyInstance
     stateRoutes(app, admin)
     faultRoutes(app, admin)
     worldRoutes(app, admin)
+    agentRoutes(app, admin)
     route(app, '/openapi.json', {
       GET: { summary: 'This document', success: ok({ type: 'object' }), handler: document },
     })

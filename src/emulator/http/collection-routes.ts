@@ -4,15 +4,16 @@ import type { JsonObject } from '../json.ts'
 import { create, find, remove, update } from '../objects/operations.ts'
 import { render } from '../objects/render.ts'
 import type { Services } from '../objects/write-context.ts'
-import { NO_CONTENT, ok } from '../openapi/operation.ts'
+import { NO_CONTENT, type Operation, type Operations, ok } from '../openapi/operation.ts'
 import { schemaNames } from '../openapi/schemas.ts'
 import type { Resource } from '../resources/resource.ts'
 import { bodyOf } from './body.ts'
+import { commandRoute } from './command-routes.ts'
 import { listPage, listPastPage, PAGE_QUERY, readPageRequest } from './paging.ts'
 import { memberRoutes, partRoutes } from './part-routes.ts'
 import { contextOf, idOf, route, viewOf } from './route.ts'
 
-/** Registers the standard operations of a collection and its sub-resources (`management-api.md § Standard operations`). */
+/** Registers the operations of a collection, of its sub-resources and its commands (`management-api.md § Standard operations`). */
 export function collectionRoutes(app: FastifyInstance, resource: Resource, services: Services): void {
   const collection = `/${resource.path}`
   const item = `${collection}/:id`
@@ -20,36 +21,52 @@ export function collectionRoutes(app: FastifyInstance, resource: Resource, servi
   const names = schemaNames(resource)
   const object = shared(names.object)
 
-  route(app, collection, {
-    GET: {
-      summary: `List ${resource.path}, newest first`,
-      query: PAGE_QUERY,
-      success: ok(shared(names.list)),
-      handler: (request) => list(resource, request, services),
+  const list: Operation = {
+    summary: `List ${resource.path}, newest first`,
+    query: PAGE_QUERY,
+    success: ok(shared(names.list)),
+    handler: (request) => listed(resource, request, services),
+  }
+  const get: Operation = {
+    summary: `Get one of ${resource.path}`,
+    success: ok(object),
+    handler: (request) =>
+      render(resource, find(resource, idOf(request), contextOf(request, services)), viewOf(request, services)),
+  }
+  if (resource.readOnly === true) {
+    route(app, collection, { GET: list })
+    route(app, item, { GET: get })
+  } else {
+    route(app, collection, { GET: list, POST: creation(resource, services) })
+    route(app, item, { GET: get, ...changes(resource, services) })
+  }
+  for (const part of resource.parts ?? []) partRoutes(app, resource, part, services)
+  for (const members of resource.memberLists ?? []) memberRoutes(app, resource, members, services)
+  for (const command of resource.commands ?? []) commandRoute(app, resource, command, services)
+}
+
+function creation(resource: Resource, services: Services): Operation {
+  const names = schemaNames(resource)
+  return {
+    summary: `Create in ${resource.path}`,
+    body: shared(names.create),
+    success: { status: 201, body: shared(names.object) },
+    refusals: [409],
+    handler: async (request, reply) => {
+      const created = await create(resource, bodyOf(request), contextOf(request, services))
+      const shown = render(resource, created.object, viewOf(request, services))
+      return reply.code(201).send({ ...shown, ...created.revealed })
     },
-    POST: {
-      summary: `Create in ${resource.path}`,
-      body: shared(names.create),
-      success: { status: 201, body: object },
-      refusals: [409],
-      handler: async (request, reply) => {
-        const created = await create(resource, bodyOf(request), contextOf(request, services))
-        const shown = render(resource, created.object, viewOf(request, services))
-        return reply.code(201).send({ ...shown, ...created.revealed })
-      },
-    },
-  })
-  route(app, item, {
-    GET: {
-      summary: `Get one of ${resource.path}`,
-      success: ok(object),
-      handler: (request) =>
-        render(resource, find(resource, idOf(request), contextOf(request, services)), viewOf(request, services)),
-    },
+  }
+}
+
+function changes(resource: Resource, services: Services): Operations {
+  const names = schemaNames(resource)
+  return {
     PATCH: {
       summary: `Update one of ${resource.path}`,
       body: shared(names.update),
-      success: ok(object),
+      success: ok(shared(names.object)),
       refusals: [409],
       handler: (request) => {
         const context = contextOf(request, services)
@@ -67,12 +84,10 @@ export function collectionRoutes(app: FastifyInstance, resource: Resource, servi
         return reply.code(204).send()
       },
     },
-  })
-  for (const part of resource.parts ?? []) partRoutes(app, resource, part, services)
-  for (const members of resource.memberLists ?? []) memberRoutes(app, resource, members, services)
+  }
 }
 
-function list(resource: Resource, request: FastifyRequest, services: Services): JsonObject {
+function listed(resource: Resource, request: FastifyRequest, services: Services): JsonObject {
   const { account } = contextOf(request, services)
   const view = viewOf(request, services)
   const page = readPageRequest(isQuery(request.query) ? request.query : {})

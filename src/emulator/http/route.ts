@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.ts'
 import { View } from '../objects/view.ts'
-import { type Services, WriteContext } from '../objects/write-context.ts'
+import { type Caller, type Services, WriteContext } from '../objects/write-context.ts'
 import type { Operations } from '../openapi/operation.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
@@ -39,12 +39,16 @@ export function idOf(request: FastifyRequest): string {
 }
 
 export function contextOf(request: FastifyRequest, services: Services): WriteContext {
+  return new WriteContext(services, callerOf(request), viewOf(request, services))
+}
+
+function callerOf(request: FastifyRequest): Caller {
   const caller = request.exchange?.caller
   if (caller === undefined) throw new Error('the request was routed without being authenticated')
-  return new WriteContext(services, caller, viewOf(request, services))
+  return caller
 }
 
 /** Addresses carry the host that the client used. */
 export function viewOf(request: FastifyRequest, services: Services): View {
-  return new View(`${request.protocol}://${request.host}`, services.resources)
+  return new View(`${request.protocol}://${request.host}`, services, callerOf(request).account)
 }

@@ -105,7 +105,7 @@ export function find(resource: Resource, id: string, context: WriteContext): Sto
   return object
 }
 
-/** Stores an object together with its claims, links, routes and next due time, without an event. Must run inside a transaction. */
+/** Stores an object together with its claims, links, labels, routes and next due time, without an event. Must run inside a transaction. */
 export function save(resource: Resource, object: StoredObject, context: WriteContext): void {
   const { store, account } = context
   const claims = resource.claims?.(object) ?? []
@@ -121,6 +121,7 @@ export function save(resource: Resource, object: StoredObject, context: WriteCon
   store.put(account, resource.path, object)
   store.setClaims(account, object.id, claims)
   store.setLinks(account, object.id, resource.links?.(object, context) ?? [])
+  if (resource.labels !== undefined) store.setLabels(account, object.id, resource.labels(object))
   if (resource.routes !== undefined) {
     context.services.deliveries.setRoutes(account, object.id, resource.routes(object))
   }

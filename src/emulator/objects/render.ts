@@ -8,7 +8,7 @@ export function render(resource: Resource, object: StoredObject, view: View): Js
   return {
     id: object.id,
     uri: view.uriOf(resource, object.id),
-    created_at: object.created_at,
+    [resource.createdAs ?? 'created_at']: object.created_at,
     ...resource.render(object, view),
   }
 }

@@ -1,15 +1,24 @@
-import type { Json, JsonObject } from '../json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { ResourceIndex } from '../resources/resource-index.ts'
+import type { Store } from '../store/store.ts'
+
+interface Sources {
+  readonly store: Store
+  readonly resources: ResourceIndex
+}
 
 /** How objects look to one caller: absolute addresses with the host that caller used (`api-decisions.md § Lists`). */
 export class View {
   readonly baseUrl: string
-  readonly #resources: ResourceIndex
+  readonly #sources: Sources
+  readonly #account: string
 
-  constructor(baseUrl: string, resources: ResourceIndex) {
+  /** @param account whose objects are looked at */
+  constructor(baseUrl: string, sources: Sources, account: string) {
     this.baseUrl = baseUrl
-    this.#resources = resources
+    this.#sources = sources
+    this.#account = account
   }
 
   /** Address of a collection or an object in it. */
@@ -25,10 +34,15 @@ export class View {
   /** `{id, uri}` of the object with that id, the collection told from the id's prefix; null for null. */
   ref(id: Json | undefined): JsonObject | null {
     if (typeof id !== 'string') return null
-    return { id, uri: this.uriOf(this.#resources.ofId(id), id) }
+    return { id, uri: this.uriOf(this.#sources.resources.ofId(id), id) }
   }
 
   refs(ids: Json | undefined): (JsonObject | null)[] {
     return Array.isArray(ids) ? ids.map((id) => this.ref(id)) : []
+  }
+
+  /** References to whatever bears all of these labels; to nothing for no labels. */
+  labelled(labels: Json | undefined): (JsonObject | null)[] {
+    return this.refs(isJsonObject(labels) ? this.#sources.store.labelled(this.#account, labels) : [])
   }
 }

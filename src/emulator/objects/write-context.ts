@@ -6,6 +6,7 @@ import { unknownReference } from '../errors.ts'
 import type { Deliveries } from '../events/deliveries.ts'
 import type { IdSource } from '../ids.ts'
 import type { ResourceIndex } from '../resources/resource-index.ts'
+import type { IpRestrictions } from '../restrictions/ip-restrictions.ts'
 import type { Store, StoredObject } from '../store/store.ts'
 import { View } from './view.ts'
 
@@ -28,6 +29,8 @@ export interface Services {
   readonly certificates: CertificateIssuer
   readonly dns: DnsTable
   readonly deliveries: Deliveries
+  /** The restrictions of type `agent`. */
+  readonly agentRestrictions: IpRestrictions
   /** Address that the emulator listens on, for changes that no request makes. */
   readonly ownUrl: () => string
   /** The service's own domain, lower-cased: its sub-domains need no DNS records. */
@@ -49,7 +52,7 @@ export class WriteContext {
 
   /** How the caller sees objects, and events show them; where no request is behind a change, as the emulator listens. */
   get view(): View {
-    return this.#view ?? new View(this.services.ownUrl(), this.services.resources)
+    return this.#view ?? new View(this.services.ownUrl(), this.services, this.account)
   }
 
   get account(): string {

@@ -16,7 +16,7 @@ export interface Operation {
 }
 
 /** Statuses of refusals that not every operation has. */
-export type RefusalStatus = 404 | 409
+export type RefusalStatus = 403 | 404 | 409
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 

@@ -17,7 +17,7 @@ function createdBy({ read, absent }: Field): JsonSchema {
 }
 
 /** A body that updates an object; every field may be left out. */
-function updateSchema(fields: Fields): JsonSchema {
+export function updateSchema(fields: Fields): JsonSchema {
   const sent = Object.entries(fields).filter(([, field]) => field.within !== 'create')
   const properties = Object.fromEntries(sent.map(([name, field]) => [name, updatedBy(field)]))
   return members({ id: TEXT, ...properties }, ['id', ...Object.keys(properties)])
@@ -29,7 +29,7 @@ function updatedBy({ read, absent, whenNull }: Field): JsonSchema {
 
 /** Names of the shared schemas of a collection: `IpPolicy`, `IpPolicyCreate`, `IpPolicyUpdate`, `IpPolicyList`. */
 export function schemaNames(resource: Resource): Record<'object' | 'create' | 'update' | 'list', string> {
-  const words = (resource.eventName ?? resource.path).split(/[^a-z0-9]/)
+  const words = (resource.singular ?? resource.eventName ?? resource.path).split(/[^a-z0-9]/)
   const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
   return { object: name, create: `${name}Create`, update: `${name}Update`, list: `${name}List` }
 }
@@ -43,10 +43,16 @@ export function envelopeSchema(key: string, item: JsonSchema): JsonSchema {
 export function collectionSchemas(resource: Resource): Record<string, JsonSchema> {
   const names = schemaNames(resource)
   return {
-    [names.object]: members({ id: TEXT, uri: TEXT, created_at: TIMESTAMP, ...resource.shows }),
-    [names.create]: createSchema(resource.fields),
-    [names.update]: updateSchema(resource.fields),
+    [names.object]: members({
+      id: TEXT,
+      uri: TEXT,
+      [resource.createdAs ?? 'created_at']: TIMESTAMP,
+      ...resource.shows,
+    }),
     [names.list]: envelopeSchema(resource.listKey, shared(names.object)),
+    ...(resource.readOnly === true
+      ? {}
+      : { [names.create]: createSchema(resource.fields), [names.update]: updateSchema(resource.fields) }),
   }
 }
 

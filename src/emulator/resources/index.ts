@@ -1,4 +1,5 @@
 import { agentIngresses } from './agent-ingresses.ts'
+import { agents, tunnels } from './agents.ts'
 import { apiKeys } from './api-keys.ts'
 import { botUsers } from './bot-users.ts'
 import { certificateAuthorities } from './certificate-authorities.ts'
@@ -19,6 +20,7 @@ import { sshCertificateAuthorities } from './ssh-certificate-authorities.ts'
 import { sshHostCertificates, sshUserCertificates } from './ssh-certificates.ts'
 import { sshCredentials } from './ssh-credentials.ts'
 import { tunnelGroupBackends } from './tunnel-group-backends.ts'
+import { tunnelSessions } from './tunnel-sessions.ts'
 import { weightedBackends } from './weighted-backends.ts'
 
 /** Every collection. */
@@ -45,6 +47,9 @@ export const RESOURCES: readonly Resource[] = [
   sshUserCertificates,
   sshHostCertificates,
   certificateAuthorities,
+  tunnelSessions,
+  tunnels,
+  agents,
   tlsCertificates,
   endpointConfigurations,
   users,

@@ -48,6 +48,15 @@ export interface MemberList {
   readonly render: (item: JsonObject, object: StoredObject, view: View) => JsonObject
 }
 
+/** Something that an object is told to do: a `POST` of an empty JSON object, answered 204. */
+export interface Command {
+  /** Last segment of its path. */
+  readonly name: string
+  readonly summary: string
+  /** Does it, in a transaction; throws a RequestError when it cannot be done. */
+  readonly run: (object: StoredObject, context: WriteContext) => void
+}
+
 /**
  * One collection of the API. Everything that routes, store and admin surface need to know about it is declared here;
  * shared code never asks which collection it has. Adding one is a file with such a value and a line in `index.ts`.
@@ -63,6 +72,12 @@ export interface Resource {
   readonly eventName: string | null
   /** Whether the API serves it. Others exist only through the admin surface and references. */
   readonly served: boolean
+  /** Whether requests may only list and get its objects; they come about otherwise. */
+  readonly readOnly?: boolean
+  /** What the OpenAPI document calls one of them, where that is not `eventName`. */
+  readonly singular?: string
+  /** The response field that says since when the object is there; `created_at` unless told otherwise. */
+  readonly createdAs?: string
   /** Whether `uri` is the whole address, which is usual, or a path relative to the base (`api-decisions.md § Values`). */
   readonly uriForm?: 'absolute' | 'path'
   readonly fields: Fields
@@ -80,6 +95,8 @@ export interface Resource {
   readonly prepare?: (draft: Draft, context: WriteContext) => void
   /** Values that must be unique. */
   readonly claims?: (object: StoredObject) => readonly ClaimedField[]
+  /** Labels that the object can be found by. */
+  readonly labels?: (object: StoredObject) => JsonObject
   /** What the object holds on to. */
   readonly links?: (object: StoredObject, context: WriteContext) => readonly Link[]
   /** The events that the object sends on, and where. */
@@ -88,6 +105,7 @@ export interface Resource {
   readonly reveal?: (object: StoredObject, context: WriteContext) => JsonObject
   readonly parts?: readonly Part[]
   readonly memberLists?: readonly MemberList[]
+  readonly commands?: readonly Command[]
   /** The object after the time that `dueAt` gave has come, by the emulated clock. Must move `dueAt` on. */
   readonly onDue?: (object: StoredObject, at: number, context: WriteContext) => StoredObject
   /** When the object next needs `onDue`, in emulated milliseconds. */

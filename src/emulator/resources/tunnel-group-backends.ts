@@ -5,7 +5,10 @@ import { mapOf, string } from '../fields/readers.ts'
 import { textOf } from '../json.ts'
 import type { Resource } from './resource.ts'
 
-/** Backends that gather the tunnels whose labels match. No agent is connected here, so no tunnel ever matches. */
+/**
+ * Backends that gather the tunnels that bear all their labels; one without labels gathers none
+ * (`api-decisions.md § Agents and tunnel sessions in the emulator`).
+ */
 export const tunnelGroupBackends: Resource = {
   path: 'backends/tunnel_group',
   listKey: 'backends',
@@ -14,10 +17,10 @@ export const tunnelGroupBackends: Resource = {
   served: true,
   fields: { ...DESCRIBED_WITHOUT_LIMITS, labels: optional(mapOf(string), {}) },
   shows: { ...SHOWN_TEXTS, labels: TEXT_MAP, tunnels: REFS },
-  render: (backend) => ({
+  render: (backend, view) => ({
     description: textOf(backend, 'description'),
     metadata: textOf(backend, 'metadata'),
     labels: backend.labels ?? {},
-    tunnels: [],
+    tunnels: view.labelled(backend.labels),
   }),
 }

@@ -6,6 +6,7 @@
  * - `links`: what an object holds on to. `restrict` keeps the target from being deleted, `cascade` deletes the
  *   holder with its target.
  * - `claims`: values that must be unique within a scope, and natural keys to look objects up by.
+ * - `labels`: what objects are labelled with, each label as `["key","value"]`.
  * - `tokens`: hashes of API tokens; the first 8 bytes find the candidates, the full hash is compared in constant time.
  * - `routes`: which subscription sends events of a type to which destination.
  * - `deliveries`: events as they were delivered, in order.
@@ -28,6 +29,12 @@ CREATE TABLE IF NOT EXISTS claims (
   PRIMARY KEY (scope, value)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS claims_by_id ON claims (account, id);
+
+CREATE TABLE IF NOT EXISTS labels (
+  account TEXT NOT NULL, label TEXT NOT NULL, id TEXT NOT NULL,
+  PRIMARY KEY (account, label, id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS labels_by_id ON labels (account, id);
 
 CREATE TABLE IF NOT EXISTS tokens (
   prefix BLOB NOT NULL, hash BLOB NOT NULL, account TEXT NOT NULL, id TEXT NOT NULL,
@@ -68,6 +75,7 @@ export const TABLES = [
   'objects',
   'links',
   'claims',
+  'labels',
   'tokens',
   'routes',
   'deliveries',

@@ -97,6 +97,7 @@ export class Store {
     this.run('DELETE FROM objects WHERE account = ? AND collection = ? AND id = ?', [account, collection, id])
     this.run('DELETE FROM links WHERE account = ? AND holder = ?', [account, id])
     this.run('DELETE FROM claims WHERE account = ? AND id = ?', [account, id])
+    this.run('DELETE FROM labels WHERE account = ? AND id = ?', [account, id])
     this.run('DELETE FROM tokens WHERE account = ? AND id = ?', [account, id])
     this.run('DELETE FROM routes WHERE account = ? AND subscription = ?', [account, id])
     this.run('DELETE FROM due WHERE account = ? AND collection = ? AND id = ?', [account, collection, id])
@@ -116,6 +117,29 @@ export class Store {
             [account, collection, beforeId, limit],
           )
     return rows.map(toObject)
+  }
+
+  /** Up to `limit` objects, oldest first. */
+  oldest(account: string, collection: string, limit: number): StoredObject[] {
+    const sql = 'SELECT body FROM objects WHERE account = ? AND collection = ? ORDER BY id LIMIT ?'
+    return this.all(sql, [account, collection, limit]).map(toObject)
+  }
+
+  setLabels(account: string, id: string, labels: JsonObject): void {
+    this.run('DELETE FROM labels WHERE account = ? AND id = ?', [account, id])
+    for (const label of Object.entries(labels)) {
+      this.run('INSERT INTO labels (account, label, id) VALUES (?, ?, ?)', [account, JSON.stringify(label), id])
+    }
+  }
+
+  /** Ids of what bears all of these labels, in order of their ids; nothing bears all of none. */
+  labelled(account: string, labels: JsonObject): string[] {
+    const wanted = Object.entries(labels).map((label) => JSON.stringify(label))
+    return this.all(
+      `SELECT id FROM labels WHERE account = ? AND label IN (SELECT value FROM json_each(?))
+       GROUP BY id HAVING COUNT(*) = ? ORDER BY id`,
+      [account, JSON.stringify(wanted), wanted.length],
+    ).map((row) => text(row, 'id'))
   }
 
   setLinks(account: string, holder: string, links: readonly Link[]): void {

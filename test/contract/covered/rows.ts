@@ -27,18 +27,26 @@ export function coverage(): readonly CoverageSection[] {
 }
 
 /** The tests of a rule bear its sentence; `*` stands for whatever is around it. */
-function ruleRow({ id, statement, source, due, operator = { tests: [] } }: RuleFact): CoverageRow {
-  return { id, statement, source, due, operatorDue: due, emulator: [`contract/* > ${statement}*`], operator }
+function ruleRow({ id, statement, source, due, operatorDue = due, operator = { tests: [] } }: RuleFact): CoverageRow {
+  return { id, statement, source, due, operatorDue, emulator: [`contract/* > ${statement}*`], operator }
 }
 
-/** Nobody has agents and tunnels yet. */
+/** Sessions are read and told what to do; no kind of the operator does either yet. */
 function sessionRows(): readonly CoverageRow[] {
-  const { path, source, due } = tunnelSessions
-  const row = (id: string, statement: string): CoverageRow => {
-    return { id, statement, source, due, operatorDue: due, emulator: [], operator: { tests: [] } }
+  const { path, source, due, operatorDue, listKey, idPrefix } = tunnelSessions
+  const row = (id: string, statement: string, title: string): CoverageRow => {
+    const emulator = [`contract/tunnel-sessions.test.ts > ${title}`]
+    return { id, statement, source, due, operatorDue, emulator, operator: { tests: [] } }
   }
+  const shows = 'a session has every field of the contract, in its list as by its id'
   return [
-    ...tunnelSessions.fields.map(({ name }) => row(`${path}.${name}`, 'is in every response')),
-    ...tunnelSessions.commands.map(({ id, statement }) => row(id, statement)),
+    row(`${path}, GET one`, 'answers 200 with the session', shows),
+    row(`${path}, GET all`, `answers 200 with the list under ${listKey}`, shows),
+    row(`${path}, id`, `begins with ${idPrefix}`, shows),
+    row(`${path}, document`, 'is described in the OpenAPI document', 'every answer about sessions is as documented'),
+    ...tunnelSessions.fields.map(({ name }) => row(`${path}.${name}`, 'is in every response', shows)),
+    ...tunnelSessions.commands.map(({ id, path: command, statement }) =>
+      row(id, statement, `${command}: ${statement}`),
+    ),
   ]
 }

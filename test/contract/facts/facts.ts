@@ -144,6 +144,8 @@ export interface RuleFact {
   readonly statement: string
   readonly source: string
   readonly due: Due
+  /** Whether the operator must keep to it today; as `due` unless the row says otherwise. */
+  readonly operatorDue?: Due
   /** Undefined only while the rule is not due: a rule that is due and says nothing here is a gap. */
   readonly operator?: OperatorSide
   readonly refusal?: Refusal

@@ -13,6 +13,8 @@ export const tunnelSessions: {
   readonly path: string
   readonly source: string
   readonly due: Due
+  /** Whether kinds of the operator must show sessions and send commands today. */
+  readonly operatorDue: Due
   readonly listKey: string
   readonly idPrefix: string
   readonly fields: readonly FieldRow[]
@@ -20,7 +22,8 @@ export const tunnelSessions: {
 } = {
   path: 'tunnel_sessions',
   source: 'management-api.md § Tunnel sessions',
-  due: 'later',
+  due: 'now',
+  operatorDue: 'later',
   listKey: 'tunnel_sessions',
   idPrefix: 'ts_',
   fields: [

@@ -7,10 +7,10 @@ import { edgeRules } from './edges.ts'
 import { eventRules } from './events.ts'
 import { ingressRules } from './ingresses.ts'
 import { ipRestrictionRules } from './ip-restrictions.ts'
-import { laterRules } from './later.ts'
 import { objectRules } from './objects-in-use.ts'
 import { requestRules } from './requests.ts'
 import { sshCertificateRules } from './ssh-certificates.ts'
+import { tunnelSessionRules } from './tunnel-sessions.ts'
 
 /** Every rule that no single field carries. */
 export const allRules: readonly RuleFact[] = [
@@ -24,8 +24,8 @@ export const allRules: readonly RuleFact[] = [
   ...certificateAuthorityRules,
   ...objectRules,
   ...eventRules,
+  ...tunnelSessionRules,
   ...adminRules,
-  ...laterRules,
 ]
 
 /** The row of a rule. Throws when there is none, so that a test cannot claim a rule the contract does not have. */

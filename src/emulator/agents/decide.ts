@@ -1,0 +1,63 @@
+import { RequestError } from '../errors.ts'
+import { type Agent, SSH } from './agent.ts'
+import { latestInMajor } from './version.ts'
+
+/** How long a caller has to wait after an update before it restarts the agent (`management-api.md § Limits`). */
+const UPDATE_TO_RESTART_MS = 10_000
+
+/** How far the update that an agent was told to make has come. */
+export type UpdateProgress = 'none' | 'running' | 'installed'
+
+export function updateProgress(agent: Agent, now: number): UpdateProgress {
+  if (agent.update_asked_at === null) return 'none'
+  return now < agent.update_asked_at + agent.update_seconds * 1000 ? 'running' : 'installed'
+}
+
+/**
+ * The agent once it was told to update itself, or one of the four refusals
+ * (`management-api.md § Endpoints`, Tunnel sessions, rule 4).
+ */
+export function beginUpdate(agent: Agent, now: number): Agent {
+  const at = { id: String(agent.session_id) }
+  if (!agent.update_checks) {
+    throw new RequestError('updateChecksDisabled', 'the configuration of the agent disables update checks', at)
+  }
+  const progress = updateProgress(agent, now)
+  if (progress === 'running') throw new RequestError('updateRunning', 'the agent is already updating itself', at)
+  if (progress === 'installed') {
+    throw new RequestError('updateInstalled', `the agent has updated itself to ${agent.update_to}; restart it`, at)
+  }
+  // An SSH client is no agent of the service's, whatever versions there are.
+  const latest = agent.transport === SSH ? undefined : latestInMajor(agent.agent_version, agent.available_versions)
+  if (latest === undefined) {
+    throw new RequestError('noUpdate', `there is no update for version ${agent.agent_version}`, at)
+  }
+  return { ...agent, update_to: latest, update_asked_at: now }
+}
+
+/**
+ * The agent once it was told to restart. It runs the new code only if the update is done and was asked for long enough ago;
+ * else the update is lost (`api-decisions.md § Behaviour`).
+ */
+export function beginRestart(agent: Agent, now: number): Agent {
+  if (!canRestart(agent)) {
+    throw new RequestError('restartUnsupported', `an agent on ${agent.os} cannot restart itself`, {
+      id: String(agent.session_id),
+    })
+  }
+  const waited = agent.update_asked_at !== null && now >= agent.update_asked_at + UPDATE_TO_RESTART_MS
+  const updated = waited && updateProgress(agent, now) === 'installed'
+  return {
+    ...agent,
+    agent_version: updated && agent.update_to !== null ? agent.update_to : agent.agent_version,
+    update_to: null,
+    update_asked_at: null,
+    state: 'restarting',
+    back_at: now + agent.restart_seconds * 1000,
+  }
+}
+
+/** Windows cannot replace a process (rule 1), and the gateway has no hold on the process of an SSH client. */
+function canRestart({ os, transport }: Agent): boolean {
+  return transport !== SSH && !/^windows\b/i.test(os)
+}

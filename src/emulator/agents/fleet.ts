@@ -1,0 +1,195 @@
+import { RequestError } from '../errors.ts'
+import { isJsonObject, type JsonObject, parseStoredObject, rfc3339, textOf, textsOf } from '../json.ts'
+import { type Services, WriteContext } from '../objects/write-context.ts'
+import { parsePublicKey } from '../ssh/public-key.ts'
+import type { StoredObject } from '../store/store.ts'
+import { findToken } from '../tokens.ts'
+import { type Agent, asAgent, SSH, UNBORN } from './agent.ts'
+import { bulkConnectForm, connectForm } from './connect-form.ts'
+import { type UpdateProgress, updateProgress } from './decide.ts'
+import { endSession, saveAgent, startSession } from './sessions.ts'
+
+/** What sessions of agents show as `transport` (`management-api.md § Tunnel sessions`). */
+const NATIVE = 'svc/v2'
+/** The versions that agents have unless they say otherwise. */
+const VERSIONS: Readonly<Record<string, string>> = { [NATIVE]: '3.9.0', [SSH]: 'OpenSSH_10.0' }
+
+/** A simulated agent as the admin surface shows it. */
+export interface AgentView extends JsonObject {
+  id: string
+  account: string
+  state: Agent['state']
+  /** Null while it has no session. */
+  sessionId: string | null
+  credentialId: string
+  transport: string
+  agentVersion: string
+  ip: string
+  os: string
+  region: string
+  metadata: string
+  /** `{id, labels, domain, address}`; the id is null while it has no session. */
+  tunnels: JsonObject[]
+  update: UpdateProgress
+  /** Ids of restrictions that are not enforced and did not admit it when it last connected. */
+  warnings: string[]
+  /** Why it was not let in when it came back. */
+  refusal: string | null
+}
+
+/** The simulated agents of all accounts. Everything due must have happened before a method is called. */
+export class AgentFleet {
+  readonly #services: Services
+  readonly #bootAccount: () => string
+
+  /** @param bootAccount the account that is meant where none is named */
+  constructor(services: Services, bootAccount: () => string) {
+    this.#services = services
+    this.#bootAccount = bootAccount
+  }
+
+  /** Connects an agent as `connectForm` says; throws a RequestError when it is not admitted. */
+  connect(body: JsonObject): AgentView {
+    return this.#services.store.transaction(() => this.#connect(body))
+  }
+
+  /** Disconnects the oldest agents and connects new ones, as `bulkConnectForm` says: all of it, or nothing. */
+  connectMany(body: JsonObject): { sessions: string[]; disconnected: number } {
+    const { agent, count, disconnect, account } = bulkConnectForm(body, 'agents')
+    const template = JSON.stringify(agent)
+    return this.#services.store.transaction(() => {
+      const context = this.#contextOf(this.#accountNamed(account))
+      const leaving = this.#services.store.oldest(context.account, 'agents', Number(disconnect))
+      for (const leaver of leaving) drop(leaver, context)
+      const sessions = Array.from({ length: Number(count) }, (_, index) => {
+        const one = parseStoredObject(template.replaceAll('{n}', String(index + 1)))
+        return String(this.#connect(one).sessionId)
+      })
+      return { sessions, disconnected: leaving.length }
+    })
+  }
+
+  /** Those of an account, newest first, at most `limit`; older than `beforeId` when given. */
+  list(account: string | undefined, limit: number, beforeId?: string): readonly AgentView[] {
+    const { store } = this.#services
+    const named = this.#accountNamed(account)
+    return store.page(named, 'agents', limit, beforeId).map((agent) => this.#view(asAgent(agent), named))
+  }
+
+  get(id: string): AgentView {
+    const { agent, account } = this.#find(id)
+    return this.#view(asAgent(agent), account)
+  }
+
+  /** The agent is gone, and with it its session and tunnels, as when its connection breaks. */
+  disconnect(id: string): void {
+    const { agent, account } = this.#find(id)
+    this.#services.store.transaction(() => drop(agent, this.#contextOf(account)))
+  }
+
+  #connect(body: JsonObject): AgentView {
+    const wanted = connectForm(body, 'agent')
+    const { account, credential, transport } = this.#credentialOf(wanted)
+    const context = this.#contextOf(account)
+    const now = context.now()
+    const born: Agent = {
+      ...UNBORN,
+      tunnel_ids: [],
+      warnings: [],
+      id: this.#services.ids.next('agt'),
+      created_at: rfc3339(now),
+      credential_id: credential,
+      transport,
+      agent_version: typeof wanted.agentVersion === 'string' ? wanted.agentVersion : String(VERSIONS[transport]),
+      ip: textOf(wanted, 'ip'),
+      os: textOf(wanted, 'os'),
+      region: textOf(wanted, 'region'),
+      metadata: textOf(wanted, 'metadata'),
+      bindings: Array.isArray(wanted.tunnels) ? wanted.tunnels.filter(isJsonObject) : [],
+      available_versions: textsOf(wanted.availableVersions),
+      update_checks: wanted.updateChecks === true,
+      restart_seconds: Number(wanted.restartSeconds),
+      update_seconds: Number(wanted.updateSeconds),
+    }
+    const agent = startSession(born, now, context)
+    saveAgent(agent, context)
+    return this.#view(agent, account)
+  }
+
+  /** Which credential the agent starts its session with, and the transport that goes with it. */
+  #credentialOf(wanted: JsonObject): { account: string; credential: string; transport: string } {
+    const { store } = this.#services
+    if (typeof wanted.token === 'string') {
+      const { account, id } = credentialOfToken(this.#services, wanted.token)
+      return { account, credential: id, transport: NATIVE }
+    }
+    const account = this.#accountNamed(wanted.account)
+    const id =
+      typeof wanted.sshCredential === 'string'
+        ? store.get(account, 'ssh_credentials', wanted.sshCredential)?.id
+        : this.#holderOfKey(textOf(wanted, 'publicKey'), account)
+    if (id === undefined) throw new RequestError('notFound', 'no SSH credential of the account has this id or key')
+    return { account, credential: id, transport: SSH }
+  }
+
+  /** The newest SSH credential with that key; what the line says beside type and key means nothing. */
+  #holderOfKey(line: string, account: string): string | undefined {
+    const { blob } = parsePublicKey(line)
+    const credentials = this.#services.store.page(account, 'ssh_credentials', Number.MAX_SAFE_INTEGER)
+    return credentials.find((each) => parsePublicKey(textOf(each, 'public_key')).blob.equals(blob))?.id
+  }
+
+  #accountNamed(name: unknown): string {
+    if (typeof name !== 'string') return this.#bootAccount()
+    if (this.#services.store.accounts().includes(name)) return name
+    throw new RequestError('unknownReference', `account: there is no account ${name}`, { field: 'account', id: name })
+  }
+
+  #contextOf(account: string): WriteContext {
+    return new WriteContext(this.#services, { account, keyId: '', ownerId: '', admin: true })
+  }
+
+  #find(id: string): { agent: StoredObject; account: string } {
+    const { store } = this.#services
+    for (const account of store.accounts()) {
+      const agent = store.get(account, 'agents', id)
+      if (agent !== undefined) return { agent, account }
+    }
+    throw new RequestError('notFound', `there is no agent ${id}`, { id })
+  }
+
+  #view(agent: Agent, account: string): AgentView {
+    const { id, state, transport, ip, os, region, metadata, warnings, refusal } = agent
+    return {
+      id,
+      account,
+      state,
+      sessionId: agent.session_id,
+      credentialId: agent.credential_id,
+      transport,
+      agentVersion: agent.agent_version,
+      ip,
+      os,
+      region,
+      metadata,
+      tunnels: agent.bindings.map((binding, index) => ({ id: agent.tunnel_ids[index] ?? null, ...binding })),
+      update: updateProgress(agent, this.#services.clock.now()),
+      warnings,
+      refusal,
+    }
+  }
+}
+
+/** The tunnel credential whose token this is now; the token of an API key is none. */
+export function credentialOfToken({ store }: Services, token: string): { id: string; account: string } {
+  const found = findToken(store, token)
+  if (found === undefined || store.get(found.account, 'credentials', found.id) === undefined) {
+    throw new RequestError('notFound', 'no tunnel credential has this token')
+  }
+  return { id: found.id, account: found.account }
+}
+
+function drop(agent: StoredObject, context: WriteContext): void {
+  endSession(asAgent(agent), context)
+  context.store.remove(context.account, 'agents', agent.id)
+}

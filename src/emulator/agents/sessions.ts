@@ -1,0 +1,74 @@
+import { RequestError } from '../errors.ts'
+import { type JsonObject, rfc3339 } from '../json.ts'
+import { save } from '../objects/operations.ts'
+import type { WriteContext } from '../objects/write-context.ts'
+import type { StoredObject } from '../store/store.ts'
+import { admitAgent } from './admission.ts'
+import { type Agent, asAgent } from './agent.ts'
+import { beginRestart, beginUpdate } from './decide.ts'
+
+/*
+ * What happens to an agent, its session and its tunnels. All of it must run inside a transaction. The agent returned is saved
+ * by `saveAgent`, or by whoever called because it fell due.
+ */
+
+/** Lets the agent connect at `at`, in emulated milliseconds: a session and its tunnels. Throws when it is not admitted. */
+export function startSession(agent: Agent, at: number, context: WriteContext): Agent {
+  const warnings = admitAgent(agent, context.account, context.services)
+  const { credential_id, transport, agent_version, ip, os, region, metadata } = agent
+  const shown = { credential_id, transport, agent_version, ip, os, region, metadata }
+  const session_id = place('ts', { ...shown, agent_id: agent.id }, at, context)
+  const tunnel_ids = agent.bindings.map((binding) => place('tn', { ...binding, session_id }, at, context))
+  return { ...agent, state: 'online', session_id, tunnel_ids, back_at: null, warnings, refusal: null }
+}
+
+/** The agent without its session; nothing happens to one that has none. */
+export function endSession(agent: Agent, context: WriteContext): Agent {
+  const gone = [...(agent.session_id === null ? [] : [agent.session_id]), ...agent.tunnel_ids]
+  for (const id of gone) context.store.remove(context.account, context.services.resources.ofId(id).path, id)
+  return { ...agent, session_id: null, tunnel_ids: [] }
+}
+
+/** The agent whose restart is over: online again under a new session id, or refused, which it does not try again. */
+export function comeBack(object: StoredObject, at: number, context: WriteContext): Agent {
+  const agent = asAgent(object)
+  try {
+    return startSession(agent, at, context)
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error
+    return { ...agent, state: 'refused', back_at: null, refusal: error.message }
+  }
+}
+
+/** The restart command (`management-api.md § Endpoints`, Tunnel sessions): the session is gone with the answer. */
+export function restartAgent(session: StoredObject, context: WriteContext): void {
+  const agent = beginRestart(agentOf(session, context), context.now())
+  saveAgent(endSession(agent, context), context)
+}
+
+/** The stop command: the agent exits. */
+export function stopAgent(session: StoredObject, context: WriteContext): void {
+  saveAgent(endSession({ ...agentOf(session, context), state: 'stopped' }, context), context)
+}
+
+/** The update command: the session stays as it is. */
+export function updateAgent(session: StoredObject, context: WriteContext): void {
+  saveAgent(beginUpdate(agentOf(session, context), context.now()), context)
+}
+
+export function saveAgent(agent: Agent, context: WriteContext): void {
+  save(context.services.resources.ofId(agent.id), agent, context)
+}
+
+function agentOf(session: StoredObject, { store, account }: WriteContext): Agent {
+  const agent = store.get(account, 'agents', String(session.agent_id))
+  if (agent === undefined) throw new Error(`session ${session.id} belongs to no agent`)
+  return asAgent(agent)
+}
+
+/** Stores a new object of the collection with that prefix, and returns its id. */
+function place(prefix: string, body: JsonObject, at: number, context: WriteContext): string {
+  const id = context.services.ids.next(prefix)
+  save(context.services.resources.ofId(id), { ...body, id, created_at: rfc3339(at) }, context)
+  return id
+}
