@@ -23,11 +23,27 @@ export interface SpecCase {
 /** Values of the Secret that specs refer to. */
 export const SECRET = {
   name: 'spec-inputs',
-  values: { apiKey: 'key-1', accessKeyID: 'id-1', secretAccessKey: 's-1', caPEM: caPem, publicKey: `${sshKeys.rsa}\n` },
+  values: {
+    apiKey: 'key-1',
+    accessKeyID: 'id-1',
+    secretAccessKey: 's-1',
+    caPEM: caPem,
+    otherCAPEM: partnerCaPem,
+    publicKey: `${sshKeys.rsa}\n`,
+    otherPublicKey: sshKeys.ed25519,
+  },
 }
 
 /** Values of the ConfigMap that specs refer to. */
-export const CONFIG_MAP = { name: 'spec-inputs', values: { caPEM: partnerCaPem, publicKey: sshKeys.ecdsa521 } }
+export const CONFIG_MAP = {
+  name: 'spec-inputs',
+  values: {
+    caPEM: partnerCaPem,
+    otherCAPEM: caPem,
+    publicKey: sshKeys.ecdsa521,
+    otherPublicKey: sshKeys.ecdsa256,
+  },
+}
 
 /** Objects that specs refer to by id, since no kind makes them. */
 export const SEED: SeedSpec = {

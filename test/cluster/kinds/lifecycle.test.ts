@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest'
+import { at } from '../../builders/emulator-client.ts'
+import { expectations, expectedOf, expectedRules, hiddenValues, type Surrounding } from '../../builders/expected.ts'
+import { type Manifest, type SpecCase, specsOf } from '../../builders/specs.ts'
+import { applyAll, applyNeeds, managed, subjectsOf } from '../support/cases.ts'
+import { hasToken, openedBy, secretNamed, tokenOf } from '../support/tokens.ts'
+import { core, type Resource, World } from '../support/world.ts'
+
+const cases = managed.flatMap(({ definition }) => specsOf(definition.kind))
+
+/** One case with the CR that stands for it. */
+interface Subject extends Manifest {
+  readonly title: string
+  /** Collection of its object. */
+  readonly path: string
+}
+
+function subjects(chosen: readonly SpecCase[], suffix: string): readonly Subject[] {
+  return subjectsOf(chosen, suffix).map((manifest, index) => {
+    const descriptor = descriptorOf(manifest.kind)
+    return { ...manifest, title: chosen[index]?.title ?? '', path: descriptor.collectionOf(manifest.spec).path }
+  })
+}
+
+function descriptorOf(kind: string) {
+  const found = managed.find(({ definition }) => definition.kind === kind)
+  if (found === undefined) throw new Error(`there is no kind ${kind}`)
+  return found
+}
+
+/** What an expectation may name, as the CRs of the world have it by now. */
+async function surrounding(world: World): Promise<Omit<Surrounding, 'name'>> {
+  const crs = new Map<string, Resource>()
+  for (const { definition } of managed) {
+    for (const cr of await world.list(definition.kind)) crs.set(`${definition.kind}/${cr.metadata.name}`, cr)
+  }
+  const status = (key: string) => crs.get(key)?.status ?? {}
+  const [boot] = (await world.remote('api_keys')).toReversed()
+  return {
+    id: (kind, name) => String(status(`${kind}/${name}`).id),
+    addr: (name) => String(status(`ReservedAddress/${name}`).addr),
+    ownUser: String(boot?.owner_id),
+  }
+}
+
+/** Compares what the API shows of each subject, and what it keeps and does not show, with what is written down for its spec. */
+async function expectObjects(world: World, all: readonly Subject[]): Promise<void> {
+  const around = await surrounding(world)
+  const rules = await world.remote('ip_policy_rules')
+  const kept = Object.values(world.emulator.admin.snapshot().accounts).map(({ objects }) => objects)
+  for (const { kind, name, title, path } of all) {
+    const about = `${kind}/${name}`
+    const id = around.id(kind, name)
+    expect((await world.api.get(`/${path}/${id}`)).body, about).toEqual(expectedOf(kind, title)({ ...around, name }))
+    const own = rules.filter((rule) => kind === 'IPPolicy' && at(rule, 'ip_policy', 'id') === id)
+    const shown = own.map(({ id: _id, uri: _uri, created_at: _at, ip_policy: _policy, ...rule }) => rule)
+    const expected = expectedRules(kind, title)
+    expect(shown, about).toHaveLength(expected.length)
+    expect(shown, about).toEqual(expect.arrayContaining([...expected]))
+    const stored = kept.flatMap((objects) => objects[path] ?? []).find((object) => object.id === id)
+    for (const [place, value] of hiddenValues(kind, title)) {
+      expect(at(stored, ...place.split('.')), `${about} ${place}`).toBe(value)
+    }
+  }
+}
+
+/** The Secret or ConfigMap that the resource's outputs went into. */
+async function outputOf(world: World, { status }: Resource) {
+  const output = status?.output as { readonly kind: string; readonly name: string } | undefined
+  if (output === undefined) return undefined
+  const type = output.kind === 'Secret' ? core('secrets', 'Secret') : core('configmaps', 'ConfigMap')
+  return world.kube.get(type, { namespace: world.namespace, name: output.name })
+}
+
+test('every spec has its object written down, and no object is written down for none', () => {
+  expect([...expectations].sort()).toEqual(cases.map(({ kind, title }) => `${kind} ${title}`).sort())
+})
+
+test('every spec of every kind makes the object that is written down for it, which goes with its resource', {
+  timeout: 300_000,
+}, async () => {
+  await using world = await World.open()
+  await applyNeeds(world, cases, ['whole'])
+  const all = subjects(cases, 'whole')
+  await applyAll(world, all)
+  const crs = await Promise.all(all.map(({ kind, name }) => world.ready(kind, name, 120_000)))
+  await expectObjects(world, all)
+
+  for (const { kind, name } of all) await world.delete(kind, name)
+  await Promise.all(all.map(({ kind, name }) => world.gone(kind, name, 120_000)))
+  for (const [index, cr] of crs.entries()) {
+    const { kind, name, path } = all[index] as Subject
+    expect((await world.api.get(`/${path}/${cr.status?.id}`)).status, `${kind}/${name}`).toBe(404)
+    // Kubernetes collects what belongs to a resource that is gone; no controller does so here.
+    const owners = (await outputOf(world, cr))?.metadata.ownerReferences ?? []
+    for (const { uid } of owners) expect(uid, `${kind}/${name}`).toBe(cr.metadata.uid)
+    if (cr.status?.output !== undefined && owners.length === 0) {
+      expect(await outputOf(world, cr), `${kind}/${name}`).toBeUndefined()
+    }
+  }
+})
+
+test('with deletionPolicy Retain every kind leaves its object, without a call, and its token in the Secret', {
+  timeout: 300_000,
+}, async () => {
+  await using world = await World.open()
+  const full = managed.flatMap(({ definition }) => specsOf(definition.kind).slice(1, 2))
+  await applyNeeds(world, full, ['kept'])
+  const all = subjects(full, 'kept')
+  await applyAll(
+    world,
+    all.map(({ spec, ...rest }) => ({ ...rest, spec: { ...spec, deletionPolicy: 'Retain' } })),
+  )
+  const crs = await Promise.all(all.map(({ kind, name }) => world.ready(kind, name, 120_000)))
+  const tokens = await Promise.all(crs.map((cr) => (hasToken(descriptorOf(cr.kind)) ? tokenOf(world, cr) : undefined)))
+  const around = await surrounding(world)
+  const mark = world.mark()
+  for (const { kind, name } of all) await world.delete(kind, name)
+  await Promise.all(all.map(({ kind, name }) => world.gone(kind, name, 120_000)))
+  expect(world.journal(mark)).toEqual([])
+  for (const [index, cr] of crs.entries()) {
+    const { kind, name, title, path } = all[index] as Subject
+    const id = cr.status?.id ?? ''
+    const { body } = await world.api.get(`/${path}/${id}`)
+    expect(body, `${kind}/${name}`).toEqual(expectedOf(kind, title)({ ...around, name }))
+    const token = tokens[index]
+    if (token === undefined) continue
+    const secret = await secretNamed(world, String(cr.spec.secretName))
+    expect(secret?.metadata.ownerReferences ?? [], `${kind}/${name}`).toEqual([])
+    expect(Object.values(secret?.data ?? {})).toContain(Buffer.from(token).toString('base64'))
+    expect(await openedBy(world, kind, token)).toBe(id)
+  }
+})
