@@ -20,7 +20,8 @@ const tunnelGroup = object(
       }),
     ),
   },
-  { description: 'Sends traffic to the online tunnels with these labels.' },
+  // Whole to server-side apply, which cannot empty an object of parts: it would make null of it.
+  { description: 'Sends traffic to the online tunnels with these labels.', atomic: true },
 )
 
 const httpResponse = object(
@@ -33,7 +34,10 @@ const httpResponse = object(
           maxLength: 8192,
           pattern: '^[^\\r\\n]*$',
         }),
-        { description: 'Headers of the response; case of the names means nothing. Default: none.', maxProperties: 64 },
+        {
+          description: 'Headers of the response; case of the names means nothing. Default: none.',
+          maxProperties: 64,
+        },
       ),
     ),
     statusCode: Type.Optional(
@@ -45,7 +49,7 @@ const httpResponse = object(
       }),
     ),
   },
-  { description: 'Answers every request with fixed content.' },
+  { description: 'Answers every request with fixed content.', atomic: true },
 )
 
 const weightedChild = object(

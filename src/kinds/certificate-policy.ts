@@ -21,7 +21,8 @@ export function certificateManagementPolicy(more: string) {
         choice(['RSA', 'ECDSA'], { description: 'Type of the private key. Default: RSA.', default: 'RSA' }),
       ),
     },
-    { description: `Lets the service issue and renew a certificate. ${more}` },
+    // Whole to server-side apply, which cannot empty an object of parts: it would make null of it.
+    { description: `Lets the service issue and renew a certificate. ${more}`, atomic: true },
   )
 }
 

@@ -119,6 +119,8 @@ const tlsTermination = object(
   },
   {
     description: 'Where TLS ends. For TLS edges.',
+    // Whole to server-side apply, which cannot empty an object of parts: it would make null of it.
+    atomic: true,
     rules: [
       {
         rule: "!(has(self.terminateAt) && self.terminateAt == 'Upstream' && has(self.minVersion))",
@@ -160,7 +162,8 @@ const policy = object(
       list(policyRule, { description: 'Rules for outbound traffic, in order. Default: none.', maxItems: RULES }),
     ),
   },
-  { description: 'Traffic policy.' },
+  // For the same reason as the termination of TLS.
+  { description: 'Traffic policy.', atomic: true },
 )
 
 const isOn = (field: string): string => `(has(self.${field}) && (!has(self.${field}.enabled) || self.${field}.enabled))`

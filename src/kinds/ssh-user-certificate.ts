@@ -53,13 +53,18 @@ const criticalOptions = object(
       }),
     ),
   },
-  { description: 'Limits that a server has to enforce. A change makes a new certificate. Default: none.' },
+  {
+    description: 'Limits that a server has to enforce. A change makes a new certificate. Default: none.',
+    // Whole to server-side apply, which cannot empty an object of parts: it would make null of it.
+    atomic: true,
+  },
 )
 
 const extensions = stringMap(text({ description: 'Value of the extension, mostly empty.', maxLength: 4096 }), {
   description:
     'What the server permits the holder, such as `permit-pty: ""`; `{}` for nothing. A change makes a new certificate. Default: permit-pty and permit-user-rc.',
   maxProperties: 64,
+  atomic: true,
   rules: [
     {
       rule: `!self.exists(name, name in [${FLAGS.map((name) => `'${name}'`).join(', ')}] && self[name] != '')`,
