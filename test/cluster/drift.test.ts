@@ -4,6 +4,7 @@ import { type Body, type Drift, drifts, unchangeable } from '../builders/drifts.
 import { desiredOf } from '../builders/kinds/desired.ts'
 import { type SpecCase, specsOf } from '../builders/specs.ts'
 import { applyAll, applyNeeds, managed, subjectsOf } from './support/cases.ts'
+import { hasToken, openedBy, tokenOf } from './support/tokens.ts'
 import { until } from './support/wait.ts'
 import { World } from './support/world.ts'
 
@@ -18,6 +19,7 @@ interface Subject {
   readonly possible: readonly string[]
 }
 
+const tokenKinds = managed.filter(hasToken).map(({ definition }) => definition.kind)
 const cases: readonly SpecCase[] = managed.flatMap(({ definition }) => specsOf(definition.kind).slice(1))
 const subjects = cases.map(subjectOf)
 
@@ -251,6 +253,7 @@ test('what was deleted at the API is made again within one pass', async () => {
       })
       expect(told).toMatchObject({ type: 'Warning', note: expect.stringContaining(id) })
       expect((await driftCounts(world)).get(`${kind} deleted`)).toBe(1)
+      if (tokenKinds.includes(kind)) expect(await openedBy(world, kind, await tokenOf(world, again))).toBe(body.id)
     }
     // Rules come with their policy, and by themselves; a bot gets its name when its id is stored.
     const alone = few.filter(({ path }) => path !== 'ip_policy_rules')
