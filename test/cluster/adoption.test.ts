@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Manifest } from '../builders/specs.ts'
-import { applyAll, applyNeeds, casesTitled, managed, subjectsOf } from './support/cases.ts'
+import { applyAll, applyNeeds, casesTitled, managed, subjectsOf, withText } from './support/cases.ts'
 import { conditionOf, typeOf, World } from './support/world.ts'
 
 const EXTERNAL_ID = 'culvert.dev/external-id'
@@ -24,11 +24,6 @@ async function accountMadeByHand(world: World) {
 }
 
 type Handmade = Manifest & { readonly id: string }
-
-/** The manifest with something in it that differs from the object, so that there is something to tell. */
-function differing({ kind, spec }: Manifest): Record<string, unknown> {
-  return kind === 'BotUser' ? { ...spec, name: 'another name' } : { ...spec, description: 'described anew' }
-}
 
 async function snapshot(world: World): Promise<readonly unknown[]> {
   const paths = managed.flatMap(({ collections, children }) => [
@@ -62,7 +57,7 @@ test('an account made by hand: each kind is shown before anything is written, ad
   const said = new Map<string, readonly string[]>()
   const observed = async (manifest: Handmade): Promise<void> => {
     const { kind, name, id } = manifest
-    await world.apply(kind, name, differing(manifest), { annotations: { [EXTERNAL_ID]: id } })
+    await world.apply(kind, name, withText(manifest, 'another text'), { annotations: { [EXTERNAL_ID]: id } })
     const { message } = await world.reason(kind, name, 'Synced', 'Observed')
     expect(message).toContain('only observed')
     const cr = await world.get(kind, name)
@@ -77,7 +72,12 @@ test('an account made by hand: each kind is shown before anything is written, ad
 
   const adopted = async (manifest: Handmade): Promise<void> => {
     const { kind, name, id } = manifest
-    await world.apply(kind, name, { ...differing(manifest), mode: 'Manage' }, { annotations: { [EXTERNAL_ID]: id } })
+    await world.apply(
+      kind,
+      name,
+      { ...withText(manifest, 'another text'), mode: 'Manage' },
+      { annotations: { [EXTERNAL_ID]: id } },
+    )
     const cr = await world.until(kind, name, 'is adopted and equal to its spec', (each) => {
       return conditionOf(each, 'Synced')?.status === 'True' && each.status?.adopted === true
     })

@@ -13,6 +13,12 @@ export function casesTitled(title: 'minimal' | 'full'): readonly SpecCase[] {
   return managed.flatMap(({ definition }) => specsOf(definition.kind).filter((entry) => entry.title === title))
 }
 
+/** The spec with `text` in a field that its object shows to people: bots have a name and no description. */
+export function withText({ kind, spec }: Manifest, text: string): Record<string, unknown> {
+  const bot = managed.some(({ definition, markedBy }) => definition.kind === kind && markedBy === 'name')
+  return { ...spec, [bot ? 'name' : 'description']: text }
+}
+
 /** The specs that are neither minimal nor full. */
 export function otherCases(): readonly SpecCase[] {
   return managed.flatMap(({ definition }) => specsOf(definition.kind).slice(2))
@@ -65,22 +71,23 @@ export function pathOf({ namespace }: World, { kind, name }: Manifest): string {
 
 /**
  * Checks that everything is as it should be at rest: every CR Ready, its id the one object that the account holds for it, with the
- * user's own metadata and, for a policy, each rule once; that no object was ever made but these and `deleted` more of each kind; and that another look changes nothing.
+ * user's own metadata and, for a policy, each rule once; that no object was ever made but these, `deleted` more of each kind and the `seeded` ones; and that another look changes nothing.
  */
-export async function expectExactlyOneEach(world: World, deleted = 0): Promise<void> {
+export async function expectExactlyOneEach(world: World, deleted = 0, seeded: readonly string[] = []): Promise<void> {
   for (const descriptor of managed) {
     const { kind } = descriptor.definition
     for (const { metadata } of await world.list(kind)) await world.ready(kind, metadata.name, 60_000)
   }
-  await expectObjects(world, deleted)
+  await expectObjects(world, deleted, seeded)
   const mark = world.mark()
   await world.pass()
   expect(world.writes(mark)).toEqual([])
-  await expectObjects(world, deleted)
+  await expectObjects(world, deleted, seeded)
 }
 
-async function expectObjects(world: World, deleted: number): Promise<void> {
+async function expectObjects(world: World, deleted: number, others: readonly string[]): Promise<void> {
   const seeded: ReadonlySet<unknown> = new Set([
+    ...others,
     world.journal()[0]?.keyId,
     ...Object.values(SEED.objects ?? {}).flatMap((objects) => objects.map(({ id }) => id)),
   ])

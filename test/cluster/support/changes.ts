@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Manifest } from '../../builders/specs.ts'
-import { applyAll, applyNeeds, casesTitled, expectExactlyOneEach, subjectsOf } from './cases.ts'
+import { applyAll, applyNeeds, casesTitled, expectExactlyOneEach, subjectsOf, withText } from './cases.ts'
 import { until } from './wait.ts'
 import type { World } from './world.ts'
 
@@ -36,7 +36,7 @@ export class Changes {
   }
 
   async make(): Promise<void> {
-    const edited = this.#edited.map((manifest) => ({ ...manifest, spec: { ...manifest.spec, description: EDITED } }))
+    const edited = this.#edited.map((manifest) => ({ ...manifest, spec: withText(manifest, EDITED) }))
     await applyAll(this.#world, [...this.#made, ...edited])
     for (const { kind, name } of this.#deleted) await this.#world.delete(kind, name)
     await this.#world.setKey(this.#key.token)
@@ -54,10 +54,10 @@ export class Changes {
     await until('the new key is used', () => world.journal().some(({ keyId }) => keyId === this.#key.id))
     const edits = world.writes().filter(({ method, body }) => method === 'PATCH' && isEdit(body))
     expect(edits.length).toBe(this.#edited.length)
-    await expectExactlyOneEach(world, 1)
+    await expectExactlyOneEach(world, 1, [this.#key.id])
   }
 }
 
 function isEdit(body: unknown): boolean {
-  return (body as { readonly description?: string } | null)?.description === EDITED
+  return Object.values(body ?? {}).includes(EDITED)
 }
