@@ -1,5 +1,5 @@
 import type { CollectionFact, FieldFact, OperatorSide, SentFact } from '../facts/facts.ts'
-import { managingKinds } from './kinds.ts'
+import { lives, managingKinds, reaches } from './kinds.ts'
 import type { CoverageRow } from './row.ts'
 
 const create = (path: string, title: string): string => `contract/create.test.ts > creating in ${path} > ${title}`
@@ -19,9 +19,10 @@ export function fieldRows(row: CollectionFact, field: FieldFact): readonly Cover
   })
 }
 
+const kindOf = ({ path }: CollectionFact): string => managingKinds[path]?.kind ?? `the kind of ${path}`
 const settles = ({ path }: CollectionFact): string => managingKinds[path]?.settles ?? `there is no kind for ${path}`
-const bounds = ({ path }: CollectionFact): string =>
-  `cluster/kinds/bounds.test.ts > every bound in the spec of ${managingKinds[path]?.kind} is kept by the apiserver, which names the field`
+const bounds = (row: CollectionFact): string =>
+  `cluster/kinds/bounds.test.ts > every bound in the spec of ${kindOf(row)} is kept by the apiserver, which names the field`
 const sends = ({ path }: CollectionFact): string =>
   `unit/kinds/facts.test.ts > ${path} > a spec can set every field of the create body, and no other`
 const changes = ({ path }: CollectionFact): string =>
@@ -32,14 +33,14 @@ function returned(row: CollectionFact, { name, sent: request, returned: response
   const minimal = 'with the mandatory fields alone answers 201 with every field of the contract and its default'
   const settable = request !== undefined || row.fields.some((other) => other.sent?.shownAs === name)
   const operator = settable
-    ? settles(row)
-    : 'unit/kinds/facts.test.ts > every response field that no request sets is in the status'
+    ? [settles(row), lives(kindOf(row))]
+    : ['unit/kinds/facts.test.ts > every response field that no request sets is in the status']
   const absent =
     response.absent === undefined
       ? 'is in every response'
       : `is ${JSON.stringify(response.absent)} when nothing was set`
   const statement = response.shown === 'create' ? 'is in the create response alone' : absent
-  return [['response', statement, [create(row.path, minimal)], { tests: [operator] }]]
+  return [['response', statement, [create(row.path, minimal)], { tests: operator }]]
 }
 
 function unsendable(row: CollectionFact, { name }: FieldFact): readonly Part[] {
@@ -95,8 +96,8 @@ function atUpdate(row: CollectionFact, { name }: FieldFact, fact: SentFact): rea
   return [
     ['update', 'may change', [alone, type], { tests: [changes(row)] }],
     fact.whenNull === 'clears'
-      ? ['null', 'null in an update clears it', [cleared], { tests: [settles(row)] }]
-      : ['null', 'null in an update is refused', [refused], { tests: [settles(row)] }],
+      ? ['null', 'null in an update clears it', [cleared], { tests: [settles(row), lives(kindOf(row))] }]
+      : ['null', 'null in an update is refused', [refused], { tests: [lives(kindOf(row))] }],
   ]
 }
 
@@ -115,11 +116,12 @@ function ofValue(row: CollectionFact, { id, name }: FieldFact, { shape, excludes
     const tests = [
       `contract/limits.test.ts > ${id} takes each value of its closed list and a 400 naming it for any other`,
     ]
-    parts.push(['values', shape.values.join(', '), tests, { tests: [settles(row)] }])
+    parts.push(['values', shape.values.join(', '), tests, { tests: [reaches(kindOf(row)), lives(kindOf(row))] }])
   }
   if (excludes !== undefined) {
     const rule = 'certificate_id and certificate_management_policy in one body are refused, at create and at update'
-    parts.push(['excludes', `not beside ${excludes}`, [`contract/* > ${rule}*`], { tests: [settles(row)] }])
+    const operator = ['unit/kinds/reserved-domain.test.ts > certificate and policy are never sent together']
+    parts.push(['excludes', `not beside ${excludes}`, [`contract/* > ${rule}*`], { tests: operator }])
   }
   return parts
 }

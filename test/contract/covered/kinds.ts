@@ -1,9 +1,17 @@
 /** Which kind of the operator manages a collection, and how the test of its fixed point calls it. */
-export interface ManagingKind {
+interface ManagingKind {
   readonly kind: string
   /** A test that a CR of the kind, once written, needs no further write, whatever its fields were before. */
   readonly settles: string
 }
+
+/** A test that nothing in a spec of the kind is left unsaid to the API. A fixed point alone is reached by saying nothing, too. */
+export const reaches = (kind: string): string =>
+  `unit/kinds/reach.test.ts > whatever a spec of ${kind} says stands in a request`
+
+/** A test that an object of the kind comes to the same, whatever its spec was before, at an emulator. */
+export const lives = (kind: string): string =>
+  `contract/kinds/generated-specs.test.ts > any spec of ${kind} > is taken, needs no second look, and comes to the same whatever was before`
 
 const fixedPoint = (name: string): string =>
   `unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > ${name}`

@@ -1,7 +1,8 @@
 import { allCollections } from '../facts/all.ts'
 import type { CollectionFact, FieldFact, Shape } from '../facts/facts.ts'
-import { allObjects, objectNamed } from '../facts/objects.ts'
-import { managingKinds } from './kinds.ts'
+import { allObjects, type ObjectFact, objectNamed } from '../facts/objects.ts'
+import { stated } from '../facts/rules/all.ts'
+import { lives, managingKinds, reaches } from './kinds.ts'
 import type { CoverageRow } from './row.ts'
 
 /** A field of a due collection that holds an object, in requests or in responses. */
@@ -26,17 +27,56 @@ export function objectRows(): readonly CoverageRow[] {
       source,
       due,
       operatorDue,
-      emulator: uses.flatMap(emulatorTests),
-      operator: { tests: [...new Set(uses.map(({ row }) => managingKinds[row.path]?.settles ?? row.path))] },
+      emulator: emulatorTests(name, member, uses),
+      operator: { tests: [...new Set(uses.flatMap(operatorTests))] },
     }))
   })
 }
 
-function emulatorTests({ row: { path }, field, way }: Use): readonly string[] {
-  const creating = `contract/create.test.ts > creating in ${path}`
+/** A member that is sent has tests of its own; one that is only returned is seen in what a collection answers. */
+function emulatorTests(
+  object: string,
+  { name, mandatory, secret }: ObjectFact['fields'][number],
+  uses: readonly Use[],
+): readonly string[] {
+  const returned = uses.filter(({ way }) => way === 'returned')
+  const seen = [...new Set(returned.flatMap(returnedTests))]
+  if (returned.length === uses.length) return seen
+  const member = `contract/objects.test.ts > ${object} > ${name}`
+  return [
+    `${member} of another type is a 400 naming it`,
+    `${member} ${mandatory ? 'is mandatory' : 'may be left out'}`,
+    ...(secret ? [`${member} is null in every response`] : []),
+    ...seen,
+  ]
+}
+
+function returnedTests({ row, field }: Use): readonly string[] {
+  const { path } = row
+  const values = isSettable(row, field)
+    ? `contract/create.test.ts > creating in ${path} > with every field answers each value, and a later GET shows the same`
+    : CERTIFICATES[path]
   const documented = `contract/openapi.test.ts > every answer in ${path} > is as documented`
-  // The wrong values of a field go through every member of the object.
-  return way === 'sent' ? [`${creating} > with another type for ${field.name} is a 400 naming it`] : [documented]
+  return values === undefined ? [documented] : [values, documented]
+}
+
+/** Whether what the response shows in the field was sent. */
+function isSettable({ fields }: CollectionFact, { name, sent }: FieldFact): boolean {
+  return sent !== undefined || fields.some((other) => other.sent?.shownAs === name)
+}
+
+/** What becomes of certificates is no request's to say. */
+const CERTIFICATES: Readonly<Record<string, string>> = {
+  reserved_domains: `contract/* > ${stated('certificates.dns-error')}*`,
+  agent_ingresses: `contract/* > ${stated('ingresses.ns-records')}*`,
+}
+
+/** What no request sets is shown in the status. */
+function operatorTests({ row, field }: Use): readonly string[] {
+  if (!isSettable(row, field))
+    return ['unit/kinds/facts.test.ts > every response field that no request sets is in the status']
+  const kind = managingKinds[row.path]?.kind ?? row.path
+  return [reaches(kind), lives(kind)]
 }
 
 function usesOf(name: string): readonly Use[] {

@@ -115,7 +115,7 @@ export const allObjects: readonly ObjectFact[] = [
   {
     name: 'EndpointAction',
     source: edges,
-    fields: [optional('type', string), optional('config', { kind: 'free-object' })],
+    fields: [mandatory('type', string), optional('config', { kind: 'free-object' })],
   },
   {
     name: 'EventTarget',

@@ -46,6 +46,8 @@ export const credentialRules: readonly RuleFact[] = [
     source: auth,
     due: 'now',
     operator: heldBy(
+      'unit/kinds/reach.test.ts > whatever a spec of TunnelCredential says stands in a request',
+      'unit/kinds/reach.test.ts > whatever a spec of SSHCredential says stands in a request',
       'unit/kinds/ssh-credential.test.ts > its owner stands in the status, and bots that own it are referred to',
     ),
     refusal: { status: 403 },
@@ -67,7 +69,9 @@ export const credentialRules: readonly RuleFact[] = [
     source: credentials,
     due: 'now',
     operator: heldBy(
+      'unit/kinds/reach.test.ts > whatever a spec of TunnelCredential says stands in a request',
       'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > a TunnelCredential',
+      'unit/kinds/reach.test.ts > whatever a spec of SSHCredential says stands in a request',
       'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > an SSHCredential',
     ),
   },

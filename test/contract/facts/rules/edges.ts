@@ -23,7 +23,7 @@ export const edgeRules: readonly RuleFact[] = [
     source: special,
     due: 'now',
     operator: heldBy(
-      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > a TLS Edge',
+      'contract/kinds/generated-specs.test.ts > any spec of Edge > is taken, needs no second look, and comes to the same whatever was before',
     ),
   },
   {
@@ -156,7 +156,8 @@ export const edgeRules: readonly RuleFact[] = [
     source: values,
     due: 'now',
     operator: heldBy(
-      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > a TCP Edge',
+      'unit/kinds/reach.test.ts > whatever a spec of Edge says stands in a request',
+      'contract/kinds/generated-specs.test.ts > any spec of Edge > is taken, needs no second look, and comes to the same whatever was before',
     ),
     refusal: { status: 400, names: ['expressions'] },
   },
@@ -166,7 +167,8 @@ export const edgeRules: readonly RuleFact[] = [
     source: values,
     due: 'now',
     operator: heldBy(
-      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > a TCP Edge',
+      'unit/kinds/reach.test.ts > whatever a spec of Edge says stands in a request',
+      'contract/kinds/generated-specs.test.ts > any spec of Edge > is taken, needs no second look, and comes to the same whatever was before',
     ),
   },
   {

@@ -25,7 +25,8 @@ export const eventRules: readonly RuleFact[] = [
     source: 'management-api.md § Events',
     due: 'now',
     operator: heldBy(
-      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > an EventDestination',
+      'unit/kinds/reach.test.ts > whatever a spec of EventDestination says stands in a request',
+      'contract/kinds/generated-specs.test.ts > any spec of EventDestination > is taken, needs no second look, and comes to the same whatever was before',
     ),
   },
   {
@@ -60,7 +61,7 @@ export const eventRules: readonly RuleFact[] = [
     source: behaviour,
     due: 'now',
     operator: heldBy(
-      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > an EventDestination',
+      'contract/kinds/generated-specs.test.ts > any spec of EventDestination > is taken, needs no second look, and comes to the same whatever was before',
     ),
   },
   {

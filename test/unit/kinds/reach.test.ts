@@ -1,0 +1,104 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { kinds } from '../../../src/kinds/index.ts'
+import { planCreate, planUpdate } from '../../../src/managed/plan.ts'
+import type { CommonSpec } from '../../../src/managed/types/common.ts'
+import type { ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
+import { desiredOf } from '../../builders/kinds/desired.ts'
+import { type Spec, specsFrom } from '../../builders/schema-specs.ts'
+import { placesOf } from '../../builders/spec-places.ts'
+
+/** Fixed, so that a failure names the same specs again. */
+const seed = 20261121
+const numRuns = 200
+
+const managed = kinds.flatMap((descriptor) => {
+  if (descriptor.role !== 'managed') return []
+  return [{ kind: descriptor.definition.kind, descriptor, schema: toStructural(descriptor.definition.spec, 'spec') }]
+})
+
+/** What reserved domains and addresses are at the API, which edges listen on. */
+const objects = {
+  'ReservedDomain/shop': { id: 'rd_shop', domain: 'shop.tunnel.example' },
+  'ReservedDomain/rd_mine': { id: 'rd_mine', domain: 'edge.example.org' },
+  'ReservedAddress/one': { id: 'ra_one', addr: '1.tcp.tunnel.example:10001' },
+  'ReservedAddress/ra_two': { id: 'ra_two', addr: '1.tcp.tunnel.example:10002' },
+}
+
+/** What is sent for a spec: to create an object, to change one that has nothing of it, and for its children. */
+function requestsFor(descriptor: ManagedDescriptor, given: Spec): string {
+  const spec = given as CommonSpec
+  const input = (_source: string, { name, key }: { name: string; key: string }): string => `${name}/${key}`
+  const desired = { ...desiredOf({ spec, objects }), input }
+  const remote = { id: 'x_1', description: 'other', metadata: 'other' }
+  const context = { defaultMetadata: 'marker', inputsChanged: true }
+  return JSON.stringify([
+    descriptor.collectionOf(spec).path,
+    planCreate(descriptor, desired, 'marker'),
+    planUpdate(descriptor, desired, remote, context)?.body,
+    descriptor.children?.plan(desired, remote.id, []),
+  ])
+}
+
+/** The value once without each text, number and truth value in it, and the path of what was left out, as schemas name it. */
+function* cuts(node: SchemaNode | undefined, value: unknown, path: string): Generator<readonly [string, unknown]> {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      for (const [at, rest] of cuts(node?.items, item, `${path}[]`)) {
+        yield [at, rest === undefined ? value.toSpliced(index, 1) : value.with(index, rest)]
+      }
+    }
+    return
+  }
+  if (typeof value !== 'object' || value === null) {
+    yield [path, undefined]
+    return
+  }
+  for (const [name, member] of Object.entries(value)) {
+    const field = node?.properties?.[name]
+    const below = field ?? node?.additionalProperties
+    for (const [at, rest] of cuts(below, member, field === undefined ? `${path}{}` : `${path}.${name}`)) {
+      const { [name]: _left, ...others } = value as Spec
+      yield [at, rest === undefined ? others : { ...value, [name]: rest }]
+    }
+  }
+}
+
+/** Paths of all that `cuts` can leave out. */
+function leavesOf(node: SchemaNode, path: string): readonly string[] {
+  const fields = Object.entries(node.properties ?? {}).flatMap(([name, child]) => leavesOf(child, `${path}.${name}`))
+  if (node.properties !== undefined) return fields
+  if (node.items !== undefined) return leavesOf(node.items, `${path}[]`)
+  if (node.additionalProperties !== undefined) return leavesOf(node.additionalProperties, `${path}{}`)
+  return [node.type === 'object' ? `${path}{}` : path]
+}
+
+/** Whether anything is sent otherwise without the part. A spec that lacks what it needs is not sent at all. */
+function matters(descriptor: ManagedDescriptor, spec: Spec, without: Spec): boolean {
+  const whole = requestsFor(descriptor, spec)
+  try {
+    return requestsFor(descriptor, without) !== whole
+  } catch {
+    return true
+  }
+}
+
+/** What concerns the operator alone, and what has but one value, which it also has when it is not there. */
+const STAYS: readonly RegExp[] = [
+  /^spec\.(accountRef\.(kind|name)|deletionPolicy|mode)$/,
+  /^spec\.(secretName|secretKey|configMapName)$/,
+  /^spec\.(allowEmpty|rulesFrom|anyPrincipal|acknowledgeAPIRestriction)$/,
+  /^spec\.(certificateManagementPolicy\.authority|format)$/,
+]
+
+test.each(managed)('whatever a spec of $kind says stands in a request', ({ kind, descriptor, schema }) => {
+  const silent = new Set(leavesOf(schema, 'spec').filter((path) => !STAYS.some((stays) => stays.test(path))))
+  for (const spec of fc.sample(specsFrom(schema, placesOf(kind)), { seed, numRuns })) {
+    for (const [path, without] of cuts(schema, spec, 'spec')) {
+      if (silent.has(path) && matters(descriptor, spec, without as Spec)) silent.delete(path)
+    }
+  }
+  expect([...silent]).toEqual([])
+})
