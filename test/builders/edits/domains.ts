@@ -1,0 +1,64 @@
+import { expect } from 'vitest'
+import { refTo } from '../expected.ts'
+import { type Body, type Edit, type EditStory, notEmpty, patch, story, texts } from './edit.ts'
+
+const managedPolicy = (type: string): Body => ({
+  certificate_management_policy: { authority: 'letsencrypt', private_key_type: type },
+  // A certificate stays in use while another is issued.
+  certificate_management_status: expect.any(Object),
+})
+const unmanaged = { certificate_management_policy: null, certificate_management_status: null }
+const POLICY = 'certificate_management_policy'
+
+/** Edits of a certificate policy; `shown` is what else the object then has, `gone` what it has afterwards. */
+function certificatePolicy(cleared: readonly string[], shown: Body, gone: Body): readonly Edit[] {
+  return [
+    patch(POLICY, { certificateManagementPolicy: {} }, { ...managedPolicy('rsa'), ...shown }),
+    {
+      spec: { certificateManagementPolicy: { authority: 'LetsEncrypt', privateKeyType: 'RSA' } },
+      sends: [],
+      object: () => ({ ...managedPolicy('rsa'), ...shown }),
+    },
+    patch(
+      POLICY,
+      { certificateManagementPolicy: { privateKeyType: 'ECDSA' } },
+      { ...managedPolicy('ecdsa'), ...shown },
+    ),
+    patch(POLICY, { certificateManagementPolicy: {} }, { ...managedPolicy('rsa'), ...shown }),
+    { spec: { certificateManagementPolicy: undefined }, sends: cleared, object: () => ({ ...unmanaged, ...gone }) },
+  ]
+}
+
+/** An id of an endpoint configuration: set, another one, none. */
+function endpoint(field: string, name: string): readonly Edit[] {
+  return [
+    patch(`${name}_id`, { [field]: 'ec_specs1' }, { [name]: refTo('ec_specs1') }),
+    patch(`${name}_id`, { [field]: 'ec_specs2' }, { [name]: refTo('ec_specs2') }),
+    patch(`${name}_id`, { [field]: undefined }, { [name]: null }),
+  ]
+}
+
+/** Edits of domains, addresses and ingresses. */
+export const domainStories: readonly EditStory[] = [
+  story('ReservedDomain', 'domain', { domain: 'edit-domain.tunnel.example' }, [
+    ...texts,
+    patch('certificate_id', { certificateID: 'cert_specs' }, { certificate: refTo('cert_specs') }),
+    patch('certificate_id', { certificateID: 'cert_edits' }, { certificate: refTo('cert_edits') }),
+    patch('certificate_id', { certificateID: undefined }, { certificate: null }),
+    ...certificatePolicy(
+      ['certificate_id', POLICY],
+      { certificate: { id: expect.stringMatching(/^cert_/), uri: expect.any(String) } },
+      { certificate: null },
+    ),
+    ...endpoint('httpEndpointConfigurationID', 'http_endpoint_configuration'),
+    ...endpoint('httpsEndpointConfigurationID', 'https_endpoint_configuration'),
+  ]),
+  story('ReservedAddress', 'place', notEmpty, [
+    ...texts,
+    ...endpoint('endpointConfigurationID', 'endpoint_configuration'),
+  ]),
+  story('AgentIngress', 'ingress', { domain: 'edit-ingress.tunnel.example' }, [
+    ...texts,
+    ...certificatePolicy([POLICY], {}, {}),
+  ]),
+]

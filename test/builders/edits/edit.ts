@@ -1,0 +1,73 @@
+import { expect } from 'vitest'
+
+export type Body = Readonly<Record<string, unknown>>
+export type IdOf = (kind: string, name: string) => string
+
+/** One edit of a spec, and what it comes to at the API. */
+export interface Edit {
+  /** Fields of the spec with their new values; undefined takes one out. */
+  readonly spec: Body
+  /** Fields of the one PATCH that it takes; none: no request at all. `another object`: one takes the place of this one. */
+  readonly sends: readonly string[] | 'another object'
+  /** Fields of the object that differ afterwards; the others stay as they are. */
+  readonly object?: (id: IdOf) => Body
+  /** The rules that a policy has afterwards, where they differ: range, action, description and metadata. */
+  readonly rules?: readonly Body[]
+}
+
+/** Edits of one CR, each on top of the one before. */
+export interface EditStory {
+  readonly kind: string
+  /** What is special about the CR; also its name. */
+  readonly title: string
+  readonly base: Body
+  readonly edits: readonly Edit[]
+}
+
+/** A change that one PATCH of that field carries out. */
+export function patch(field: string, spec: Body, object: Body | ((id: IdOf) => Body)): Edit {
+  return { spec, sends: [field], object: given(object) }
+}
+
+export function given(object: Body | ((id: IdOf) => Body)): (id: IdOf) => Body {
+  return typeof object === 'function' ? (object as (id: IdOf) => Body) : () => object
+}
+
+/** A change of which the API hears nothing. */
+export function quiet(...specs: readonly Body[]): readonly Edit[] {
+  return specs.map((spec) => ({ spec, sends: [] }))
+}
+
+export function another(spec: Body, object: Body | ((id: IdOf) => Body) = {}): Edit {
+  return { spec, sends: 'another object', object: given(object) }
+}
+
+export const mark = expect.stringMatching(/^\{"culvert":/)
+
+export const texts: readonly Edit[] = [
+  patch('description', { description: 'first' }, { description: 'first' }),
+  patch('description', { description: 'second é' }, { description: 'second é' }),
+  patch('description', { description: undefined }, { description: '' }),
+  patch('metadata', { metadata: 'mine' }, { metadata: 'mine' }),
+  patch('metadata', { metadata: '{"mine":2}' }, { metadata: '{"mine":2}' }),
+  patch('metadata', { metadata: undefined }, { metadata: mark }),
+]
+
+/** A list in any order. */
+export const sets = (values: readonly unknown[]) => expect.arrayContaining([...values])
+
+/** Server-side apply makes null of an object from which it takes everything out (kubernetes/kubernetes#135841). */
+export const notEmpty = { deletionPolicy: 'Delete' }
+
+/** Names of output objects are the story's own. */
+export function story(kind: string, title: string, base: Body, edits: readonly Edit[]): EditStory {
+  const own = edits.map((edit) => ({ ...edit, spec: withPlaces(edit.spec, title) }))
+  return { kind, title, base, edits: own }
+}
+
+export function withPlaces(spec: Body, title: string): Body {
+  const entries = Object.entries(spec).map(([field, value]) => {
+    return [field, typeof value === 'string' ? value.replace('PLACE', `place-of-${title}`) : value] as const
+  })
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,100 @@
+import { refTo } from '../expected.ts'
+import { another, type Body, type Edit, type EditStory, mark, patch, quiet, story, texts } from './edit.ts'
+
+const share = (name: string, weight: number) => ({ backendRef: { name }, weight })
+
+const range = '198.51.100.0/24'
+const held = (cidr: string, action: string, description = '', metadata: unknown = mark): Body => ({
+  cidr,
+  action,
+  description,
+  metadata,
+})
+
+/** Edits of policies, their rules, restrictions and backends. */
+export const policyAndBackendStories: readonly EditStory[] = [
+  story('IPPolicy', 'policy', { rules: [{ cidr: range, action: 'allow' }] }, [
+    ...texts,
+    ...(
+      [
+        [[{ cidr: range, action: 'allow', description: 'one' }], [held(range, 'allow', 'one')]],
+        [[{ cidr: range, action: 'allow', description: 'two', metadata: 'a' }], [held(range, 'allow', 'two', 'a')]],
+        [[{ cidr: range, action: 'allow', metadata: 'b' }], [held(range, 'allow', '', 'b')]],
+        [[{ cidr: range, action: 'deny' }], [held(range, 'deny')]],
+        [
+          [
+            { cidr: range, action: 'deny' },
+            { cidr: '2001:db8::/32', action: 'allow' },
+          ],
+          [held(range, 'deny'), held('2001:db8::/32', 'allow')],
+        ],
+        [[{ cidr: '10.0.0.0/8', action: 'allow' }], [held('10.0.0.0/8', 'allow')]],
+      ] as const
+    ).map(([rules, shown]): Edit => ({ spec: { rules }, sends: [], rules: shown })),
+    ...quiet({ allowEmpty: false }, { allowEmpty: true }),
+    { spec: { rules: undefined }, sends: [], rules: [] },
+    ...quiet({ rulesFrom: 'IPPolicyRules', allowEmpty: undefined }),
+    {
+      spec: { rulesFrom: undefined, rules: [{ cidr: range, action: 'deny' }] },
+      sends: [],
+      rules: [held(range, 'deny')],
+    },
+  ]),
+  story('IPPolicyRule', 'rule', { ipPolicyRef: { name: 'open' }, cidr: range, action: 'allow' }, [
+    ...texts,
+    patch('cidr', { cidr: '2001:db8:7::/48' }, { cidr: '2001:db8:7::/48' }),
+    another({ action: 'deny' }, { action: 'deny' }),
+  ]),
+  story('IPRestriction', 'restriction', { type: 'endpoints', ipPolicyRefs: [{ name: 'office' }] }, [
+    ...texts,
+    patch('enforced', { enforced: true }, { enforced: true }),
+    patch('enforced', { enforced: false }, { enforced: false }),
+    ...quiet({ enforced: undefined }),
+    patch('ip_policy_ids', { ipPolicyRefs: [{ name: 'home' }] }, (id) => ({
+      ip_policies: [refTo(id('IPPolicy', 'home'))],
+    })),
+    ...quiet(
+      { acknowledgeAPIRestriction: true },
+      { acknowledgeAPIRestriction: false },
+      { acknowledgeAPIRestriction: undefined },
+    ),
+  ]),
+  story('Backend', 'group', { type: 'TunnelGroup', tunnelGroup: {} }, [
+    ...texts,
+    patch('labels', { tunnelGroup: { labels: { app: 'shop' } } }, { labels: { app: 'shop' } }),
+    patch('labels', { tunnelGroup: { labels: { App: 'shop', tier: 'a' } } }, { labels: { App: 'shop', tier: 'a' } }),
+    patch('labels', { tunnelGroup: {} }, { labels: {} }),
+  ]),
+  story('Backend', 'answer', { type: 'HTTPResponse', httpResponse: {} }, [
+    ...texts,
+    patch('body', { httpResponse: { body: 'closed' } }, { body: 'closed' }),
+    patch('body', { httpResponse: { body: 'open' } }, { body: 'open' }),
+    patch('body', { httpResponse: {} }, { body: '' }),
+    patch('headers', { httpResponse: { headers: { 'X-A': '1' } } }, { headers: { 'x-a': '1' } }),
+    patch('headers', { httpResponse: { headers: { 'X-A': '2', b: '3' } } }, { headers: { 'x-a': '2', b: '3' } }),
+    patch('headers', { httpResponse: {} }, { headers: {} }),
+    patch('status_code', { httpResponse: { statusCode: 503 } }, { status_code: 503 }),
+    patch('status_code', { httpResponse: { statusCode: 404 } }, { status_code: 404 }),
+    patch('status_code', { httpResponse: {} }, { status_code: 200 }),
+  ]),
+  story('Backend', 'shares', { type: 'Weighted', weighted: { backends: [share('blue', 1)] } }, [
+    ...texts,
+    patch('backends', { weighted: { backends: [share('blue', 7)] } }, (id) => ({
+      backends: { [id('Backend', 'blue')]: 7 },
+    })),
+    patch('backends', { weighted: { backends: [share('green', 0), share('blue', 7)] } }, (id) => ({
+      backends: { [id('Backend', 'blue')]: 7, [id('Backend', 'green')]: 0 },
+    })),
+    patch('backends', { weighted: { backends: [share('green', 1)] } }, (id) => ({
+      backends: { [id('Backend', 'green')]: 1 },
+    })),
+  ]),
+  story('Backend', 'order', { type: 'Failover', failover: { backendRefs: [{ name: 'blue' }] } }, [
+    ...texts,
+    ...[['blue', 'green'], ['green', 'blue'], ['green']].map((names) =>
+      patch('backends', { failover: { backendRefs: names.map((name) => ({ name })) } }, (id) => ({
+        backends: names.map((name) => id('Backend', name)),
+      })),
+    ),
+  ]),
+]
