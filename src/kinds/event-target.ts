@@ -44,9 +44,9 @@ export function sentTarget(desired: Desired<EventDestinationSpec>): Fields {
   return {
     monitor: given({
       api_key: desired.input('Secret', apiKeySecretRef),
-      monitortags: tags,
-      service,
-      monitorsite: site,
+      monitortags: textOf(tags),
+      service: textOf(service),
+      monitorsite: textOf(site),
     }),
   }
 }

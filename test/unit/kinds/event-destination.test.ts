@@ -26,6 +26,13 @@ test('the target is the one member that the spec has, with the values of its Sec
   ])
 })
 
+test('an empty text of a monitor is none', () => {
+  const apiKeySecretRef = { name: 'm', key: 'k' }
+  const sentFor = (monitor: EventDestinationSpec['monitor']) =>
+    eventDestination.desire(desiredOf<EventDestinationSpec>({ spec: { monitor } } as never), undefined)
+  expect(sentFor({ apiKeySecretRef, tags: '', service: '', site: '' })).toEqual(sentFor({ apiKeySecretRef }))
+})
+
 test('the target is sent again when a Secret changes, and only then', () => {
   const remote = stored({ format: 'JSON', target: sent, description: '', metadata: 'marker' })
   const planned = (inputsChanged: boolean) =>
