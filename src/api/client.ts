@@ -6,7 +6,15 @@ import { cursorLost, nextPageURL } from './paging.ts'
 import type { RateBudget } from './rate-budget.ts'
 import { isProblem, type ListPage, pageReader, readObject } from './response.ts'
 import { type Answer, invalid, type Method, type RequestReport, Transport } from './transport.ts'
-import type { ApiClient, CallOptions, Collection, CompleteList, RemoteObject, RequestBody } from './types.ts'
+import type {
+  ApiClient,
+  CallOptions,
+  Collection,
+  CommandClient,
+  CompleteList,
+  RemoteObject,
+  RequestBody,
+} from './types.ts'
 
 export interface ApiClientOptions {
   /** Checked by `checkBaseURL` before it comes here. A path is kept. */
@@ -37,7 +45,7 @@ export interface ApiClientOptions {
   readonly userAgent: string
 }
 
-export interface ClosableApiClient extends ApiClient {
+export interface ClosableApiClient extends ApiClient, CommandClient {
   /** Refuses further calls as `Aborted`; resolves when those under way have ended, and their connections with them. */
   close(): Promise<void>
 }
@@ -144,6 +152,12 @@ class HttpApiClient implements ClosableApiClient {
     const outgoing = { method: 'DELETE', url, collection: collection.path, mayBeAbsent: true, options } as const
     const answer = await this.#transport.send(outgoing)
     return answer.status === 404 ? 'absent' : 'deleted'
+  }
+
+  async command(collection: Collection, id: string, command: string, options: CallOptions = {}): Promise<void> {
+    const at = this.#url(collection, 'POST', id)
+    const url = new URL(`${at.pathname}/${encodeURIComponent(command)}`, at.origin)
+    await this.#transport.send({ method: 'POST', url, collection: collection.path, body: {}, options })
   }
 
   async #listOnce(collection: Collection, options: CallOptions, listing: Listing): Promise<CompleteList> {

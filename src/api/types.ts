@@ -56,3 +56,9 @@ export interface ApiClient {
   /** DELETE; 'absent' when the API answers 404. */
   delete(collection: Collection, id: string, options?: CallOptions): Promise<'deleted' | 'absent'>
 }
+
+/** Commands to what the API lists and does not let be changed otherwise (`management-api.md § Endpoints`, Tunnel sessions). */
+export interface CommandClient {
+  /** POST an empty JSON object to `{collection}/{id}/{command}`. Sent at most once for each call; its answer has no body. */
+  command(collection: Collection, id: string, command: string, options?: CallOptions): Promise<void>
+}

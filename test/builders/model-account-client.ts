@@ -65,6 +65,13 @@ export class ModelAccountClient implements ClosableApiClient {
     return await this.#write({ method: 'DELETE', collection, body: { id } }, effect)
   }
 
+  async command(collection: Collection, id: string): Promise<void> {
+    await this.#write({ method: 'POST', collection, body: {} }, () => {
+      if (this.#account.get(collection.path, id) !== undefined) return
+      throw new ApiError('NotFound', `POST ${collection.path}: there is none`, { definite: true, status: 404 })
+    })
+  }
+
   async close(): Promise<void> {
     // Nothing is held open.
   }

@@ -152,3 +152,27 @@ describe('leadership and suspension', () => {
     expect(server.requests).toHaveLength(0)
   })
 })
+
+describe('a command', () => {
+  const { tunnelSessions } = collections
+
+  it('is one POST of an empty JSON object below the object, answered without a body', async () => {
+    const server = await serve((_, response) => response.writeHead(204).end())
+    await clientFor(`${server.url}/v1`).command(tunnelSessions, 'ts_1', 'restart')
+    expect(server.requests).toMatchObject([{ method: 'POST', path: '/v1/tunnel_sessions/ts_1/restart', body: '{}' }])
+  })
+
+  it('that is not carried out fails with the code and the words of the API', async () => {
+    const server = await serve((_, response) => apiError(response, 409, 'no update'))
+    const error = await failure(clientFor(server.url).command(tunnelSessions, 'ts_1', 'update'))
+    expect(error).toMatchObject({ code: 'Conflict', errorCode: 'ERR_1', definite: true, status: 409 })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('that is answered 503 is not sent again, and its outcome is unknown', async () => {
+    const server = await serve((_, response) => apiError(response, 503, 'broken'))
+    const error = await failure(clientFor(server.url).command(tunnelSessions, 'ts_1', 'stop'))
+    expect(error).toMatchObject({ code: 'ServerError', definite: false })
+    expect(server.requests).toHaveLength(1)
+  })
+})
