@@ -28,8 +28,8 @@ test('the target is the one member that the spec has, with the values of its Sec
 
 test('an empty text of a monitor is none', () => {
   const apiKeySecretRef = { name: 'm', key: 'k' }
-  const sentFor = (monitor: EventDestinationSpec['monitor']) =>
-    eventDestination.desire(desiredOf<EventDestinationSpec>({ spec: { monitor } } as never), undefined)
+  const sentFor = (monitor: NonNullable<EventDestinationSpec['monitor']>) =>
+    eventDestination.desire(desiredOf<EventDestinationSpec>({ spec: { monitor } }), undefined)
   expect(sentFor({ apiKeySecretRef, tags: '', service: '', site: '' })).toEqual(sentFor({ apiKeySecretRef }))
 })
 
