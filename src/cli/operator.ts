@@ -4,6 +4,7 @@ import { createLogger, type LogLevel } from '../util/logger.ts'
 import { collect, duration, positive } from './flags.ts'
 import { runOperator } from './operator/operator.ts'
 import type { OperatorOptions } from './operator/options.ts'
+import { runRelease } from './operator/release.ts'
 
 interface Flags {
   readonly kubeconfig?: string
@@ -24,6 +25,8 @@ interface Flags {
   readonly workers: number
   readonly listen: string
   readonly logLevel: LogLevel
+  readonly release: boolean
+  readonly releaseTimeout: number
 }
 
 /** `culvert operator`: reconciles until SIGTERM or SIGINT. */
@@ -80,8 +83,17 @@ export function operatorCommand(): Command {
       '127.0.0.1:8080',
     )
     .addOption(new Option('--log-level <level>').choices(['debug', 'info', 'warn', 'error', 'silent']).default('info'))
+    .option('--release', 'let go of all resources, touch no account, and end: before Culvert is removed', false)
+    .option('--release-timeout <time>', 'how long --release waits for a running operator to end', duration, 60_000)
     .action(async (flags: Flags) => {
-      process.exitCode = await runOperator(optionsFrom(flags), stopSignal())
+      const options = optionsFrom(flags)
+      process.exitCode = flags.release
+        ? await runRelease(
+            options,
+            { timeoutMs: flags.releaseTimeout, print: (line) => console.log(line) },
+            stopSignal(),
+          )
+        : await runOperator(options, stopSignal())
     })
 }
 

@@ -8,6 +8,7 @@ import { generationOf, isAdopting, isObserved, nameOf, statusOf, unresolvedAttem
 import { createObject, dropAttempt, settleIdentity } from './create.ts'
 import { resolveWanted, type Wanted } from './desired.ts'
 import { TerminalError } from './errors.ts'
+import { keepFinalizer } from './finalizer.ts'
 import { look } from './look.ts'
 import { markerOf } from './marker.ts'
 import { REMOTE_ID } from './names.ts'
@@ -36,6 +37,7 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
   // A POST that may still be under way is found out about, whatever the spec has come to ask for.
   const known = observed && unresolvedAttempt(run.cr) === undefined ? undefined : await settleIdentity(run)
   if (observed) return observe(run)
+  await keepFinalizer(run)
   const wanted = await resolveWanted(run)
   const existing = isAdopting(run.cr) ? await adopt(run, wanted) : await held(run, known)
   const token = await findToken(run)

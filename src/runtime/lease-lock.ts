@@ -120,6 +120,11 @@ export class LeaseLock {
   }
 }
 
+/** Who holds the lock by what its record says, though the hold may have expired; undefined when nobody does. */
+export async function lockHolder(client: Pick<KubeClient, 'get'>, key: ObjectKey): Promise<string | undefined> {
+  return (await client.get<Lease>(leases, key))?.spec?.holderIdentity || undefined
+}
+
 function precondition(lease: Lease): { readonly resourceVersion: string; readonly uid: string } {
   return { resourceVersion: lease.metadata.resourceVersion, uid: lease.metadata.uid }
 }

@@ -1,4 +1,3 @@
-import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient } from '../../kube/types.ts'
 import { readSecretKey, secretType } from '../inputs.ts'
 
@@ -45,13 +44,10 @@ export class KeptKeys {
     this.#known.set(uid, key)
   }
 
-  async forget(uid: string): Promise<void> {
+  /** Resolves to false when none was kept. */
+  forget(uid: string): Promise<boolean> {
     this.#known.delete(uid)
-    try {
-      await this.#kube.delete(secretType, { namespace: this.#namespace, name: this.#ref(uid).name })
-    } catch (error) {
-      if (!(error instanceof KubeError) || error.code !== 'NotFound') throw error
-    }
+    return this.#kube.delete(secretType, { namespace: this.#namespace, name: this.#ref(uid).name })
   }
 
   #ref(uid: string): { readonly name: string; readonly key: string } {

@@ -4,7 +4,7 @@ import { OUTPUT_OF } from '../names.ts'
 import { reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import type { Fields, OutputTarget } from '../types/descriptor.ts'
-import { type DataObject, keyOfTarget, readTarget, targetText, typeOfTarget } from './place.ts'
+import { type DataObject, type Holder, keyOfTarget, readTarget, targetText, typeOfTarget } from './place.ts'
 import { isClaimed, LABELS, noteOf, tenureOf, withOwner } from './tenure.ts'
 
 const TRIES = 5
@@ -56,7 +56,7 @@ export function notOurs(target: OutputTarget, owner: string): TerminalError {
 
 /** Patches the target, provided that it is still the `found` one and nobody has changed it. */
 export function patchTarget(
-  { context, cr }: Reconciliation,
+  { context, cr }: Holder,
   target: OutputTarget,
   { metadata: { uid, resourceVersion } }: DataObject,
   patch: Fields,

@@ -9,6 +9,12 @@ export interface DataObject extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
 }
 
+/** A CR that outputs into objects of its namespace, with the way to them. */
+export interface Holder {
+  readonly context: { readonly kube: KubeClient }
+  readonly cr: CustomResource
+}
+
 /** The object that the CR's outputs go into; undefined when it has none. */
 export function outputTarget(
   { output }: Pick<ManagedDescriptor, 'output'>,

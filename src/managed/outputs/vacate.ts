@@ -1,9 +1,9 @@
 import { statusOf } from '../cr.ts'
 import { CREATE_NONCE, OUTPUT_KEYS, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
 import type { Reconciliation } from '../reconciliation.ts'
-import type { OutputTarget } from '../types/descriptor.ts'
+import type { ManagedDescriptor, OutputTarget } from '../types/descriptor.ts'
 import { naming, patchTarget, wasOvertaken } from './claim.ts'
-import { type DataObject, keyOfTarget, outputTarget, readTarget, typeOfTarget } from './place.ts'
+import { type DataObject, type Holder, keyOfTarget, outputTarget, readTarget, typeOfTarget } from './place.ts'
 import { keysWritten, LABELS, tenureOf, withoutOwner } from './tenure.ts'
 
 const TRIES = 5
@@ -53,26 +53,34 @@ function removed(names: readonly string[]): Readonly<Record<string, null>> {
   return Object.fromEntries(names.map((name) => [name, null]))
 }
 
-/** Lets go of what outputs were put into: without its owner the garbage collector leaves it alone. */
-export async function release(run: Reconciliation): Promise<void> {
-  const { output } = statusOf(run.cr)
-  const places = [outputTarget(run.descriptor, run.cr), output].filter((place) => place !== undefined)
+/**
+ * Lets go of what outputs were put into: without its owner the garbage collector leaves it alone.
+ * @returns what was let go of; nothing the second time.
+ */
+export async function release(
+  holder: Holder & { readonly descriptor: ManagedDescriptor },
+): Promise<readonly OutputTarget[]> {
+  const { output } = statusOf(holder.cr)
+  const places = [outputTarget(holder.descriptor, holder.cr), output].filter((place) => place !== undefined)
+  const released: OutputTarget[] = []
   for (const place of places) {
-    await withOwned(run, place, async (found) => {
-      await patchTarget(run, place, found, { metadata: { ownerReferences: withoutOwner(found, run.cr) } })
+    await withOwned(holder, place, async (found) => {
+      await patchTarget(holder, place, found, { metadata: { ownerReferences: withoutOwner(found, holder.cr) } })
+      released.push(place)
     })
   }
+  return released
 }
 
 /** Acts on the object while it is there and ours; anew when somebody changed it meanwhile. */
 async function withOwned(
-  run: Reconciliation,
+  holder: Holder,
   place: OutputTarget,
   act: (found: DataObject) => Promise<void>,
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
-    const found = await naming(place, () => readTarget(run.context.kube, run.cr, place))
-    if (found === undefined || tenureOf(found, run.cr).type !== 'own') return
+    const found = await naming(place, () => readTarget(holder.context.kube, holder.cr, place))
+    if (found === undefined || tenureOf(found, holder.cr).type !== 'own') return
     try {
       await naming(place, () => act(found))
       return

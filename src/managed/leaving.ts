@@ -1,0 +1,166 @@
+import { KubeError } from '../kube/errors.ts'
+import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
+import { KeptKeys } from './accounts/kept-key.ts'
+import { type CustomResource, hasFinalizer, statusOf, unresolvedAttempt, withoutFinalizer } from './cr.ts'
+import { type KindsRegistry, resourceTypeOf } from './kinds-registry.ts'
+import { targetText } from './outputs/place.ts'
+import { release } from './outputs/vacate.ts'
+import type { ManagedDescriptor } from './types/descriptor.ts'
+
+export interface LeavingOptions {
+  readonly kube: KubeClient
+  readonly kinds: KindsRegistry
+  /** Namespaces to leave; empty: all, and with them what belongs to the whole cluster. */
+  readonly namespaces: readonly string[]
+  readonly operatorNamespace: string
+  /** Hears what was let go of and what could not be, line by line. */
+  readonly tell: (line: string) => void
+}
+
+/** What came of it. */
+export interface Departure {
+  /** Resources whose finalizer was taken off. */
+  readonly resources: number
+  /** Objects at the API that resources hold, released now or before. */
+  readonly objects: number
+  readonly outputs: number
+  readonly keptKeys: number
+  /** What could not be let go of. */
+  readonly failures: number
+}
+
+const PAGE = 500
+const TRIES = 5
+
+/**
+ * Lets go of everything that needs an operator to go: outputs and finalizers. Nothing is asked of any account. Each resource
+ * is done when its finalizer is off, which goes last, so that a second run finishes what a first one began.
+ */
+export async function leave(options: LeavingOptions, signal: AbortSignal): Promise<Departure> {
+  return new Leaving(options, signal).run()
+}
+
+class Leaving {
+  readonly #options: LeavingOptions
+  readonly #signal: AbortSignal
+  readonly #keptKeys: KeptKeys
+  #resources = 0
+  #objects = 0
+  #outputs = 0
+  #keys = 0
+  #failures = 0
+
+  constructor(options: LeavingOptions, signal: AbortSignal) {
+    this.#options = options
+    this.#signal = signal
+    this.#keptKeys = new KeptKeys(options.kube, options.operatorNamespace)
+  }
+
+  async run(): Promise<Departure> {
+    const { kinds, namespaces } = this.#options
+    for (const descriptor of kinds.managed) {
+      await this.#each<CustomResource>(resourceTypeOf(descriptor), (cr) => this.#resource(descriptor, cr))
+    }
+    // As long as a resource needs its account, this is kept: they go last.
+    for (const descriptor of kinds.accounts) {
+      if (namespaces.length > 0 && descriptor.definition.scope !== 'Namespaced') continue
+      const type = resourceTypeOf(descriptor)
+      await this.#each(type, (account) => this.#account(type, account))
+    }
+    return {
+      resources: this.#resources,
+      objects: this.#objects,
+      outputs: this.#outputs,
+      keptKeys: this.#keys,
+      failures: this.#failures,
+    }
+  }
+
+  async #resource(descriptor: ManagedDescriptor, cr: CustomResource): Promise<void> {
+    const outputs = await release({ context: this.#options, cr, descriptor })
+    this.#outputs += outputs.length
+    const held = heldBy(cr)
+    this.#objects += held.length
+    const isReleased = await this.#dropFinalizer(resourceTypeOf(descriptor), cr)
+    if (!isReleased && outputs.length === 0) return
+    const kept = outputs.map((output) => `${targetText(output)} is kept, without an owner`)
+    const left = held.length === 0 ? [] : [`${held.join(', ')} stays at the API`]
+    const open = unresolvedAttempt(cr) === undefined ? [] : ['a create under way may leave another object there']
+    this.#tell(cr, [...left, ...open, ...kept])
+  }
+
+  async #account(type: ResourceType, account: KubeObject): Promise<void> {
+    const hadKey = await this.#keptKeys.forget(account.metadata.uid)
+    if (hadKey) this.#keys += 1
+    const isReleased = await this.#dropFinalizer(type, account)
+    if (isReleased || hadKey) this.#tell(account, hadKey ? ['the copy of its key was removed'] : [])
+  }
+
+  /** @returns whether there was one to take off. */
+  async #dropFinalizer(type: ResourceType, object: KubeObject): Promise<boolean> {
+    const { kube } = this.#options
+    const { uid } = object.metadata
+    let current: KubeObject | undefined = object
+    for (let tries = 1; ; tries++) {
+      if (current?.metadata.uid !== uid || !hasFinalizer(current)) return false
+      const { resourceVersion } = current.metadata
+      const patch = { metadata: { finalizers: withoutFinalizer(current) } }
+      try {
+        await kube.mergePatch(type, current.metadata, patch, { uid, resourceVersion })
+        this.#resources += 1
+        return true
+      } catch (error) {
+        if (!(error instanceof KubeError) || !MOVED.has(error.code) || tries === TRIES) throw error
+        current = await kube.get(type, current.metadata)
+      }
+    }
+  }
+
+  /** Acts on every object of the type. One that resists keeps none of the others. */
+  async #each<T extends KubeObject>(type: ResourceType, act: (object: T) => Promise<void>): Promise<void> {
+    for (const object of await this.#list<T>(type)) {
+      this.#signal.throwIfAborted()
+      try {
+        await act(object)
+      } catch (error) {
+        if (!(error instanceof KubeError) || ENDED.has(error.code)) throw error
+        this.#failures += 1
+        this.#tell(object, [`not released: ${error.message}`])
+      }
+    }
+  }
+
+  async #list<T extends KubeObject>(type: ResourceType): Promise<readonly T[]> {
+    const { kube, namespaces } = this.#options
+    const scopes = type.namespaced && namespaces.length > 0 ? namespaces : [undefined]
+    const found: T[] = []
+    for (const namespace of scopes) {
+      try {
+        let page = await kube.list<T>(type, { namespace, limit: PAGE })
+        found.push(...page.items)
+        while (page.continue !== undefined) {
+          page = await kube.list<T>(type, { namespace, limit: PAGE, continue: page.continue })
+          found.push(...page.items)
+        }
+      } catch (error) {
+        // Without its CRD there is nothing of the kind to let go of.
+        if (!(error instanceof KubeError) || error.code !== 'NotFound') throw error
+      }
+    }
+    return found
+  }
+
+  #tell({ kind, metadata: { namespace, name } }: KubeObject, facts: readonly string[]): void {
+    const place = namespace === undefined ? name : `${namespace}/${name}`
+    this.#options.tell([`${kind} ${place}`, ...facts].join('; '))
+  }
+}
+
+const MOVED: ReadonlySet<string> = new Set(['Conflict', 'NotFound'])
+/** This process may not write any more, or is told to stop. */
+const ENDED: ReadonlySet<string> = new Set(['NotLeader', 'Aborted'])
+
+function heldBy(cr: CustomResource): readonly string[] {
+  const { id, superseded = [] } = statusOf(cr)
+  return [...(id === undefined ? [] : [id]), ...superseded.map((former) => former.id)]
+}
