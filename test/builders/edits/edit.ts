@@ -65,7 +65,7 @@ export function story(kind: string, title: string, base: Body, edits: readonly E
   return { kind, title, base, edits: own }
 }
 
-export function withPlaces(spec: Body, title: string): Body {
+function withPlaces(spec: Body, title: string): Body {
   const entries = Object.entries(spec).map(([field, value]) => {
     return [field, typeof value === 'string' ? value.replace('PLACE', `place-of-${title}`) : value] as const
   })

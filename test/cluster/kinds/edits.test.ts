@@ -104,11 +104,27 @@ test('every edit of every kind is one PATCH of what was edited, or another objec
   world.emulator.admin.seed({ objects: { tls_certificates: [{ id: 'cert_edits' }] } })
   await world.secret(SECRET.name, SECRET.values)
   await world.configMap(CONFIG_MAP.name, CONFIG_MAP.values)
+  const before = await objectIds(world)
   await applyAll(world, EDIT_NEEDS)
   const needed = await Promise.all(EDIT_NEEDS.map(({ kind, name }) => world.ready(kind, name, 60_000)))
   const ids = new Map(needed.map(({ kind, metadata, status }) => [`${kind}/${metadata.name}`, String(status?.id)]))
   await Promise.all(editStories.map((story) => live(world, story, (kind, name) => ids.get(`${kind}/${name}`) ?? '')))
+  const crs = await Promise.all(managed.map(({ definition }) => world.list(definition.kind)))
+  const left = [...(await objectIds(world))].filter((id) => !before.has(id))
+  expect(new Set(left)).toEqual(new Set(crs.flat().flatMap(({ status }) => [status?.id, ...ruleIds(status)])))
 })
+
+/** Ids of everything in the account that CRs can stand for. */
+async function objectIds(world: World): Promise<ReadonlySet<unknown>> {
+  const paths = new Set(managed.flatMap(({ collections }) => collections.map(({ path }) => path)))
+  const objects = await Promise.all([...paths].map((path) => world.remote(path)))
+  return new Set(objects.flat().map(({ id }) => id))
+}
+
+/** Rules that a policy has beside those with resources of their own. */
+function ruleIds(status: Resource['status']): readonly unknown[] {
+  return ((status?.rules ?? []) as readonly Body[]).map(({ id }) => id)
+}
 
 type IdOf = (kind: string, name: string) => string
 
