@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import type { World } from './world.ts'
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+
+/** How a `culvert operator --release` ended. */
+export interface ReleaseRun {
+  readonly code: number | null
+  readonly lines: readonly string[]
+}
+
+/** A `culvert operator --release` on the world's namespace, or on all that its operator watches. */
+export function startRelease(world: World, flags: readonly string[]) {
+  const { kubeconfig, operatorNamespace } = world
+  const args = [MAIN, 'operator', '--release', '--kubeconfig', kubeconfig, '--namespace', operatorNamespace]
+  const times = ['--request-timeout', '1s', '--retry-period', '300ms']
+  const child = spawn(process.execPath, [...args, ...times, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
+  return {
+    kill: () => child.kill('SIGKILL'),
+    ended: async (): Promise<ReleaseRun> => {
+      const [, printed] = await output
+      return { code: child.exitCode, lines: printed.split('\n').filter((line) => line !== '') }
+    },
+  }
+}
