@@ -86,9 +86,9 @@ async function stop(child: ChildProcess): Promise<void> {
   await exited
 }
 
-/** Spreads the objects evenly over every collection that the API serves. */
+/** Spreads the objects evenly over every collection that requests may create in. */
 async function seed(url: string): Promise<{ collections: number; objects: number; seconds: number }> {
-  const served = RESOURCES.filter((resource) => resource.served)
+  const served = RESOURCES.filter((resource) => resource.served && resource.readOnly !== true)
   const count = Math.ceil(OBJECTS / served.length)
   const values = await valuesOf(url)
   const begun = performance.now()
