@@ -104,13 +104,31 @@ test('without a policy the domain is ready, and says whether a certificate was u
   expect(condition('CertificateReady', remoteWith(null), { ...none, certificateID: 'cert_9' })?.status).toBe('True')
 })
 
-test('certificate and policy are never sent together', () => {
+test('certificate and policy are never sent together, even if a spec has both', () => {
+  const policy = fc.constant({ privateKeyType: 'ECDSA' as const })
+  const both = fc.tuple(domainSpec, policy).map(([spec, certificateManagementPolicy]) => {
+    return { ...spec, certificateID: 'cert_1', certificateManagementPolicy }
+  })
   fc.assert(
-    fc.property(domainSpec, (spec) => {
+    fc.property(fc.oneof(domainSpec, both), (spec) => {
       const { certificate_id, certificate_management_policy } = reservedDomain.desire(desiredOf({ spec }), undefined)
       expect(certificate_id != null && certificate_management_policy != null).toBe(false)
     }),
   )
+})
+
+test('a policy has RSA keys and the one authority there is unless it says otherwise, and is no other for having them named', () => {
+  const full = { authority: 'letsencrypt', private_key_type: 'rsa' }
+  const sent = (certificateManagementPolicy: object): unknown => {
+    const desired = desiredOf({ spec: { domain: 'a.example.com', certificateManagementPolicy } })
+    return reservedDomain.desire(desired, undefined).certificate_management_policy
+  }
+  expect(sent({})).toEqual(full)
+  expect(sent({ privateKeyType: 'ECDSA' })).toEqual({ ...full, private_key_type: 'ecdsa' })
+  for (const shown of [{}, full, { authority: 'letsencrypt', private_key_type: null }]) {
+    const remote = { id: 'rd_1', certificate_management_policy: shown }
+    expect(reservedDomain.observe(remote).certificate_management_policy).toEqual(full)
+  }
 })
 
 test('the records to make are in the status', () => {

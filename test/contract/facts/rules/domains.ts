@@ -15,7 +15,7 @@ export const domainRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > ReservedDomain with certificate and policy',
-      'unit/kinds/reserved-domain.test.ts > certificate and policy are never sent together',
+      'unit/kinds/reserved-domain.test.ts > certificate and policy are never sent together, even if a spec has both',
     ),
     refusal: { status: 400 },
   },
@@ -25,7 +25,7 @@ export const domainRules: readonly RuleFact[] = [
     source: behaviour,
     due: 'now',
     operator: heldBy(
-      'unit/kinds/reserved-domain.test.ts > certificate and policy are never sent together',
+      'unit/kinds/reserved-domain.test.ts > certificate and policy are never sent together, even if a spec has both',
       'contract/kinds/generated-specs.test.ts > any spec of ReservedDomain > is taken, needs no second look, and comes to the same whatever was before',
     ),
   },
@@ -138,7 +138,7 @@ export const domainRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       'unit/kinds/reach.test.ts > whatever a spec of ReservedDomain says stands in a request',
-      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > a ReservedDomain',
+      'unit/kinds/reserved-domain.test.ts > a policy has RSA keys and the one authority there is unless it says otherwise, and is no other for having them named',
     ),
   },
 ]

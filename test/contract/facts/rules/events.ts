@@ -126,7 +126,7 @@ export const eventRules: readonly RuleFact[] = [
     source: 'management-api.md § Endpoints',
     due: 'now',
     operator: heldBy(
-      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > an EventSubscription',
+      'contract/kinds/generated-specs.test.ts > any spec of EventSubscription > is taken, needs no second look, and comes to the same whatever was before',
     ),
   },
   {

@@ -21,7 +21,7 @@ export const sshCertificateRules: readonly RuleFact[] = [
     source: values,
     due: 'now',
     operator: heldBy(
-      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > an SSHCertificateAuthority',
+      'unit/kinds/ssh-certificate-authority.test.ts > the key is described in the words of the API, and what the spec leaves open is left to the service',
     ),
   },
   {
