@@ -1,5 +1,7 @@
+import { Type } from 'typebox'
 import { accountSpecFields, accountSpecRules, accountStatusFields } from '../managed/types/account.ts'
 import type { AccountDescriptor } from '../managed/types/descriptor.ts'
+import { mirrorHere } from '../managed/types/mirror.ts'
 import { object } from '../schema/define.ts'
 import { defineKind } from '../schema/definition.ts'
 import { stateColumns, textColumn } from './columns.ts'
@@ -14,10 +16,10 @@ const definition = defineKind({
   scope: 'Namespaced',
   description:
     'An account at the API: where its calls go and with which key. Resources of the same namespace live in it, by default in the one named `default`.',
-  spec: object(accountSpecFields('the same namespace'), {
-    description: 'Where the calls go and with which key.',
-    rules: accountSpecRules,
-  }),
+  spec: object(
+    { ...accountSpecFields('the same namespace'), mirrorSessions: Type.Optional(mirrorHere) },
+    { description: 'Where the calls go and with which key.', rules: accountSpecRules },
+  ),
   status: object(accountStatusFields, { description: 'What Culvert knows of the account.' }),
   printerColumns: stateColumns(textColumn('Base URL', '.spec.baseURL', 'Address of the API.')),
 })

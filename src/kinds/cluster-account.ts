@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { accountSpecFields, accountSpecRules, accountStatusFields, labelSelector } from '../managed/types/account.ts'
 import type { AccountDescriptor } from '../managed/types/descriptor.ts'
+import { mirrorElsewhere } from '../managed/types/mirror.ts'
 import { bool, object } from '../schema/define.ts'
 import { defineKind } from '../schema/definition.ts'
 import { stateColumns, textColumn } from './columns.ts'
@@ -18,6 +19,7 @@ const definition = defineKind({
   spec: object(
     {
       ...accountSpecFields('the namespace of the operator'),
+      mirrorSessions: Type.Optional(mirrorElsewhere),
       allowedNamespaces: Type.Optional(
         labelSelector(
           'Namespaces whose resources may use the account, by their labels. As everywhere in Kubernetes, an empty selector `{}` selects every namespace. Default (absent): none.',

@@ -19,6 +19,7 @@ import { sshCredential } from './ssh-credential.ts'
 import { sshHostCertificate } from './ssh-host-certificate.ts'
 import { sshUserCertificate } from './ssh-user-certificate.ts'
 import { tunnelCredential } from './tunnel-credential.ts'
+import { tunnelSession } from './tunnel-session.ts'
 
 /** Every kind. Adding one is its file and a line here. */
 export const kinds: readonly Descriptor[] = [
@@ -42,4 +43,5 @@ export const kinds: readonly Descriptor[] = [
   certificateAuthority,
   eventDestination,
   eventSubscription,
+  tunnelSession,
 ]

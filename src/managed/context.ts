@@ -1,5 +1,6 @@
 import type { AccountCache } from '../api/account-cache.ts'
 import type { ApiError } from '../api/errors.ts'
+import type { ApiClient, CommandClient } from '../api/types.ts'
 import type { KubeClient, KubeObject } from '../kube/types.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
@@ -41,10 +42,15 @@ export interface Blocked {
   readonly silent?: boolean
 }
 
+/** The calls of an account that no cache stands behind. */
+export type SessionCalls = Pick<ApiClient, 'get' | 'list'> & CommandClient
+
 /** Access to one account at the API. */
 export interface AccountSession {
   readonly account: AccountName
   readonly cache: AccountCache
+  /** Lists past the cache, for what comes and goes by the thousand, and commands. */
+  readonly calls: SessionCalls
   /** Why no call may be made now; undefined when all is well. */
   blocked(): Blocked | undefined
   /** Keyed digest of `text` that only a holder of the account's key can make. */

@@ -1,15 +1,18 @@
 import type { ResourceType } from '../kube/types.ts'
 import type { AccountDescriptor, Descriptor, ManagedDescriptor, ReferenceKind } from './types/descriptor.ts'
+import type { MirrorDescriptor } from './types/mirror.ts'
 
 /** The kinds of this operator, by name. Built once from the explicit array in `src/kinds/index.ts`. */
 export class KindsRegistry {
   readonly managed: readonly ManagedDescriptor[]
   readonly accounts: readonly AccountDescriptor[]
+  readonly mirrors: readonly MirrorDescriptor[]
   readonly #byKind: ReadonlyMap<string, Descriptor>
 
   constructor(descriptors: readonly Descriptor[]) {
     this.managed = descriptors.filter((descriptor) => descriptor.role === 'managed')
     this.accounts = descriptors.filter((descriptor) => descriptor.role === 'account')
+    this.mirrors = descriptors.filter((descriptor) => descriptor.role === 'mirror')
     this.#byKind = new Map(descriptors.map((descriptor) => [descriptor.definition.kind, descriptor]))
   }
 

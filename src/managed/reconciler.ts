@@ -2,6 +2,7 @@ import { ApiError } from '../api/errors.ts'
 import { KubeError } from '../kube/errors.ts'
 import { done, type Outcome } from '../runtime/outcome.ts'
 import { openSession } from './account-choice.ts'
+import { isAccountTrouble } from './account-trouble.ts'
 import { isCommon, type Standing } from './conditions.ts'
 import type { ManagedContext } from './context.ts'
 import { converge } from './converge.ts'
@@ -47,10 +48,8 @@ export class ManagedReconciler {
 
   /** Trouble that may concern the whole account is looked into there; a bug is logged with its stack. */
   #report(run: Reconciliation, descriptor: ManagedDescriptor, error: unknown): void {
-    if (error instanceof ApiError) {
-      if (ACCOUNT_TROUBLE.has(error.code)) run.session.reportTrouble(error)
-      return
-    }
+    if (isAccountTrouble(error)) run.session.reportTrouble(error)
+    if (error instanceof ApiError) return
     if (error instanceof Error && 'code' in error) return
     const { name, namespace } = run.cr.metadata
     this.#context.logger.error({ kind: descriptor.definition.kind, namespace, name, err: error }, 'reconcile failed')
@@ -122,13 +121,4 @@ const TOLD: ReadonlySet<Standing['type']> = new Set([
   'stalled',
   'progressing',
   'deleting',
-])
-
-const ACCOUNT_TROUBLE: ReadonlySet<string> = new Set([
-  'Unauthorized',
-  'Forbidden',
-  'Network',
-  'Timeout',
-  'ServerError',
-  'InvalidResponse',
 ])

@@ -6,6 +6,7 @@ import type { AccountName } from './attempt.ts'
 import type { Resources } from './context.ts'
 import { type CustomResource, nameOf, nameText, type ResourceName, statusOf } from './cr.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
+import { accountOfMirror, accountOwners, type MirroredObject } from './mirrors/mirrored.ts'
 import { OUTPUT_OF } from './names.ts'
 import { outputTarget } from './outputs/place.ts'
 import { namedTargets } from './references.ts'
@@ -16,6 +17,7 @@ import type { OutputTarget } from './types/descriptor.ts'
 export interface Watches {
   readonly managed: ReadonlyMap<string, Reflector<CustomResource>>
   readonly accounts: ReadonlyMap<string, Reflector<AccountResource>>
+  readonly mirrors: ReadonlyMap<string, Reflector<MirroredObject>>
   /** Metadata only: that a Secret changed is seen, what is in it is read when needed. */
   readonly secrets: Reflector<KubeObject>
   /** Metadata only, as Secrets. */
@@ -36,6 +38,7 @@ const SECRETS = 'secrets'
 const INPUTS = 'inputs'
 const OUTPUTS = 'outputs'
 const OWNERS = 'owners'
+const SHOWS = 'shows'
 
 /** All that the watches know, behind the questions that reconcilers ask. */
 export class ResourceStore implements Resources {
@@ -50,6 +53,7 @@ export class ResourceStore implements Resources {
     this.#kinds = kinds
     this.#watches = watches
     for (const [kind, reflector] of watches.managed) this.#index(kind, reflector)
+    for (const reflector of watches.mirrors.values()) reflector.addIndex(SHOWS, mirroredFor)
     for (const reflector of [watches.secrets, watches.configMaps]) reflector.addIndex(OWNERS, ownersOfOutput)
     for (const reflector of watches.accounts.values()) {
       reflector.addIndex(SECRETS, ({ spec, metadata }) => [`${metadata.namespace ?? ''}/${spec.apiKeySecretRef.name}`])
@@ -122,6 +126,11 @@ export class ResourceStore implements Resources {
     return [...own, ...(accounts.get('ClusterAccount')?.store.byIndex(SECRETS, `/${secret.name}`) ?? [])]
   }
 
+  /** Every Account and ClusterAccount. */
+  accounts(): readonly AccountResource[] {
+    return [...this.#watches.accounts.values()].flatMap(({ store }) => store.list())
+  }
+
   membersOf(key: AccountKey): readonly CustomResource[] {
     return this.all().filter((cr) => {
       if (key.namespace !== undefined && cr.metadata.namespace !== key.namespace) return false
@@ -141,8 +150,43 @@ export class ResourceStore implements Resources {
     return [...this.#watches.managed.values()].flatMap(({ store }) => store.list())
   }
 
+  /** The CRs of a mirroring kind that are the account's: by their owner, or where that was taken off, by what they say. */
+  mirroredOf(kind: string, account: AccountResource): readonly MirroredObject[] {
+    const store = this.#watches.mirrors.get(kind)?.store
+    const found = [account.metadata.uid, accountOfMirror(account)].flatMap(
+      (value) => store?.byIndex(SHOWS, value) ?? [],
+    )
+    const { namespace } = account.metadata
+    return [...new Set(found)].filter((object) => {
+      const holder = this.mirrorHolder(object)
+      const inReach = namespace === undefined || object.metadata.namespace === namespace
+      return holder === undefined ? inReach : holder.metadata.uid === account.metadata.uid
+    })
+  }
+
+  mirrored(name: ResourceName): MirroredObject | undefined {
+    return this.#watches.mirrors.get(name.kind)?.store.get(name)
+  }
+
+  /** Every CR of a mirroring kind in a namespace. */
+  mirroredIn(kind: string, namespace: string): readonly MirroredObject[] {
+    const all = this.#watches.mirrors.get(kind)?.store.list() ?? []
+    return all.filter(({ metadata }) => metadata.namespace === namespace)
+  }
+
+  /** The account among the owners of a CR that mirrors, if it still exists. */
+  mirrorHolder(object: MirroredObject): AccountResource | undefined {
+    for (const { kind, name, uid } of accountOwners(object)) {
+      const key = kind === 'Account' ? { kind, name, namespace: object.metadata.namespace } : { kind, name }
+      const account = this.#watches.accounts.get(kind)?.store.get(key)
+      if (account?.metadata.uid === uid) return account
+    }
+    return undefined
+  }
+
   record(object: KubeObject): void {
-    const reflector = this.#watches.managed.get(object.kind) ?? this.#watches.accounts.get(object.kind)
+    const { managed, accounts, mirrors } = this.#watches
+    const reflector = managed.get(object.kind) ?? accounts.get(object.kind) ?? mirrors.get(object.kind)
     this.#recording = true
     try {
       ;(reflector as Reflector<KubeObject> | undefined)?.record(object)
@@ -205,6 +249,12 @@ export class ResourceStore implements Resources {
 function ownersOfOutput({ metadata }: KubeObject): readonly string[] {
   const { annotations = {}, ownerReferences = [] } = metadata
   return annotations[OUTPUT_OF] === undefined ? [] : ownerReferences.map(({ uid }) => uid)
+}
+
+/** What a CR that mirrors is found under: its owners, and whose object it says that it shows. */
+function mirroredFor(object: MirroredObject): readonly string[] {
+  const { account } = object.status ?? {}
+  return [...accountOwners(object).map(({ uid }) => uid), ...(typeof account === 'string' ? [account] : [])]
 }
 
 function inputText(source: InputSource, namespace: string | undefined, name: string): string {

@@ -8,6 +8,9 @@ import type { EventSink, ManagedContext } from '../../managed/context.ts'
 import { statusOf } from '../../managed/cr.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { Memories } from '../../managed/memory.ts'
+import { MirrorReconciler } from '../../managed/mirrors/reconciler.ts'
+import { subscribeMirrors } from '../../managed/mirrors/wakeups.ts'
+import { MirrorWriter } from '../../managed/mirrors/writer.ts'
 import { ManagedReconciler } from '../../managed/reconciler.ts'
 import type { ResourceStore, Watches } from '../../managed/resource-store.ts'
 import { subscribeWakeups } from '../../managed/wakeups.ts'
@@ -77,9 +80,14 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   metrics.watchCertificates(() => renewals(kinds, store))
   const wake = { managed: managed.enqueue.bind(managed), account: wakeAccount }
   subscribeWakeups({ kinds, store, watches, memories, operatorNamespace: namespace, wake })
+  const stop = new AbortController()
+  const mirrors = mirrorController(parts, { registry, events: shared.events }, stop.signal)
+  subscribeMirrors(kinds, watches.accounts, (key) => mirrors.enqueue(key, 'drift'))
   return {
     run: async (signal) => {
-      await Promise.all([managed.run(signal), accounts.run(signal)])
+      signal.addEventListener('abort', () => stop.abort(), { once: true })
+      if (signal.aborted) stop.abort()
+      await Promise.all([managed.run(signal), accounts.run(signal), mirrors.run(signal)])
       await recorder.flush()
       await registry.close()
     },
@@ -122,6 +130,30 @@ function accountController(parts: ReconcilersOptions, context: AccountContext): 
     reconcile: ({ kind, ...key }) => {
       return reconciler.reconcile({ ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' })
     },
+  })
+}
+
+/** Mirrors have workers of their own: thousands of writes must keep nobody else waiting. `stop` ends them between two writes. */
+function mirrorController(
+  parts: ReconcilersOptions,
+  { registry, events }: { readonly registry: AccountRegistry; readonly events: EventSink },
+  stop: AbortSignal,
+): Controller {
+  const { kinds, store, kube, clock, random, options } = parts
+  const writer = new MirrorWriter({ kube, record: (object) => store.record(object), logger: options.logger })
+  const reconciler = new MirrorReconciler({
+    kinds,
+    resources: store,
+    session: (key) => registry.get(key),
+    writer,
+    events,
+    clock,
+    random,
+  })
+  return new Controller({
+    ...base(parts),
+    workers: ACCOUNT_WORKERS,
+    reconcile: (key) => reconciler.reconcile(key, stop),
   })
 }
 

@@ -3,8 +3,9 @@ import type { AccountResource } from '../../managed/accounts/account-resource.ts
 import type { CustomResource } from '../../managed/cr.ts'
 import { configMapType, secretType } from '../../managed/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
+import type { MirroredObject } from '../../managed/mirrors/mirrored.ts'
 import type { Watches } from '../../managed/resource-store.ts'
-import type { AccountDescriptor, ManagedDescriptor } from '../../managed/types/descriptor.ts'
+import type { Descriptor } from '../../managed/types/descriptor.ts'
 import { Reflector, type ReflectorOptions } from '../../runtime/reflector.ts'
 
 export interface WatchScope {
@@ -25,7 +26,7 @@ export function createWatches(
   const reflect = <T extends KubeObject>(type: ResourceType, scope = namespaces): Reflector<T> => {
     return new Reflector<T>({ ...base, type, namespaces: scope })
   }
-  const byKind = <T extends KubeObject>(descriptors: readonly (ManagedDescriptor | AccountDescriptor)[]) => {
+  const byKind = <T extends KubeObject>(descriptors: readonly Descriptor[]) => {
     return new Map(
       descriptors.map((descriptor) => [descriptor.definition.kind, reflect<T>(resourceTypeOf(descriptor))]),
     )
@@ -36,6 +37,7 @@ export function createWatches(
     accounts: byKind<AccountResource>(
       kinds.accounts.filter(({ definition }) => all || definition.scope === 'Namespaced'),
     ),
+    mirrors: byKind<MirroredObject>(kinds.mirrors),
     secrets: reflect({ ...secretType, metadataOnly: true }, secretScope),
     configMaps: reflect({ ...configMapType, metadataOnly: true }),
     namespaces: all
@@ -53,10 +55,11 @@ export function createWatches(
 
 /** Every watch, whatever it is of. */
 export function allWatches(watches: Watches): readonly Pick<Reflector<KubeObject>, 'start' | 'synced'>[] {
-  const { managed, accounts, secrets, configMaps, namespaces } = watches
+  const { managed, accounts, mirrors, secrets, configMaps, namespaces } = watches
   return [
     ...managed.values(),
     ...accounts.values(),
+    ...mirrors.values(),
     secrets,
     configMaps,
     ...(namespaces === undefined ? [] : [namespaces]),

@@ -4,7 +4,7 @@ import type { ApiError } from '../../api/errors.ts'
 import { fingerprint } from '../../api/fingerprint.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { AccountName } from '../attempt.ts'
-import type { AccountSession, Blocked } from '../context.ts'
+import type { AccountSession, Blocked, SessionCalls } from '../context.ts'
 import { reasons } from '../reasons.ts'
 import { type AccountKey, accountText } from './account-resource.ts'
 import { tolerated } from './identity.ts'
@@ -43,6 +43,7 @@ export class LiveSession implements AccountSession {
   readonly account: AccountName
   readonly config: SessionConfig
   readonly cache: AccountCache
+  readonly calls: SessionCalls
   readonly #options: SessionOptions
   #blocked: Blocked | undefined = STARTING
   #changes: Change[] = []
@@ -61,6 +62,7 @@ export class LiveSession implements AccountSession {
     this.config = config
     this.#options = options
     this.cache = new AccountCache(client, clock)
+    this.calls = client
     this.cache.subscribe((change) => this.#note(change))
   }
 

@@ -205,6 +205,8 @@ export type AccountSpec = Static<typeof commonAccountSpec> & {
   readonly allowAdoption?: boolean
   /** ClusterAccount only. Absent selects no namespace, an empty selector every one. */
   readonly allowedNamespaces?: LabelSelector
+  /** `namespace`: ClusterAccount only, and always there. */
+  readonly mirrorSessions?: { readonly enabled: boolean; readonly interval?: string; readonly namespace?: string }
 }
 
 /** What the reconciler writes into the status of either kind of account. */

@@ -1,13 +1,17 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
 import type { CommonSpec, CommonStatus, InputSource, KeyRef, Ref } from './common.ts'
+import type { MirrorDescriptor } from './mirror.ts'
 import type { Release, TargetView } from './target.ts'
 
 /** Fields of a remote object by the API's names, in the form in which they are sent. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** A kind: either one whose CRs each stand for a remote object, or one that gives access to an account. */
-export type Descriptor = ManagedDescriptor | AccountDescriptor
+/**
+ * A kind: one whose CRs each stand for a remote object, one that gives access to an account, one that mirrors a collection, or one
+ * whose CRs are commands.
+ */
+export type Descriptor = ManagedDescriptor | AccountDescriptor | MirrorDescriptor
 
 /** Account and ClusterAccount: where the calls go and with which key. */
 export interface AccountDescriptor {

@@ -117,6 +117,12 @@ const upstream = { terminateAt: 'Upstream' }
 
 const accounts = ['Account', 'ClusterAccount'].flatMap((kind) => [
   changed(kind, 'with another base URL', { baseURL: 'https://b.example.com' }, 'baseURL is fixed at create: delete'),
+  row(
+    kind,
+    'with sessions listed too often',
+    { mirrorSessions: { enabled: true, namespace: 'a', interval: '0s' } },
+    'interval must be from 1s to 24h: write it as',
+  ),
   row(kind, 'with a CA bundle that is no PEM', { caBundle: 'x' }, 'caBundle holds no certificate: give'),
   row(kind, 'with a version header of another use', { versionHeader: 'Authorization' }, 'versionHeader names a header'),
   row(kind, 'with a resync too often', { resyncInterval: '0s' }, 'resyncInterval must be from 1s to 24h: write'),

@@ -5,6 +5,7 @@ import { parseAllDocuments } from 'yaml'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { startEmulator } from '../../../src/emulator/emulator.ts'
 import { kinds } from '../../../src/kinds/index.ts'
+import type { AccountSpec } from '../../../src/managed/types/account.ts'
 import type { CommonSpec } from '../../../src/managed/types/common.ts'
 import { ApiClient } from '../../builders/contract/api-client.ts'
 import { EmulatedLife, MARKER, type Surroundings } from '../../builders/emulated-life.ts'
@@ -43,9 +44,17 @@ const around: Surroundings = {
   input: (key) => `what ${key} holds`,
 }
 
-test('the quickstart uses every kind', () => {
+test('the quickstart uses every kind that declares something', () => {
   const used = new Set(manifests.map(({ kind }) => kind))
-  expect(kinds.map(({ definition }) => definition.kind).filter((kind) => !used.has(kind))).toEqual([])
+  const declaring = kinds.filter(({ role }) => role === 'managed' || role === 'account')
+  expect(declaring.map(({ definition }) => definition.kind).filter((kind) => !used.has(kind))).toEqual([])
+})
+
+test('the quickstart has an account for every kind that mirrors, which says so', () => {
+  const mirrors = kinds.filter((descriptor) => descriptor.role === 'mirror')
+  const accounts = new Set(kinds.filter(({ role }) => role === 'account').map(({ definition }) => definition.kind))
+  const specs = manifests.filter(({ kind }) => accounts.has(kind)).map(({ spec }) => spec as unknown as AccountSpec)
+  for (const { settings } of mirrors) expect(specs.some((spec) => settings(spec)?.enabled)).toBe(true)
 })
 
 test('every resource of the quickstart is taken as it is and needs no second look, in the order of its files', async () => {

@@ -5,19 +5,27 @@ import { toStructural } from '../../../src/schema/structural.ts'
 
 const definitions = kinds.map(({ definition }) => definition)
 
-describe.each(definitions)('$kind', (definition) => {
-  test.each(['spec', 'status'] as const)('has a %s that the apiserver takes, with rules of bounded cost', (part) => {
-    const node = toStructural(definition[part], part)
-    expect(() => checkRules(node, part)).not.toThrow()
-  })
+/** What `kubectl get` has to show of a kind: how it stands, or for what is only shown, what it is. */
+const columns: Readonly<Record<(typeof kinds)[number]['role'], readonly string[]>> = {
+  managed: ['Ready', 'Reason', 'Age', 'Message'],
+  account: ['Ready', 'Reason', 'Age', 'Message'],
+  mirror: ['Id', 'Started', 'Account'],
+}
 
-  test('is listed by the category and shows how it stands', () => {
-    expect(definition.categories).toContain('culvert')
-    expect(definition.printerColumns.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['Ready', 'Reason', 'Age', 'Message']),
-    )
-  })
-})
+describe.each(kinds.map(({ role, definition }) => ({ kind: definition.kind, role, definition })))(
+  '$kind',
+  ({ role, definition }) => {
+    test.each(['spec', 'status'] as const)('has a %s that the apiserver takes, with rules of bounded cost', (part) => {
+      const node = toStructural(definition[part], part)
+      expect(() => checkRules(node, part)).not.toThrow()
+    })
+
+    test('is listed by the category and shows how it stands', () => {
+      expect(definition.categories).toContain('culvert')
+      expect(definition.printerColumns.map(({ name }) => name)).toEqual(expect.arrayContaining([...columns[role]]))
+    })
+  },
+)
 
 test('no two kinds share a name', () => {
   const names = definitions.flatMap(({ kind, plural, singular, shortNames }) => [

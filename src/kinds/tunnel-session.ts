@@ -1,0 +1,135 @@
+import { Type } from 'typebox'
+import { collections } from '../api/collections.ts'
+import type { RemoteObject } from '../api/types.ts'
+import { GROUP } from '../managed/names.ts'
+import type { Fields } from '../managed/types/descriptor.ts'
+import type { MirrorDescriptor } from '../managed/types/mirror.ts'
+import { object, text, timestamp } from '../schema/define.ts'
+import { defineKind } from '../schema/definition.ts'
+import { textColumn, wideColumn } from './columns.ts'
+import { labelValue } from './label-value.ts'
+import { common } from './names.ts'
+import { cut, refId, refURI, textOf, timeOf, wholeText } from './remote.ts'
+
+const ID = 255
+const URI = 2048
+const SHORT = 1024
+const METADATA = 65_536
+
+const definition = defineKind({
+  ...common,
+  kind: 'TunnelSession',
+  plural: 'tunnelsessions',
+  singular: 'tunnelsession',
+  shortNames: ['tsess'],
+  scope: 'Namespaced',
+  description:
+    'An online tunnel session, as the API lists it. Culvert makes one for each session of an account whose `mirrorSessions` is enabled, and removes it when the session ends; nobody else writes them, and what is edited is put back.',
+  specRequired: false,
+  spec: object({}, { description: 'Nothing: sessions are what agents make of them.' }),
+  status: object(
+    {
+      account: Type.Optional(
+        text({ description: 'Whose session it is, as `Account/name` or `ClusterAccount/name`.', maxLength: 320 }),
+      ),
+      id: Type.Optional(text({ description: 'Id of the session.', maxLength: ID })),
+      uri: Type.Optional(text({ description: 'Address of the session at the API.', maxLength: URI })),
+      agentVersion: Type.Optional(
+        text({ description: 'Version of the agent that started the session.', maxLength: SHORT }),
+      ),
+      credential: Type.Optional(
+        object(
+          {
+            id: text({ description: 'Its id.', maxLength: ID }),
+            uri: Type.Optional(text({ description: 'Its address at the API.', maxLength: URI })),
+          },
+          { description: 'The tunnel credential or SSH credential that the session was started with.' },
+        ),
+      ),
+      ip: Type.Optional(text({ description: 'Source address of the session.', maxLength: SHORT })),
+      metadata: Type.Optional(
+        text({ description: "User data from the agent's configuration file.", maxLength: METADATA }),
+      ),
+      os: Type.Optional(text({ description: "Operating system of the agent's host.", maxLength: SHORT })),
+      region: Type.Optional(text({ description: 'Region that the session started in.', maxLength: SHORT })),
+      startedAt: Type.Optional(timestamp({ description: 'When the session first connected.' })),
+      transport: Type.Optional(
+        text({
+          description: "Protocol of the session: the service's own, in the form `svc/v2`, or `ssh`.",
+          maxLength: SHORT,
+        }),
+      ),
+    },
+    { description: 'The session at the API.' },
+  ),
+  printerColumns: [
+    textColumn('Id', '.status.id', 'Id of the session.'),
+    textColumn('IP', '.status.ip', 'Source address.'),
+    textColumn('OS', '.status.os', 'Operating system.'),
+    textColumn('Region', '.status.region', 'Region.'),
+    textColumn('Version', '.status.agentVersion', 'Version of the agent.'),
+    {
+      name: 'Started',
+      type: 'date',
+      jsonPath: '.status.startedAt',
+      description: 'How long the session has been connected.',
+    },
+    wideColumn('Transport', '.status.transport', 'Protocol.'),
+    wideColumn('Credential', '.status.credential.id', 'Credential that it was started with.'),
+    wideColumn('Account', '.status.account', 'Whose session it is.'),
+  ],
+  notes: `
+Sessions are found by label: \`kubectl get tunnelsessions -l culvert.dev/os=linux,culvert.dev/region=eu\`. The labels are \`culvert.dev/os\`,
+\`culvert.dev/region\`, \`culvert.dev/transport\` and \`culvert.dev/credential\` (an id). Characters that a label value cannot have become \`-\`, as in
+\`svc-v2\`, and what is longer than 63 characters is cut and ends in a digest. Labels and annotations of your own stay.
+
+The list is as old as the \`interval\` of the account at most. A session that is deleted here goes on at the API, and is back with the next list; a
+[TunnelSessionCommand](tunnelsessioncommands.md) stops it. Where two accounts of a namespace list the same session, one of them shows it.
+`,
+})
+
+/** Online tunnel sessions (`management-api.md § Tunnel sessions`). */
+export const tunnelSession: MirrorDescriptor = {
+  role: 'mirror',
+  definition,
+  collection: collections.tunnelSessions,
+  namePrefix: 'ts-',
+  settings: ({ mirrorSessions }) => mirrorSessions,
+  labels: ({ os, region, transport, credential }) => ({
+    [`${GROUP}/os`]: labelValue(textOf(os)),
+    [`${GROUP}/region`]: labelValue(textOf(region)),
+    [`${GROUP}/transport`]: labelValue(textOf(transport)),
+    [`${GROUP}/credential`]: labelValue(refId(credential)),
+  }),
+  status: statusFrom,
+}
+
+function statusFrom(session: RemoteObject): Fields {
+  const { id, uri, agent_version, credential, ip, metadata, os, region, started_at, transport } = session
+  return {
+    id,
+    uri: wholeText(uri, URI),
+    agentVersion: short(agent_version),
+    credential: credentialFrom(credential),
+    ip: short(ip),
+    metadata: shortened(metadata, METADATA),
+    os: short(os),
+    region: short(region),
+    startedAt: timeOf(started_at),
+    transport: short(transport),
+  }
+}
+
+function credentialFrom(value: unknown): Fields | undefined {
+  const id = wholeText(refId(value), ID)
+  return id === undefined ? undefined : { id, uri: wholeText(refURI(value), URI) }
+}
+
+function short(value: unknown): string | undefined {
+  return shortened(value, SHORT)
+}
+
+function shortened(value: unknown, max: number): string | undefined {
+  const found = textOf(value)
+  return found === undefined ? undefined : cut(found, max)
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import type { KubeObject, OwnerReference } from '../../kube/types.ts'
+import type { AccountResource } from '../accounts/account-resource.ts'
+import { shortName } from '../cr.ts'
+import { GROUP } from '../names.ts'
+import type { Fields } from '../types/descriptor.ts'
+
+/** A CR that mirrors an object, as the watches know it. People may have edited any of it. */
+export interface MirroredObject extends KubeObject {
+  readonly status?: Fields
+}
+
+/** Hex digits of a digest in a name: 160 bits, so that no two ids meet. */
+const DIGITS = 40
+
+/** The name of the CR that mirrors the object with that id. */
+export function mirrorName(prefix: string, id: string): string {
+  return `${prefix}${createHash('sha256').update(id).digest('hex').slice(0, DIGITS)}`
+}
+
+/** `Account/name` or `ClusterAccount/name`: what `status.account` says. */
+export function accountOfMirror({ kind, metadata: { name } }: AccountResource): string {
+  return shortName({ kind, name })
+}
+
+/** The account owns what mirrors it, so that it goes with it: a ClusterAccount too, whatever the namespace. */
+export function ownerReference({ apiVersion, kind, metadata: { name, uid } }: AccountResource): OwnerReference {
+  return { apiVersion, kind, name, uid }
+}
+
+/** The accounts among the owners of an object. */
+export function accountOwners({ metadata: { ownerReferences = [] } }: KubeObject): readonly OwnerReference[] {
+  return ownerReferences.filter(isAccount)
+}
+
+/** The owners of an object with this account in the place of any other. */
+export function ownedBy(account: AccountResource, object: KubeObject): readonly OwnerReference[] {
+  const others = (object.metadata.ownerReferences ?? []).filter((owner) => !isAccount(owner))
+  return [...others, ownerReference(account)]
+}
+
+function isAccount({ apiVersion, kind }: OwnerReference): boolean {
+  return apiVersion.startsWith(`${GROUP}/`) && (kind === 'Account' || kind === 'ClusterAccount')
+}

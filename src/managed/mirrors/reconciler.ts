@@ -1,0 +1,174 @@
+import { KubeError } from '../../kube/errors.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { done, type Outcome } from '../../runtime/outcome.ts'
+import type { Clock } from '../../util/clock.ts'
+import { durationMs } from '../../util/duration.ts'
+import { jitter, type Random } from '../../util/random.ts'
+import { isAccountTrouble } from '../account-trouble.ts'
+import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../accounts/account-resource.ts'
+import type { AccountSession, EventSink } from '../context.ts'
+import { isDeleting, isPaused, type ResourceName } from '../cr.ts'
+import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
+import { reasons } from '../reasons.ts'
+import { type MirrorDescriptor, type MirrorSettings, mirrorDefaults } from '../types/mirror.ts'
+import type { MirroredObject } from './mirrored.ts'
+import { planMirror, removalOf } from './plan.ts'
+import type { MirrorWriter } from './writer.ts'
+
+/** Looking whether an account may be used yet costs nothing. */
+const NOT_READY_MS = 1000
+
+/** What a mirror asks of the watches. */
+export interface MirrorResources {
+  account(key: AccountKey): AccountResource | undefined
+  mirrored(name: ResourceName): MirroredObject | undefined
+  mirroredOf(kind: string, account: AccountResource): readonly MirroredObject[]
+  mirrorHolder(object: KubeObject): AccountResource | undefined
+}
+
+export interface MirrorContext {
+  readonly kinds: KindsRegistry
+  readonly resources: MirrorResources
+  /** The session of an account, where it has one. */
+  readonly session: (key: AccountKey) => AccountSession | undefined
+  readonly writer: MirrorWriter
+  readonly events: EventSink
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** One account's objects of one collection: the name of the account under the kind that mirrors them. */
+export interface MirrorKey {
+  readonly kind: string
+  /** Of an Account; none for a ClusterAccount. */
+  readonly namespace?: string | undefined
+  readonly name: string
+}
+
+/** The work that an account gives to each mirror. */
+export function mirrorKeys(kinds: KindsRegistry, account: AccountKey): readonly MirrorKey[] {
+  const { namespace, name } = account
+  return kinds.mirrors.map(({ definition: { kind } }) => ({ kind, namespace, name }))
+}
+
+/** Keeps the CRs that show a collection as the collection is: one list each interval, and only the writes that it calls for. */
+export class MirrorReconciler {
+  readonly #context: MirrorContext
+  /** When each mirror is due, on the monotonic clock, and under which settings that was said. */
+  readonly #next = new Map<string, { readonly at: number; readonly settings: string }>()
+
+  constructor(context: MirrorContext) {
+    this.#context = context
+  }
+
+  /** Whether what the account lists is shown as of this process' own list, or is not to be shown at all. */
+  isSettled(kind: string, account: AccountResource): boolean {
+    const descriptor = this.#context.kinds.mirrors.find(({ definition }) => definition.kind === kind)
+    const enabled = descriptor !== undefined && isOn(settingsOf(descriptor, account))
+    return !enabled || this.#next.has(`${kind} ${accountText(keyOfAccount(account))}`)
+  }
+
+  /** `signal` ends it between two writes: what is left is found by the next list. */
+  async reconcile(key: MirrorKey, signal: AbortSignal): Promise<Outcome> {
+    const descriptor = this.#context.kinds.mirrors.find(({ definition }) => definition.kind === key.kind)
+    const account = this.#context.resources.account(accountKeyOf(key))
+    const memory = `${key.kind} ${accountText(accountKeyOf(key))}`
+    if (descriptor === undefined || account === undefined) {
+      // The garbage collector takes what the account owned.
+      this.#next.delete(memory)
+      return done
+    }
+    if (isPaused(account)) return done
+    const settings = settingsOf(descriptor, account)
+    try {
+      if (isOn(settings)) return await this.#show(descriptor, account, settings, memory, signal)
+      this.#next.delete(memory)
+      await this.#hide(descriptor, account, signal)
+      return done
+    } catch (error) {
+      if (error instanceof KubeError) this.#complain(account, error)
+      return { type: 'backoff', error }
+    }
+  }
+
+  async #show(
+    descriptor: MirrorDescriptor,
+    account: AccountResource,
+    settings: MirrorSettings,
+    memory: string,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { clock, random, resources, writer } = this.#context
+    const text = JSON.stringify(settings)
+    const began = clock.monotonic()
+    const next = this.#next.get(memory)
+    if (next !== undefined && next.settings === text && next.at > began) return later(next.at - began)
+    const session = this.#context.session(keyOfAccount(account))
+    if (session === undefined || session.blocked() !== undefined) {
+      return { type: 'after', ms: NOT_READY_MS, reason: 'the account is not Ready', lane: 'drift' }
+    }
+    const listed = await list(session, descriptor)
+    const namespace = settings.namespace ?? account.metadata.namespace ?? ''
+    const { kind } = descriptor.definition
+    const plan = planMirror({
+      descriptor,
+      account,
+      namespace,
+      listed,
+      mirrored: resources.mirroredOf(kind, account),
+      isTaken: (name) => {
+        const object = resources.mirrored({ kind, namespace, name })
+        const holder = object === undefined ? undefined : resources.mirrorHolder(object)
+        return holder !== undefined && holder.metadata.uid !== account.metadata.uid
+      },
+    })
+    await writer.write(resourceTypeOf(descriptor), plan, signal)
+    const intervalMs = durationMs(settings.interval ?? mirrorDefaults.interval)
+    const at = began + jitter(random, intervalMs, 0.1)
+    this.#next.set(memory, { at, settings: text })
+    return later(Math.max(1, at - clock.monotonic()))
+  }
+
+  async #hide(descriptor: MirrorDescriptor, account: AccountResource, signal: AbortSignal): Promise<void> {
+    const mirrored = this.#context.resources.mirroredOf(descriptor.definition.kind, account)
+    if (mirrored.length > 0) {
+      await this.#context.writer.write(resourceTypeOf(descriptor), removalOf(mirrored), signal)
+    }
+  }
+
+  /** The account is Ready all the same: what does not work is beside it. */
+  #complain(account: AccountResource, error: KubeError): void {
+    if (error.code === 'NotLeader' || error.code === 'Aborted') return
+    this.#context.events.record(account, {
+      type: 'Warning',
+      reason: reasons.KubernetesError,
+      message: `spec.mirrorSessions: what the account lists cannot be shown: ${error.message}`,
+    })
+  }
+}
+
+async function list(session: AccountSession, { collection }: MirrorDescriptor) {
+  try {
+    return (await session.calls.list(collection, { lane: 'drift' })).objects
+  } catch (error) {
+    if (isAccountTrouble(error)) session.reportTrouble(error)
+    throw error
+  }
+}
+
+/** An account that is being deleted shows nothing any more. */
+function settingsOf(descriptor: MirrorDescriptor, account: AccountResource): MirrorSettings | undefined {
+  return isDeleting(account) ? undefined : descriptor.settings(account.spec)
+}
+
+function isOn(settings: MirrorSettings | undefined): settings is MirrorSettings {
+  return settings?.enabled === true
+}
+
+function accountKeyOf({ namespace, name }: MirrorKey): AccountKey {
+  return namespace === undefined ? { kind: 'ClusterAccount', name } : { kind: 'Account', namespace, name }
+}
+
+function later(ms: number): Outcome {
+  return { type: 'after', ms, reason: 'interval', lane: 'drift' }
+}

@@ -1,0 +1,65 @@
+import { type Static, Type } from 'typebox'
+import type { Collection, RemoteObject } from '../../api/types.ts'
+import { bool, object, text } from '../../schema/define.ts'
+import type { KindDefinition } from '../../schema/definition.ts'
+import type { AccountSpec } from './account.ts'
+import type { Fields } from './descriptor.ts'
+import { durationText } from './duration.ts'
+
+/** What a mirror does where the spec of its account is silent. The CRD fills in the same value. */
+export const mirrorDefaults = { interval: '1m' } as const
+
+const interval = durationText({
+  field: 'interval',
+  description:
+    'How often the sessions are listed, all pages, as `30s`, `10m` or `1h30m`; from 1s to 24h. Each page counts against the rate limit. Default: 1m.',
+  least: '1s',
+  most: '24h',
+  examples: '30s, 10m or 1h30m',
+  default: mirrorDefaults.interval,
+})
+
+const enabled = bool({
+  description: 'Whether online tunnel sessions are shown as resources of the kind TunnelSession.',
+})
+
+const DESCRIPTION =
+  'Shows the online tunnel sessions of the account (`management-api.md § Tunnel sessions`) as resources that nobody edits. Switched off, they are removed. Default: off.'
+
+/** `mirrorSessions` of an account whose resources live in its own namespace. */
+export const mirrorHere = object({ enabled, interval: Type.Optional(interval) }, { description: DESCRIPTION })
+
+/** `mirrorSessions` of an account that several namespaces share: somebody has to say where. */
+export const mirrorElsewhere = object(
+  {
+    enabled,
+    interval: Type.Optional(interval),
+    namespace: text({
+      description: 'The namespace that the TunnelSessions are put into. It must exist.',
+      minLength: 1,
+      maxLength: 63,
+      pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+    }),
+  },
+  { description: DESCRIPTION },
+)
+
+/** Whether and how an account's objects of one collection are mirrored. */
+export type MirrorSettings = Static<typeof mirrorHere> & Partial<Pick<Static<typeof mirrorElsewhere>, 'namespace'>>
+
+/**
+ * A kind whose CRs show what a collection lists, and are made, changed and removed by Culvert alone. All of it is pure.
+ */
+export interface MirrorDescriptor {
+  readonly role: 'mirror'
+  readonly definition: KindDefinition
+  readonly collection: Collection
+  /** What the names of its CRs begin with; a digest of the id follows, since ids are no valid names. */
+  readonly namePrefix: string
+  /** What the account says about it; undefined and not enabled alike are off. */
+  settings(spec: AccountSpec): MirrorSettings | undefined
+  /** Labels by key, with valid values; undefined for one that the object has no value for. Always the same keys. */
+  labels(remote: RemoteObject): Readonly<Record<string, string | undefined>>
+  /** The status, but for the account. Fields without a value are left out or undefined. */
+  status(remote: RemoteObject): Fields
+}

@@ -1,0 +1,182 @@
+import { beforeEach, expect, test } from 'vitest'
+import { ApiError } from '../../../../src/api/errors.ts'
+import type { RemoteObject } from '../../../../src/api/types.ts'
+import { tunnelSession } from '../../../../src/kinds/tunnel-session.ts'
+import { KubeError } from '../../../../src/kube/errors.ts'
+import type { KubeObject } from '../../../../src/kube/types.ts'
+import type { AccountResource } from '../../../../src/managed/accounts/account-resource.ts'
+import type { AccountSession, Blocked } from '../../../../src/managed/context.ts'
+import { KindsRegistry, resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
+import type { MirroredObject } from '../../../../src/managed/mirrors/mirrored.ts'
+import { MirrorReconciler } from '../../../../src/managed/mirrors/reconciler.ts'
+import { MirrorWriter } from '../../../../src/managed/mirrors/writer.ts'
+import type { Outcome } from '../../../../src/runtime/outcome.ts'
+import { FakeClock } from '../../../builders/fake-clock.ts'
+import { ModelKube } from '../../../builders/model-kube.ts'
+import { mirroredAccount, session } from '../../../builders/sessions.ts'
+import { createSilentLogger } from '../../../builders/silent-logger.ts'
+
+const type = resourceTypeOf(tunnelSession)
+const key = { kind: 'TunnelSession', namespace: 'shop', name: 'default' }
+const none = new AbortController().signal
+
+let clock: FakeClock
+let kube: ModelKube
+let account: AccountResource
+let listed: readonly RemoteObject[]
+let lists: number
+let writes: string[]
+let events: string[]
+let blocked: Blocked | undefined
+let refuse: Error | undefined
+let trouble: string[]
+let reconciler: MirrorReconciler
+
+beforeEach(() => {
+  clock = new FakeClock()
+  kube = new ModelKube()
+  account = mirroredAccount('default')
+  listed = [session('ts_1'), session('ts_2')]
+  lists = 0
+  writes = []
+  events = []
+  blocked = undefined
+  refuse = undefined
+  trouble = []
+  reconciler = newReconciler()
+})
+
+function mirrored(): readonly MirroredObject[] {
+  return kube.list<MirroredObject>(type).items
+}
+
+/** Counts a write, and fails it while `refuse` is set. */
+async function write<T>(label: string, effect: () => T): Promise<T> {
+  writes.push(label)
+  if (refuse instanceof KubeError) throw refuse
+  return effect()
+}
+
+function newReconciler(): MirrorReconciler {
+  const calls = {
+    list: async () => {
+      lists++
+      if (refuse instanceof ApiError) throw refuse
+      return { objects: listed, beganAt: clock.monotonic(), pages: 1 }
+    },
+  }
+  const live = {
+    calls,
+    blocked: () => blocked,
+    reportTrouble: ({ code }: ApiError) => trouble.push(code),
+  } as unknown as AccountSession
+  return new MirrorReconciler({
+    kinds: new KindsRegistry([tunnelSession]),
+    resources: {
+      account: ({ name }) => (name === account.metadata.name ? account : undefined),
+      mirrored: (name) => kube.get<MirroredObject>(type, name),
+      mirroredOf: () => mirrored(),
+      mirrorHolder: () => account,
+    },
+    session: () => live,
+    writer: new MirrorWriter({
+      kube: {
+        create: (of, at, object) => write(`create ${at.name}`, () => kube.create(of, at, object)),
+        mergePatch: (of, at, patch, options) =>
+          write(`patch ${at.name}`, () => kube.mergePatch(of, at, patch, options)),
+        delete: (of, at, options) => write(`delete ${at.name}`, () => kube.delete(of, at, options)),
+      },
+      record: () => undefined,
+      logger: createSilentLogger(),
+    }),
+    events: { record: (_: KubeObject, { reason }) => events.push(reason) },
+    clock,
+    random: { next: () => 0.5, hex: (bytes) => '00'.repeat(bytes) },
+  })
+}
+
+async function reconcile(): Promise<Outcome> {
+  const outcome = reconciler.reconcile(key, none)
+  await clock.advance(0)
+  return outcome
+}
+
+test('sessions are listed once an interval, however often the account changes, and cost writes once', async () => {
+  expect(await reconcile()).toMatchObject({ type: 'after', ms: 60_000 })
+  expect(writes.length).toBe(4)
+  expect(await reconcile()).toMatchObject({ type: 'after', ms: 60_000 })
+  await clock.advance(59_999)
+  expect(await reconcile()).toMatchObject({ type: 'after', ms: 1 })
+  expect([lists, writes.length]).toEqual([1, 4])
+  await clock.advance(1)
+  await reconcile()
+  expect([lists, writes.length]).toEqual([2, 4])
+})
+
+test('what is deleted by hand is made again with the next list', async () => {
+  await reconcile()
+  const [gone] = mirrored()
+  if (gone === undefined) throw new Error('nothing is mirrored')
+  kube.delete(type, gone.metadata)
+  await reconcile()
+  expect(mirrored()).toHaveLength(1)
+  await clock.advance(60_000)
+  await reconcile()
+  expect(mirrored()).toHaveLength(2)
+})
+
+test('switched off, what is mirrored goes, also while the account cannot be used, and nothing is listed', async () => {
+  await reconcile()
+  blocked = { reason: 'AccountNotReady', message: 'no' }
+  account = mirroredAccount('default', { mirrorSessions: { enabled: false } })
+  expect(await reconcile()).toEqual({ type: 'done' })
+  expect([mirrored(), lists]).toEqual([[], 1])
+})
+
+test('another interval takes effect at once', async () => {
+  await reconcile()
+  account = mirroredAccount('default', { mirrorSessions: { enabled: true, interval: '5s' } })
+  expect(await reconcile()).toMatchObject({ ms: 5000 })
+  expect(lists).toBe(2)
+})
+
+test('while the account cannot be used, what is mirrored stays', async () => {
+  await reconcile()
+  blocked = { reason: 'AccountNotReady', message: 'no' }
+  await clock.advance(60_000)
+  expect(await reconcile()).toMatchObject({ type: 'after', ms: 1000 })
+  expect([mirrored().length, lists]).toEqual([2, 1])
+})
+
+test('a list that fails takes nothing away, is told to the account and tried again', async () => {
+  await reconcile()
+  await clock.advance(60_000)
+  listed = []
+  refuse = new ApiError('Unauthorized', 'no', { definite: true })
+  expect(await reconcile()).toMatchObject({ type: 'backoff' })
+  expect([mirrored().length, trouble]).toEqual([2, ['Unauthorized']])
+  expect(reconciler.isSettled('TunnelSession', account)).toBe(true)
+})
+
+test('where nothing can be written, one Event says so and the rest is not tried', async () => {
+  listed = Array.from({ length: 100 }, (_, index) => session(`ts_${index}`))
+  refuse = new KubeError('NotFound', 'namespaces "shop" not found')
+  expect(await reconcile()).toMatchObject({ type: 'backoff' })
+  expect(events).toEqual(['KubernetesError'])
+  expect(writes.length).toBeLessThan(10)
+  expect(reconciler.isSettled('TunnelSession', account)).toBe(false)
+})
+
+test('an object that somebody else wrote meanwhile does not keep the others from being written', async () => {
+  listed = Array.from({ length: 20 }, (_, index) => session(`ts_${index}`))
+  refuse = new KubeError('Conflict', 'another one')
+  expect(await reconcile()).toMatchObject({ type: 'after' })
+  expect(writes).toHaveLength(20)
+})
+
+test('a stop leaves the rest to whoever comes next', async () => {
+  const stop = new AbortController()
+  stop.abort()
+  await reconciler.reconcile(key, stop.signal)
+  expect(writes).toEqual([])
+})
