@@ -1,5 +1,5 @@
 import { collections } from '../api/collections.ts'
-import { commonSpec, commonSpecRules, commonStatus, outputStatus } from '../managed/types/common.ts'
+import { commonSpec, commonSpecRules, commonStatus, outputStatus, rotationStatus } from '../managed/types/common.ts'
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
@@ -8,7 +8,7 @@ import { available, plain } from './defaults.ts'
 import { common } from './names.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
 import { given } from './remote.ts'
-import { tokenFields, tokenOutput } from './token.ts'
+import { tokenConditions, tokenFields, tokenOutput, tokenSuccession } from './token.ts'
 
 const definition = defineKind({
   ...common,
@@ -23,11 +23,16 @@ const definition = defineKind({
     { ...commonSpec('bytes'), ...ownerSpec, ...tokenFields },
     { description: 'What the key should be.', rules: [...commonSpecRules, ownerRule] },
   ),
-  status: object({ ...commonStatus, ...outputStatus, ...ownerStatus }, { description: 'The key at the API.' }),
+  status: object(
+    { ...commonStatus, ...outputStatus, ...rotationStatus, ...ownerStatus },
+    { description: 'The key at the API.' },
+  ),
   printerColumns: managedColumns(
     textColumn('Secret', '.status.output.name', 'Secret with the token.'),
+    wideColumn('Rotates', '.status.nextRotationAt', 'When the next token is issued.'),
     wideColumn('Owner', '.status.ownerID', 'Who owns the key.'),
   ),
+  conditions: tokenConditions,
 })
 
 export type APIKeySpec = SpecOf<typeof definition>
@@ -47,4 +52,5 @@ export const apiKey: ManagedDescriptor<APIKeySpec> = {
   status: (remote) => given({ ownerID: ownerOf(remote) }),
   readiness: () => available('the key is in its Secret'),
   output: tokenOutput,
+  succession: tokenSuccession,
 }

@@ -34,6 +34,7 @@ import {
   validityReplacing,
   validityRules,
   validityStatus,
+  validitySuccession,
   wantedValidity,
 } from './ssh-validity.ts'
 
@@ -87,13 +88,13 @@ export function certificateSpec(keyText: string, principals: PrincipalText, defa
   }
 }
 
-/** Rules over the whole spec; `any` as in `certificateSpec`. */
-export function certificateRules(any: string): readonly Rule[] {
+/** Rules over the whole spec; `any` as in `certificateSpec`, `defaultLength` as a duration. */
+export function certificateRules(any: string, defaultLength: string): readonly Rule[] {
   const none = '!has(self.principals) || size(self.principals) == 0'
   const anyPrincipal = 'has(self.anyPrincipal) && self.anyPrincipal'
   return [
     publicKeyRule,
-    ...validityRules,
+    ...validityRules(defaultLength),
     {
       rule: `!(${none}) || (${anyPrincipal})`,
       message: `principals is empty, which makes the certificate good for ${any}: name them, or set anyPrincipal: true`,
@@ -127,7 +128,17 @@ export const certificateStatus = {
 
 export const certificateColumns = [
   textColumn('Expires', '.status.validUntil', 'Until when the certificate is valid.'),
+  wideColumn('Renews', '.status.renewsAt', 'When a new certificate will be issued.'),
   wideColumn('Key', '.status.keyType', 'Type of the certified key.'),
+] as const
+
+/** The condition that both kinds show, for their pages. */
+export const certificateConditions = [
+  {
+    type: 'Renewed',
+    description:
+      'A new certificate will be issued before this one expires; absent where validAfter or validUntil is set, with which none is. False with RenewalFailing long before the one in use expires.',
+  },
 ] as const
 
 /** What both kinds of certificate have in their specs. */
@@ -139,6 +150,7 @@ export interface CertificateSpec extends CommonSpec {
   readonly validAfter?: string
   readonly validUntil?: string
   readonly validFor?: string
+  readonly renewBefore?: string
   readonly secretName?: string
   readonly configMapName?: string
 }
@@ -221,6 +233,8 @@ export function certificateParts<Spec extends CertificateSpec>({
         certificate: wholeText(remote.certificate, CERTIFICATE_LENGTH),
       }),
     readiness: validityReadiness,
+    succession: validitySuccession,
+    renewsAt: ({ renewsAt }: Fields) => textOf(renewsAt),
   } as const satisfies Partial<ManagedDescriptor<Spec>>
 }
 

@@ -11,6 +11,7 @@ import { given } from './remote.ts'
 import {
   authorityKey,
   certificateColumns,
+  certificateConditions,
   certificateFile,
   certificateParts,
   certificateReplacing,
@@ -19,6 +20,8 @@ import {
   certificateStatus,
 } from './ssh-certificate.ts'
 
+/** Of a certificate that names no end (`management-api.md § SSH certificates`). */
+const LENGTH = '8760h'
 const ANY = 'every host'
 
 const definition = defineKind({
@@ -46,16 +49,17 @@ const definition = defineKind({
           ],
           any: ANY,
         },
-        '8760h (a year)',
+        `${LENGTH} (a year)`,
       ),
       ...outputPlace(
         'the certificate goes into, under the key ssh_host_key-cert.pub, beside a line for clients under the key known_hosts',
       ),
     },
-    { description: 'What the certificate should be.', rules: [...commonSpecRules, ...certificateRules(ANY)] },
+    { description: 'What the certificate should be.', rules: [...commonSpecRules, ...certificateRules(ANY, LENGTH)] },
   ),
   status: object(certificateStatus, { description: 'The certificate at the API.' }),
   printerColumns: managedColumns(...certificateColumns),
+  conditions: certificateConditions,
   replacing: certificateReplacing,
 })
 
@@ -64,7 +68,7 @@ export type SSHHostCertificateSpec = SpecOf<typeof definition>
 /** SSH host certificates (`management-api.md § SSH certificates`). */
 export const sshHostCertificate: ManagedDescriptor<SSHHostCertificateSpec> = {
   ...certificateParts<SSHHostCertificateSpec>({
-    defaultLength: '8760h',
+    defaultLength: LENGTH,
     needsAuthority: (spec) => placeOf(spec) !== undefined,
     own: { names: [], desire: () => ({}), observe: () => ({}), comparable: (fields) => fields },
   }),

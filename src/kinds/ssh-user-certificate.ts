@@ -11,6 +11,7 @@ import { outputPlace, placeOf } from './output-place.ts'
 import { given, sorted, textMapOf } from './remote.ts'
 import {
   certificateColumns,
+  certificateConditions,
   certificateFile,
   certificateParts,
   certificateReplacing,
@@ -19,6 +20,8 @@ import {
   certificateStatus,
 } from './ssh-certificate.ts'
 
+/** Of a certificate that names no end (`management-api.md § SSH certificates`). */
+const LENGTH = '24h'
 const ANY = 'every user of every host that trusts the authority'
 
 /** Extensions that OpenSSH knows: they are there or not, and have no value. */
@@ -93,16 +96,17 @@ const definition = defineKind({
           anyNote:
             ' OpenSSH takes such a certificate only where a file authorized_keys trusts the authority, not by TrustedUserCAKeys.',
         },
-        '24h',
+        LENGTH,
       ),
       criticalOptions: Type.Optional(criticalOptions),
       extensions: Type.Optional(extensions),
       ...outputPlace('the certificate goes into, under the key id-cert.pub'),
     },
-    { description: 'What the certificate should be.', rules: [...commonSpecRules, ...certificateRules(ANY)] },
+    { description: 'What the certificate should be.', rules: [...commonSpecRules, ...certificateRules(ANY, LENGTH)] },
   ),
   status: object(certificateStatus, { description: 'The certificate at the API.' }),
   printerColumns: managedColumns(...certificateColumns),
+  conditions: certificateConditions,
   replacing: [...certificateReplacing, 'criticalOptions', 'extensions'],
 })
 
@@ -111,7 +115,7 @@ export type SSHUserCertificateSpec = SpecOf<typeof definition>
 /** SSH user certificates (`management-api.md § SSH certificates`). */
 export const sshUserCertificate: ManagedDescriptor<SSHUserCertificateSpec> = {
   ...certificateParts<SSHUserCertificateSpec>({
-    defaultLength: '24h',
+    defaultLength: LENGTH,
     needsAuthority: () => false,
     own: {
       names: ['critical_options', 'extensions'],

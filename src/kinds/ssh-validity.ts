@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
 import { reasons } from '../managed/reasons.ts'
-import type { Readiness } from '../managed/types/descriptor.ts'
-import { durationText } from '../managed/types/duration.ts'
+import type { Readiness, Succession } from '../managed/types/descriptor.ts'
+import { durationText, shorterThan } from '../managed/types/duration.ts'
+import { lookAgainIn } from '../managed/types/look-again.ts'
 import { timestamp } from '../schema/define.ts'
 import { atMostOne, type Rule } from '../schema/rules.ts'
 import { durationMs } from '../util/duration.ts'
 import { available } from './defaults.ts'
-import { lookAgainIn } from './look-again.ts'
 import { given, timeOf } from './remote.ts'
 
 /** Rules compare these as times, since CEL reads texts of the format date-time as such. */
@@ -37,11 +37,31 @@ export function validityFields(defaultLength: string) {
         examples: '90m, 12h or 8760h',
       }),
     ),
+    renewBefore: Type.Optional(
+      durationText({
+        field: 'renewBefore',
+        description:
+          'How long before its end a new certificate takes the place of this one, as `10m`, `8h` or `720h`; less than validFor. Not together with validAfter or validUntil, with which it is not renewed. Default: a third of its length.',
+        least: '1s',
+        most: '87600h',
+        examples: '10m, 8h or 720h',
+      }),
+    ),
   }
 }
 
-export const validityRules: readonly Rule[] = [
+/** `defaultLength` as a duration. */
+export function validityRules(defaultLength: string): readonly Rule[] {
+  return [...windowRules, shorterThan('renewBefore', 'validFor', defaultLength)]
+}
+
+const windowRules: readonly Rule[] = [
   atMostOne(['validUntil', 'validFor']),
+  {
+    rule: '!has(self.renewBefore) || !(has(self.validAfter) || has(self.validUntil))',
+    message: 'renewBefore goes without validAfter and validUntil, with which a certificate is not renewed: remove one',
+    fieldPath: '.renewBefore',
+  },
   {
     rule: '!has(self.validAfter) || !has(self.validUntil) || self.validUntil > self.validAfter',
     message: 'validUntil has to come after validAfter: correct one of them',
@@ -54,12 +74,14 @@ export const validityReplacing = ['validAfter', 'validUntil', 'validFor'] as con
 export const validityStatus = {
   validAfter: Type.Optional(timestamp({ description: 'From when on the certificate is valid.' })),
   validUntil: Type.Optional(timestamp({ description: 'Until when it is valid.' })),
+  renewsAt: Type.Optional(timestamp({ description: 'When a new certificate will be issued.' })),
 }
 
 interface WithValidity {
   readonly validAfter?: string
   readonly validUntil?: string
   readonly validFor?: string
+  readonly renewBefore?: string
 }
 
 export interface Validity {
@@ -126,11 +148,12 @@ export function validityReadiness({
   const after = millis(timeOf(remote.valid_after)) ?? Number.NEGATIVE_INFINITY
   const until = millis(timeOf(remote.valid_until)) ?? Number.POSITIVE_INFINITY
   if (until <= now) {
-    const remedy =
-      spec.validUntil === undefined
-        ? 'set another validFor, or delete this resource and create it anew'
-        : 'set a later validUntil'
-    const message = `the certificate has expired and is accepted nowhere: ${remedy}, which issues a new one`
+    const expired = 'the certificate has expired and is accepted nowhere'
+    if (isRenewed(spec)) {
+      return { ready: false, reason: reasons.Expired, message: `${expired}: a new one takes its place` }
+    }
+    const remedy = spec.validUntil === undefined ? 'set a later validAfter or none' : 'set a later validUntil'
+    const message = `${expired}: ${remedy}, which issues a new one`
     return { ready: false, reason: reasons.Expired, message, stalled: true }
   }
   if (after > now) {
@@ -139,6 +162,22 @@ export function validityReadiness({
   }
   const ready = available('the certificate is valid')
   return Number.isFinite(until) ? { ...ready, lookAgainMs: lookAgainIn(until - now) } : ready
+}
+
+/** A start or an end that the spec names stays the same however often a certificate is issued. */
+function isRenewed({ validAfter, validUntil }: WithValidity): boolean {
+  return validAfter === undefined && validUntil === undefined
+}
+
+/** Renewed well before its end, without overlap: the former certificate is good until it expires, at the API or not. */
+export const validitySuccession: Succession<WithValidity> = {
+  type: 'renewal',
+  dueAt: ({ spec, remote }) => {
+    const [after, until] = [millis(timeOf(remote?.valid_after)), millis(timeOf(remote?.valid_until))]
+    if (!isRenewed(spec) || after === undefined || until === undefined) return undefined
+    return until - (spec.renewBefore === undefined ? (until - after) / 3 : durationMs(spec.renewBefore))
+  },
+  overlapMs: () => 0,
 }
 
 function millis(text: string | undefined): number | undefined {

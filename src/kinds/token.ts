@@ -1,8 +1,40 @@
 import { Type } from 'typebox'
-import type { OneTimeOutput } from '../managed/types/descriptor.ts'
-import { text } from '../schema/define.ts'
+import type { OneTimeOutput, Succession } from '../managed/types/descriptor.ts'
+import { durationText, shorterThan } from '../managed/types/duration.ts'
+import { object, text } from '../schema/define.ts'
+import { durationMs } from '../util/duration.ts'
 
 const KEY = 'token'
+const LONGEST_DEFAULT_OVERLAP_MS = 3_600_000
+
+const rotation = object(
+  {
+    interval: durationText({
+      field: 'interval',
+      description: 'How old the token gets, as `24h`, `720h` or `2160h`; from 1s to 87600h.',
+      least: '1s',
+      most: '87600h',
+      examples: '24h, 720h or 2160h',
+    }),
+    overlap: Type.Optional(
+      durationText({
+        field: 'overlap',
+        description:
+          'How long the former token goes on working beside the new one; less than interval. Default: 1h, or a tenth of interval where that is less.',
+        least: '0s',
+        most: '87600h',
+        examples: '0s, 5m or 24h',
+      }),
+    ),
+  },
+  {
+    description:
+      'Issues a new token into the Secret when the one there has reached this age. The former one is deleted after the overlap, and not while an Account works with it. The annotation `culvert.dev/rotate-requested-at` asks for one at any time. Default: none is issued by itself.',
+    // One value to server-side apply, as other small objects are.
+    atomic: true,
+    rules: [shorterThan('overlap', 'interval')],
+  },
+)
 
 /** Where the token goes that the API tells only in the answer to the create. */
 export const tokenFields = {
@@ -24,11 +56,13 @@ export const tokenFields = {
       default: KEY,
     }),
   ),
+  rotation: Type.Optional(rotation),
 }
 
 interface WithToken {
   readonly secretName?: string
   readonly secretKey?: string
+  readonly rotation?: { readonly interval: string; readonly overlap?: string }
 }
 
 export const tokenOutput: OneTimeOutput<WithToken> = {
@@ -36,3 +70,25 @@ export const tokenOutput: OneTimeOutput<WithToken> = {
   field: 'token',
   target: ({ secretName, secretKey = KEY }, name) => ({ name: secretName ?? name, key: secretKey }),
 }
+
+/** A token is as old as its issue; who has no interval is given a new one on request only. */
+export const tokenSuccession: Succession<WithToken> = {
+  type: 'rotation',
+  dueAt: ({ spec, since }) => {
+    return spec.rotation === undefined || since === undefined ? undefined : since + durationMs(spec.rotation.interval)
+  },
+  overlapMs: ({ rotation: { interval, overlap } = {} }) => {
+    if (overlap !== undefined) return durationMs(overlap)
+    const tenth = interval === undefined ? LONGEST_DEFAULT_OVERLAP_MS : durationMs(interval) / 10
+    return Math.min(LONGEST_DEFAULT_OVERLAP_MS, tenth)
+  },
+}
+
+/** The condition that such kinds show, for their pages. */
+export const tokenConditions = [
+  {
+    type: 'Rotated',
+    description:
+      'A new token will be issued when its time has come; absent while nothing asks for one. False with RotationFailing while none can be issued: the one in the Secret goes on working. Unknown with RotationWaiting while one was asked for and a former one is still within its overlap.',
+  },
+] as const

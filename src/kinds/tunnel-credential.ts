@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
-import { commonSpec, commonSpecRules, commonStatus, outputStatus } from '../managed/types/common.ts'
+import { commonSpec, commonSpecRules, commonStatus, outputStatus, rotationStatus } from '../managed/types/common.ts'
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
@@ -10,7 +10,7 @@ import { available, plain } from './defaults.ts'
 import { common } from './names.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
 import { given } from './remote.ts'
-import { tokenFields, tokenOutput } from './token.ts'
+import { tokenConditions, tokenFields, tokenOutput, tokenSuccession } from './token.ts'
 
 const definition = defineKind({
   ...common,
@@ -25,11 +25,16 @@ const definition = defineKind({
     { ...commonSpec('bytes'), acl: Type.Optional(acl), ...ownerSpec, ...tokenFields },
     { description: 'What the credential should be.', rules: [...commonSpecRules, ownerRule] },
   ),
-  status: object({ ...commonStatus, ...outputStatus, ...ownerStatus }, { description: 'The credential at the API.' }),
+  status: object(
+    { ...commonStatus, ...outputStatus, ...rotationStatus, ...ownerStatus },
+    { description: 'The credential at the API.' },
+  ),
   printerColumns: managedColumns(
     textColumn('Secret', '.status.output.name', 'Secret with the token.'),
+    wideColumn('Rotates', '.status.nextRotationAt', 'When the next token is issued.'),
     wideColumn('Owner', '.status.ownerID', 'Who owns the credential.'),
   ),
+  conditions: tokenConditions,
 })
 
 export type TunnelCredentialSpec = SpecOf<typeof definition>
@@ -53,4 +58,5 @@ export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
   status: (remote) => given({ ownerID: ownerOf(remote) }),
   readiness: () => available('the token is in its Secret'),
   output: tokenOutput,
+  succession: tokenSuccession,
 }

@@ -1,7 +1,9 @@
 import { markerText, type Wanted } from './desired.ts'
 import { type Observed, type Operation, type PlanContext, plan } from './plan.ts'
 import type { Reconciliation } from './reconciliation.ts'
+import { reportSuccession } from './succession/succession.ts'
 import type { Fields } from './types/descriptor.ts'
+import { lookAgainIn } from './types/look-again.ts'
 import type { Verdict } from './verdict.ts'
 
 /** The writes that are left to do, by what this run knows. */
@@ -17,9 +19,14 @@ export function planFor(run: Reconciliation, wanted: Wanted, observed: Observed)
 }
 
 /** Status fields of the kind. */
-export function kindStatus({ cr, descriptor, status }: Reconciliation, { remote, children }: Observed): Fields {
+export function kindStatus(run: Reconciliation, { remote, children }: Observed): Fields {
+  const { cr, descriptor, status } = run
   const previous = { ...status, ...descriptor.intent(cr.spec, status) }
-  return { ...descriptor.status(remote, previous), ...descriptor.children?.status(children) }
+  return {
+    ...descriptor.status(remote, previous),
+    ...descriptor.children?.status(children),
+    ...reportSuccession(run, remote).fields,
+  }
 }
 
 /** Status of the kind and the verdict, from an object that equals the spec. */
@@ -29,10 +36,17 @@ export function conclude(run: Reconciliation, observed: Observed): Verdict {
   run.noteKind(kindStatus(run, observed))
   const readiness = descriptor.readiness({ spec: cr.spec, remote, now: context.clock.now() })
   const { ready, reason, message, stalled = false, conditions, lookAgainMs } = readiness
+  const succession = reportSuccession(run, remote)
+  const again = sooner(lookAgainMs, succession.lookAgainMs)
   memory.lookAt = lookAgainMs === undefined ? undefined : context.clock.monotonic() + lookAgainMs
   return {
     standing: ready ? { type: 'ready', message } : { type: 'synced', reason, message, stalled },
-    conditions: conditions ?? [],
-    outcome: lookAgainMs === undefined ? { type: 'done' } : { type: 'after', ms: lookAgainMs, reason, lane: 'poll' },
+    conditions: [...(conditions ?? []), ...succession.conditions],
+    outcome: again === undefined ? { type: 'done' } : { type: 'after', ms: lookAgainIn(again), reason, lane: 'poll' },
   }
+}
+
+function sooner(left: number | undefined, right: number | undefined): number | undefined {
+  if (left === undefined || right === undefined) return left ?? right
+  return Math.min(left, right)
 }

@@ -64,6 +64,12 @@ export interface Accounts {
   session(account: AccountName, namespace: string): AccountSession | Blocked
 }
 
+/** Which keys accounts work with, whoever issued them. */
+export interface KeyUsers {
+  /** `Kind/name` of an account that works with the token of the object `id`, known by its digest. */
+  userOf(id: string, digest: string): Promise<string | undefined>
+}
+
 /** Events about CRs, on transitions only. */
 export interface EventSink {
   record(
@@ -96,6 +102,7 @@ export interface ManagedContext {
   readonly kinds: KindsRegistry
   readonly resources: Resources
   readonly accounts: Accounts
+  readonly keyUsers: KeyUsers
   readonly kube: KubeClient
   readonly events: EventSink
   readonly metrics: ManagedMetrics

@@ -27,7 +27,9 @@ import { type Observed, type Operation, planReplacement, type ReplaceOperation }
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { replaceObject, retireFormer } from './replace.ts'
+import { announceSuccession, noteSuccessionFailure, successionStep } from './succession/succession.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
+import { lookAgainIn } from './types/look-again.ts'
 import type { Verdict } from './verdict.ts'
 
 /** Makes the account match the spec of a CR that is not being deleted. */
@@ -79,6 +81,7 @@ async function keepOrReplace(
     return successor
   }
   run.memory.replacedFor = undefined
+  if (successionStep(run, existing, token).type === 'due') return succeed(run, wanted, existing)
   if (!isReissueDue(run, token)) {
     await dropAttempt(run)
     return existing
@@ -87,6 +90,19 @@ async function keepOrReplace(
   const remote = await replace(run, wanted, existing)
   countReissue(run)
   return remote
+}
+
+/** A new object of the same spec takes the place of `existing`, which stays in use when none can be made. */
+async function succeed(run: Reconciliation, wanted: Wanted, existing: RemoteObject): Promise<RemoteObject> {
+  announceSuccession(run, existing.id)
+  try {
+    const successor = await replace(run, wanted, existing)
+    run.memory.succession = undefined
+    return successor
+  } catch (error) {
+    if (!noteSuccessionFailure(run, error)) throw error
+    return existing
+  }
 }
 
 /** What a replacement is for: the same again, right after it was carried out, would be in vain. */
@@ -205,7 +221,10 @@ async function noteOwnership(run: Reconciliation, id: string): Promise<void> {
 function lookingAgain(verdict: Verdict, ms: number | undefined): Verdict {
   const { outcome } = verdict
   if (ms === undefined || (outcome.type === 'after' && outcome.ms <= ms)) return verdict
-  return { ...verdict, outcome: { type: 'after', ms, reason: 'a former object is to be deleted', lane: 'poll' } }
+  return {
+    ...verdict,
+    outcome: { type: 'after', ms: lookAgainIn(ms), reason: 'a former object is to be deleted', lane: 'poll' },
+  }
 }
 
 /** Carries a plan out, in order. What was made for the time of the plan only goes at its end. */

@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectKey } from '../kube/types.ts'
 import { type Attempt, parseAttempt } from './attempt.ts'
-import { CREATE_ATTEMPT, EXTERNAL_ID, FINALIZER, PAUSED, RECONCILE_REQUESTED_AT } from './names.ts'
+import { CREATE_ATTEMPT, EXTERNAL_ID, FINALIZER, PAUSED, RECONCILE_REQUESTED_AT, ROTATE_REQUESTED_AT } from './names.ts'
 import type { CommonSpec, CommonStatus } from './types/common.ts'
 import type { Fields } from './types/descriptor.ts'
 
@@ -101,6 +101,19 @@ export function isPaused(object: KubeObject): boolean {
 export function openRequest(cr: CustomResource): string | undefined {
   const requested = cr.metadata.annotations?.[RECONCILE_REQUESTED_AT]
   return requested !== undefined && requested !== statusOf(cr).lastHandledReconcileAt ? requested : undefined
+}
+
+/** The value of `rotate-requested-at`, answered or not; longer than a status can say is cut. */
+export function rotationRequest(cr: CustomResource): string | undefined {
+  return cr.metadata.annotations?.[ROTATE_REQUESTED_AT]?.slice(0, LONGEST_REQUEST) || undefined
+}
+
+const LONGEST_REQUEST = 255
+
+/** The value of `rotate-requested-at` that is still to be answered by a new token. */
+export function openRotationRequest(cr: CustomResource): string | undefined {
+  const requested = rotationRequest(cr)
+  return requested === statusOf(cr).lastRotationRequest ? undefined : requested
 }
 
 export function generationOf(object: KubeObject): number {

@@ -15,6 +15,7 @@ import { objectInSecret, withItsToken } from './outputs/token-recovery.ts'
 import { planCreate } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
+import { formerNotes, issueNotes } from './succession/succession.ts'
 
 /**
  * The id of the CR's remote object, after whatever is open has been settled; undefined when there is none.
@@ -183,10 +184,10 @@ function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): stri
   // What was only observed, and what is to be left in the account, is not ours to delete.
   const ours = create !== undefined && !(adopted && retains(run.cr))
   if (id !== undefined && id !== object.id && ours) {
-    const former = { id, nonce: create.nonce }
+    const former = { id, nonce: create.nonce, ...formerNotes(run) }
     run.note({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
   }
-  run.note({ adopted: undefined })
+  run.note({ adopted: undefined, ...issueNotes(run) })
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
   return object.id
 }

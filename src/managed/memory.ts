@@ -8,6 +8,16 @@ export interface Answer {
   readonly object: RemoteObject
 }
 
+/** Rotations or renewals that failed in a row. */
+export interface SuccessionFailure {
+  readonly failures: number
+  /** Monotonic time of the last one. */
+  readonly at: number
+  /** Spec and request that were tried. */
+  readonly about: string
+  readonly message: string
+}
+
 /** What this process knows of one CR beyond Kubernetes and the API. Losing it costs time, never correctness. */
 export interface Memory {
   /** The answer of a POST, kept until it is stored. */
@@ -38,6 +48,8 @@ export interface Memory {
   reissues?: Reissues | undefined
   /** What the object was last replaced for, while the new one still differs in it: another would too. */
   replacedFor?: string | undefined
+  /** Successors that could not be made, since one last was. */
+  succession?: SuccessionFailure | undefined
   /** Our finalizer was taken off: whatever an older copy of the CR still says, nothing is left to do. */
   released?: boolean | undefined
 }

@@ -9,6 +9,8 @@ export const FINALIZER = `${GROUP}/remote`
 export const PAUSED = `${GROUP}/paused`
 /** Any new value asks for a look at the remote object now; answered in `status.lastHandledReconcileAt`. */
 export const RECONCILE_REQUESTED_AT = `${GROUP}/reconcile-requested-at`
+/** On a kind with tokens: any new value asks for a new token now; answered in `status.lastRotationRequest`. */
+export const ROTATE_REQUESTED_AT = `${GROUP}/rotate-requested-at`
 /** The durable record of a create that is about to be sent: see attempt.ts. */
 export const CREATE_ATTEMPT = `${GROUP}/create-attempt`
 /** Which remote object belongs to this CR, where the user's own metadata took the marker's place: see ownership.ts. */

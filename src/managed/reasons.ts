@@ -64,6 +64,14 @@ export const reasons = {
   CertificateIssued: 'CertificateIssued',
   /** The certificate in use still works, but its successor cannot be issued. */
   RenewalFailing: 'RenewalFailing',
+  /** The next certificate will be issued before the one in use expires. */
+  RenewalScheduled: 'RenewalScheduled',
+  /** The token in use still works, but its successor cannot be issued. */
+  RotationFailing: 'RotationFailing',
+  /** The next token will be issued when its time has come. */
+  RotationScheduled: 'RotationScheduled',
+  /** A token was asked for while a former one is still within its overlap. */
+  RotationWaiting: 'RotationWaiting',
   /** No certificate is managed for this resource. */
   CertificateNotManaged: 'CertificateNotManaged',
   /** A certificate is no longer valid. */

@@ -13,9 +13,10 @@ import type { Fields, KindCondition, ManagedDescriptor } from './types/descripto
 
 /** Status fields of the reconciler itself; all others are the kind's. */
 type OwnStatus = {
-  readonly [Field in Exclude<keyof CommonStatus, 'conditions' | 'observedGeneration' | 'lastHandledReconcileAt'>]?:
-    | CommonStatus[Field]
-    | undefined
+  readonly [Field in Exclude<
+    keyof CommonStatus,
+    'conditions' | 'observedGeneration' | 'lastHandledReconcileAt' | 'nextRotationAt'
+  >]?: CommonStatus[Field] | undefined
 }
 
 /**
@@ -200,6 +201,8 @@ const COMMON_FIELDS = [
   'references',
   'inputsFingerprint',
   'output',
+  'rotatedAt',
+  'lastRotationRequest',
 ] as const
 
 function common(status: CommonStatus & Fields): Fields {

@@ -97,12 +97,14 @@ export async function retireFormer(run: Reconciliation): Promise<number | undefi
 type Former = NonNullable<CommonStatus['superseded']>[number]
 
 /** @returns how long to wait with the former object; undefined when it is gone. */
-async function retire(run: Reconciliation, { id, deleteAfter }: Former): Promise<number | undefined> {
+async function retire(run: Reconciliation, { id, deleteAfter, digest }: Former): Promise<number | undefined> {
   const { clock, events } = run.context
   const early = deleteAfter === undefined ? 0 : Date.parse(deleteAfter) - clock.now()
   if (early > 0) return early
   if (!(await exists(run, id))) return undefined
   if (referrersHold(run, id)) return IN_USE_MS
+  // The account wakes its resources when it has begun to work with another key.
+  if (digest !== undefined && (await run.context.keyUsers.userOf(id, digest)) !== undefined) return IN_USE_MS
   run.memory.retiringSince ??= clock.monotonic()
   const users = await usersOf(run, id, run.memory.retiringSince)
   if (users.length > 0) {

@@ -4,6 +4,7 @@ import type { KubeClient, KubeObject } from '../../src/kube/types.ts'
 import { AccountReconciler } from '../../src/managed/accounts/account-reconciler.ts'
 import type { AccountKey } from '../../src/managed/accounts/account-resource.ts'
 import { KeptKeys } from '../../src/managed/accounts/kept-key.ts'
+import { KeysInUse } from '../../src/managed/accounts/keys-in-use.ts'
 import { AccountRegistry } from '../../src/managed/accounts/registry.ts'
 import { LiveSession } from '../../src/managed/accounts/session.ts'
 import { isDeleting, statusOf } from '../../src/managed/cr.ts'
@@ -44,6 +45,7 @@ export function startModelOperator(
   const store = new ResourceStore(kinds, watches)
   const memories = new Memories()
   const registry = new AccountRegistry(store)
+  const keptKeys = new KeptKeys(kube, OPERATOR_NAMESPACE)
   const shared = {
     kinds,
     resources: store,
@@ -62,6 +64,7 @@ export function startModelOperator(
   const managed = new ManagedReconciler({
     ...shared,
     accounts: registry,
+    keyUsers: new KeysInUse(keptKeys, () => store.accounts()),
     leadership: { leadingSince: () => leadingSince },
     times,
   })
@@ -70,7 +73,7 @@ export function startModelOperator(
   const accounts = new AccountReconciler({
     ...shared,
     registry,
-    keptKeys: new KeptKeys(kube, OPERATOR_NAMESPACE),
+    keptKeys,
     baseURLPolicy: { allowedHosts: ['api.example.com'] },
     operatorNamespace: OPERATOR_NAMESPACE,
     openSession: (key, config) => {

@@ -103,12 +103,21 @@ const publicKey: Places = {
   'spec.publicKeyFrom.configMapKeyRef': keyOf('id.pub', 'other.pub'),
 }
 
+/** No token gets old while a test looks. */
+const rotation: Places = {
+  'spec.rotation.interval': fc.constantFrom('25h', '720h', '26h5m', '87600h'),
+  'spec.rotation.overlap': fc.constantFrom('0s', '5m', '1h30m', '24h'),
+}
+
 /** The end lies behind every start, and ahead: a certificate that has expired is refused (`api-decisions.md § Values`). */
 const certificate: Places = {
   ...publicKey,
   'spec.sshCertificateAuthorityRef': ref(['team'], ['sshca_other']),
   'spec.validAfter': moment(1971, 2050),
   'spec.validUntil': moment(2060, 2099),
+  // None that ends, or is to be renewed, while a test looks.
+  'spec.validFor': fc.constantFrom('25h', '30h15m', '200000s', '8760h', '87600h'),
+  'spec.renewBefore': fc.constantFrom('1s', '90m', '12h', '23h59m59s'),
 }
 
 /** Of the service and others; a last label of digits alone is no domain's. */
@@ -177,8 +186,8 @@ const places: Readonly<Record<string, Places>> = {
   },
   SSHHostCertificate: certificate,
   SSHCredential: { ...publicKey, ...acl, ...owner },
-  APIKey: owner,
-  TunnelCredential: { ...acl, ...owner },
+  APIKey: { ...owner, ...rotation },
+  TunnelCredential: { ...acl, ...owner, ...rotation },
   CertificateAuthority: {
     'spec.caPEM': fc.constantFrom(caPem, partnerCaPem, `text around it\n${caPem}\n`),
     'spec.caPEMFrom.secretKeyRef': keyOf('ca.crt', 'partner.crt'),

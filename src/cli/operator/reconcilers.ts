@@ -3,6 +3,7 @@ import type { AccountContext } from '../../managed/accounts/account-context.ts'
 import { AccountReconciler } from '../../managed/accounts/account-reconciler.ts'
 import { accountText } from '../../managed/accounts/account-resource.ts'
 import { KeptKeys } from '../../managed/accounts/kept-key.ts'
+import { KeysInUse } from '../../managed/accounts/keys-in-use.ts'
 import { AccountRegistry } from '../../managed/accounts/registry.ts'
 import type { EventSink, ManagedContext } from '../../managed/context.ts'
 import { statusOf } from '../../managed/cr.ts'
@@ -56,12 +57,14 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const memories = new Memories()
   const registry = new AccountRegistry(store)
   const shared = { ...sharedContext(parts), events: eventSink(recorder), memories }
-  const managed = managedController(parts, { ...shared, accounts: registry })
+  const keptKeys = new KeptKeys(parts.kube, namespace)
+  const keyUsers = new KeysInUse(keptKeys, () => store.accounts())
+  const managed = managedController(parts, { ...shared, accounts: registry, keyUsers })
   const wakeAccount = (account: ReconcileKey, lane: 'edit' | 'poll' | 'drift'): void => accounts.enqueue(account, lane)
   const accounts = accountController(parts, {
     ...shared,
     registry,
-    keptKeys: new KeptKeys(parts.kube, namespace),
+    keptKeys,
     metrics: { ...driftMetrics(metrics), orphans: (account, count) => metrics.setOrphans(account, count) },
     baseURLPolicy: options.baseURLPolicy,
     operatorNamespace: namespace,

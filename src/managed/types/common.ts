@@ -152,6 +152,9 @@ export const commonStatus = {
           id: text({ description: 'Id of the former object.', maxLength: 255 }),
           nonce: Type.Optional(text({ description: 'Nonce it was created under.', maxLength: 64 })),
           deleteAfter: Type.Optional(timestamp({ description: 'Not deleted before this time.' })),
+          digest: Type.Optional(
+            text({ description: 'Digest by which its token is known while an Account uses it.', maxLength: 64 }),
+          ),
         },
         { description: 'A former object that is still to be deleted.' },
       ),
@@ -245,9 +248,27 @@ export const outputStatus = {
   ),
 }
 
-const commonStatusObject = object({ ...commonStatus, ...outputStatus }, { description: 'Common status.' })
+/** Status fields that kinds with rotated tokens have beside these. */
+export const rotationStatus = {
+  rotatedAt: Type.Optional(timestamp({ description: 'When the token in use was issued.' })),
+  nextRotationAt: Type.Optional(
+    timestamp({ description: 'When the next one is issued; absent while nothing asks for one.' }),
+  ),
+  lastRotationRequest: Type.Optional(
+    text({
+      description:
+        'The value of the annotation `culvert.dev/rotate-requested-at` that was last answered by a new token.',
+      maxLength: 255,
+    }),
+  ),
+}
 
-/** What the reconciler reads of any status; `output` only kinds with outputs have. Fields of the kind stand beside these. */
+const commonStatusObject = object(
+  { ...commonStatus, ...outputStatus, ...rotationStatus },
+  { description: 'Common status.' },
+)
+
+/** What the reconciler reads of any status; `output` only kinds with outputs have, and those of rotation only kinds with tokens. Fields of the kind stand beside these. */
 export type CommonStatus = Static<typeof commonStatusObject>
 
 export type Condition = Static<typeof condition>

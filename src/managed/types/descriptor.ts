@@ -172,6 +172,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly updateOnly: readonly string[]
   /** How a change of fields that are fixed at create is carried out; absent: the CRD refuses such a change. */
   readonly replacement?: Replacement<Spec>
+  /** How the object gives way to a new one of the same spec as time passes; absent: it does not age. */
+  readonly succession?: Succession<Spec>
   /**
    * Which field of a new object carries the marker until the id is stored. `name` for what has no metadata: `desire` must then give a
    * harmless object as long as `remote` is undefined, and the user's name follows as an update.
@@ -223,6 +225,23 @@ export interface Replacement<Spec> {
   readonly first: 'create' | 'delete'
   /** With `delete`: an object that has to stand while neither of the two does; undefined when none is needed. */
   guard?(view: GuardView<Spec>): Fields | undefined
+}
+
+/** Rotation of a token, which may also be asked for, or renewal of a certificate. The new object always comes first. */
+export interface Succession<Spec> {
+  readonly type: 'rotation' | 'renewal'
+  /** Wall time in milliseconds from which a new object takes the place; undefined: never by itself. */
+  dueAt(view: SuccessionView<Spec>): number | undefined
+  /** How long the former object works on beside the new one, in milliseconds. */
+  overlapMs(spec: Spec): number
+}
+
+export interface SuccessionView<Spec> {
+  readonly spec: Spec
+  /** The object that may give way; a token's age is known without it. */
+  readonly remote: RemoteObject | undefined
+  /** When the token in use was issued, as wall time in milliseconds; undefined for one that is not ours to know. */
+  readonly since: number | undefined
 }
 
 export interface GuardView<Spec> {

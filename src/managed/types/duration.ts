@@ -1,4 +1,5 @@
 import { text } from '../../schema/define.ts'
+import type { Rule } from '../../schema/rules.ts'
 
 /** Hours, minutes and seconds in this order, each at most once. `durationMs` reads it, and CEL does. */
 const DURATION = '^([0-9]{1,5}h)?([0-9]{1,5}m)?([0-9]{1,6}s)?$'
@@ -29,4 +30,20 @@ export function durationText({ field, description, least, most, examples, defaul
       },
     ],
   })
+}
+
+/**
+ * Rule of the parent object: the duration `field` is less than the duration `other`.
+ *
+ * @param absent what `other` is where the spec leaves it out. Default: it is required.
+ */
+export function shorterThan(field: string, other: string, absent?: string): Rule {
+  const set = absent === undefined ? `self.${other}` : `(has(self.${other}) ? self.${other} : '${absent}')`
+  const wrong = [`self.${field}`, set].map((value) => `!${value}.matches('${DURATION}')`).join(' || ')
+  const standard = absent === undefined ? '' : ` (${absent} where it is not set)`
+  return {
+    rule: `!has(self.${field}) || ${wrong} || duration(self.${field}) < duration(${set})`,
+    message: `${field} has to be less than ${other}${standard}: shorten it`,
+    fieldPath: `.${field}`,
+  }
 }

@@ -71,6 +71,7 @@ const certificate: readonly Edit[] = [
   again({ validFor: '72000h' }, { ...march, valid_until: '2034-05-18T00:00:00Z' }),
   ...quiet({ validAfter: undefined }),
   again({ validFor: undefined }),
+  ...quiet({ renewBefore: '1h' }, { renewBefore: '30m' }, { renewBefore: undefined }),
   ...quiet(
     { secretName: 'PLACE-a' },
     { secretName: 'PLACE-b' },
@@ -120,6 +121,10 @@ export const credentialStories: readonly EditStory[] = [
         { secretKey: 'a' },
         { secretKey: 'b' },
         { secretKey: undefined },
+        { rotation: { interval: '720h' } },
+        { rotation: { interval: '1440h', overlap: '24h' } },
+        { rotation: { interval: '1440h', overlap: '0s' } },
+        { rotation: undefined },
       ),
     ]),
   ),

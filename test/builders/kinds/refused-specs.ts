@@ -95,6 +95,30 @@ const certificates = (['SSHUserCertificate', 'SSHHostCertificate'] as const).fla
     { validAfter: undefined, validUntil: '1969-12-31T23:59:59Z', validFor: undefined },
     'validUntil is before 1970',
   ),
+  row(
+    kind,
+    'renewed before it is issued',
+    { validAfter: undefined, validFor: '12h', renewBefore: '43200s' },
+    'renewBefore has to be less than validFor',
+  ),
+  row(
+    kind,
+    'renewed long before a length that is not set',
+    { validAfter: undefined, validFor: undefined, renewBefore: '8760h' },
+    'renewBefore has to be less than validFor',
+  ),
+  row(
+    kind,
+    'renewed although its end is fixed',
+    { validAfter: undefined, validFor: undefined, validUntil: '2099-01-01T00:00:00Z', renewBefore: '1h' },
+    'renewBefore goes without validAfter and validUntil',
+  ),
+  row(
+    kind,
+    'renewed although its start is fixed',
+    { validAfter: '2026-01-01T00:00:00Z', renewBefore: '1h' },
+    'renewBefore goes without validAfter and validUntil',
+  ),
   row(kind, 'for no time', { validFor: '0s' }, 'validFor must be from 1s to 87600h: write'),
   row(kind, 'for longer than ten years', { validFor: '87601h' }, 'validFor must be from 1s to 87600h: write'),
   row(
@@ -102,6 +126,23 @@ const certificates = (['SSHUserCertificate', 'SSHHostCertificate'] as const).fla
     'with outputs in two places',
     { secretName: 'a', configMapName: 'b' },
     'set at most one of secretName, configMapName',
+  ),
+])
+
+/** What both kinds of token refuse. */
+const tokens = (['APIKey', 'TunnelCredential'] as const).flatMap((kind) => [
+  row(kind, 'rotated all the time', { rotation: { interval: '0s' } }, 'interval must be from 1s to 87600h: write'),
+  row(
+    kind,
+    'rotated too late for anybody',
+    { rotation: { interval: '87601h' } },
+    'interval must be from 1s to 87600h: write',
+  ),
+  row(
+    kind,
+    'with tokens that work on for longer than they are used',
+    { rotation: { interval: '1h', overlap: '60m' } },
+    'overlap has to be less than interval: shorten',
   ),
 ])
 
@@ -340,6 +381,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'keySize is 2048 or 4096: choose',
   ),
   ...certificates,
+  ...tokens,
   row(
     'SSHUserCertificate',
     'with a value for an extension that takes none',

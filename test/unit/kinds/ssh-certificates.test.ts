@@ -145,12 +145,29 @@ describe('a certificate', () => {
 
   test('is not ready when it has expired, and says what helps', () => {
     const found = readiness('2030-01-02T00:00:00Z')
-    expect(found).toMatchObject({ ready: false, reason: 'Expired', stalled: true })
-    expect(found.lookAgainMs).toBeUndefined()
-    expect(found.message).toContain('set another validFor, or delete this resource')
-    expect(readiness('2030-01-03T00:00:00Z', { ...base, validUntil: remote.valid_until }).message).toContain(
-      'set a later validUntil',
-    )
+    expect(found).toMatchObject({ ready: false, reason: 'Expired' })
+    expect(found.stalled).toBeUndefined()
+    expect(found.message).toContain('a new one takes its place')
+    const ended = readiness('2030-01-03T00:00:00Z', { ...base, validUntil: remote.valid_until })
+    expect(ended).toMatchObject({ ready: false, reason: 'Expired', stalled: true })
+    expect(ended.lookAgainMs).toBeUndefined()
+    expect(ended.message).toContain('set a later validUntil')
+    const begun = readiness('2030-01-03T00:00:00Z', { ...base, validAfter: remote.valid_after, validFor: '24h' })
+    expect(begun.message).toContain('set a later validAfter or none')
+  })
+
+  test('is renewed when two thirds of its length are over, or as long before its end as the spec says', () => {
+    const dueAt = (more: Partial<SSHUserCertificateSpec>, found: RemoteObject = remote) => {
+      const due = sshUserCertificate.succession?.dueAt({ spec: { ...base, ...more }, remote: found, since: undefined })
+      return due === undefined ? undefined : new Date(due).toISOString()
+    }
+    expect(dueAt({})).toBe('2030-01-01T16:00:00.000Z')
+    expect(dueAt({ validFor: '24h' })).toBe('2030-01-01T16:00:00.000Z')
+    expect(dueAt({ renewBefore: '30m' })).toBe('2030-01-01T23:30:00.000Z')
+    expect(dueAt({}, { ...remote, valid_until: null })).toBeUndefined()
+    // A new one would be the same again.
+    expect(dueAt({ validUntil: remote.valid_until })).toBeUndefined()
+    expect(dueAt({ validAfter: remote.valid_after, validFor: '24h' })).toBeUndefined()
   })
 
   test('is looked at again within what timers take, and not at all without an end', () => {
