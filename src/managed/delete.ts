@@ -73,6 +73,8 @@ async function removeObject(run: Reconciliation): Promise<void> {
 function refuseWhileReferred(run: Reconciliation): void {
   const users = run.context.resources.referrersOf(nameOf(run.cr)).filter(hasFinalizer)
   if (users.length === 0) return
+  // They may hold it for long: by the time they let go, somebody else may use it.
+  run.memory.deletingSince = undefined
   const names = users.map((user) => shortName(nameOf(user))).sort((left, right) => (left < right ? -1 : 1))
   throw inUse(names)
 }
