@@ -6,6 +6,7 @@ import { fixedField } from '../schema/rules.ts'
 import { certificateManagementPolicy } from './certificate-policy.ts'
 import { certificateConditions, certificateStatusFields } from './certificate-status.ts'
 import { conditionColumn, managedColumns, textColumn, wideColumn } from './columns.ts'
+import { dnsEndpointCondition, dnsSpec } from './dns-endpoint.ts'
 import { DOMAIN_LENGTH, HOST_PATTERN } from './domain-name.ts'
 import { common } from './names.ts'
 
@@ -34,6 +35,7 @@ export const agentIngressDefinition = defineKind({
       certificateManagementPolicy: Type.Optional(
         certificateManagementPolicy('Default: no certificate is managed for the domain.'),
       ),
+      ...dnsSpec,
     },
     { description: 'What the ingress should be.', rules: [...commonSpecRules, fixedField('domain')] },
   ),
@@ -67,7 +69,7 @@ export const agentIngressDefinition = defineKind({
     conditionColumn('Certificate', 'CertificateReady', 'Whether a certificate is in place and can be renewed.'),
     wideColumn('Name servers', '.status.nsTargets', 'Values of the NS records that delegate the domain.'),
   ),
-  conditions: certificateConditions,
+  conditions: [...certificateConditions, dnsEndpointCondition],
 })
 
 export type AgentIngressSpec = SpecOf<typeof agentIngressDefinition>

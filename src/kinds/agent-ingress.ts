@@ -13,6 +13,7 @@ import { type DNSRecord, dnsReady } from './certificate-dns.ts'
 import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-policy.ts'
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
+import { dnsEndpoint } from './dns-endpoint.ts'
 import { given, sorted, textOf, textsOf } from './remote.ts'
 
 /** Agent ingresses with their certificates (`management-api.md § Domains, addresses, ingress`). */
@@ -34,6 +35,7 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
   status,
   renewsAt: ({ renewsAt }) => textOf(renewsAt),
   readiness,
+  companion: dnsEndpoint(dnsRecords),
 }
 
 /** No Ref names the certificate, so only its management tells: one is in use when none is being made, or a renewal is planned. */

@@ -6,6 +6,7 @@ import { atMostOne, fixedField } from '../schema/rules.ts'
 import { certificateManagementPolicy } from './certificate-policy.ts'
 import { certificateConditions, certificateStatusFields } from './certificate-status.ts'
 import { conditionColumn, managedColumns, textColumn, wideColumn } from './columns.ts'
+import { dnsEndpointCondition, dnsSpec } from './dns-endpoint.ts'
 import { DOMAIN_LENGTH, DOMAIN_PATTERN } from './domain-name.ts'
 import { common } from './names.ts'
 import { REGIONS } from './region.ts'
@@ -39,6 +40,7 @@ export const reservedDomainDefinition = defineKind({
         id('Id of an uploaded certificate. Not together with certificateManagementPolicy. Default: none.'),
       ),
       certificateManagementPolicy: Type.Optional(certificateManagementPolicy('Not together with certificateID.')),
+      ...dnsSpec,
       httpEndpointConfigurationID: Type.Optional(id('Id of an endpoint configuration for HTTP. Default: none.')),
       httpsEndpointConfigurationID: Type.Optional(id('Id of an endpoint configuration for HTTPS. Default: none.')),
     },
@@ -75,7 +77,7 @@ export const reservedDomainDefinition = defineKind({
     conditionColumn('Certificate', 'CertificateReady', 'Whether a certificate is in place and can be renewed.'),
     wideColumn('CNAME', '.status.cnameTarget', 'What a CNAME of your own domain must point to.'),
   ),
-  conditions: certificateConditions,
+  conditions: [...certificateConditions, dnsEndpointCondition],
 })
 
 export type ReservedDomainSpec = SpecOf<typeof reservedDomainDefinition>

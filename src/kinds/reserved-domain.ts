@@ -7,6 +7,7 @@ import { type DNSRecord, dnsReady } from './certificate-dns.ts'
 import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-policy.ts'
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
+import { dnsEndpoint } from './dns-endpoint.ts'
 import { given, refId, refURI, textOf } from './remote.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './reserved-domain-schema.ts'
 
@@ -37,6 +38,7 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
   status,
   renewsAt: ({ renewsAt }) => textOf(renewsAt),
   readiness,
+  companion: dnsEndpoint(dnsRecords),
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { AccountCache } from '../api/account-cache.ts'
 import type { ApiError } from '../api/errors.ts'
 import type { ApiClient, CommandClient } from '../api/types.ts'
-import type { KubeClient, KubeObject } from '../kube/types.ts'
+import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Random } from '../util/random.ts'
@@ -104,6 +104,8 @@ export interface ManagedContext {
   readonly accounts: Accounts
   readonly keyUsers: KeyUsers
   readonly kube: KubeClient
+  /** Watches the companions of that type from now on: it is installed. */
+  readonly companions: { watch(type: ResourceType): void }
   readonly events: EventSink
   readonly metrics: ManagedMetrics
   readonly leadership: Leadership

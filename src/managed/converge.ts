@@ -13,6 +13,7 @@ import { look } from './look.ts'
 import { markerOf } from './marker.ts'
 import { REMOTE_ID } from './names.ts'
 import { observe } from './observe.ts'
+import { accompanied, keepCompanion } from './outputs/companion.ts'
 import { writeDerived } from './outputs/derived.ts'
 import {
   announceReissue,
@@ -48,10 +49,11 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
   const applied = await apply(run, wanted, remote)
   await keepToken(run, token, remote.id !== existing?.id)
   await writeDerived(run, wanted, applied.remote)
+  const companion = await keepCompanion(run, applied.remote)
   const retireMs = await retireFormer(run)
   // What a replacement leaves behind goes once the new id is stored.
   const again = run.memory.copies === undefined ? retireMs : 0
-  return lookingAgain(conclude(run, applied), again)
+  return lookingAgain(accompanied(conclude(run, applied), companion), again)
 }
 
 /** The object that the CR has; undefined when one is to be made. */

@@ -50,6 +50,8 @@ export interface Memory {
   replacedFor?: string | undefined
   /** Successors that could not be made, since one last was. */
   succession?: SuccessionFailure | undefined
+  /** A companion that the spec does not ask for was looked for, and is not there. */
+  dismissed?: boolean | undefined
   /** Our finalizer was taken off: whatever an older copy of the CR still says, nothing is left to do. */
   released?: boolean | undefined
 }

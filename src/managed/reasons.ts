@@ -26,6 +26,10 @@ export const reasons = {
   ConfigMapMissing: 'ConfigMapMissing',
   /** The Secret or ConfigMap that outputs should go into belongs to somebody else. */
   OutputNotOwned: 'OutputNotOwned',
+  /** There is nothing that would have to be put there. */
+  NotNeeded: 'NotNeeded',
+  /** The type of an object that the spec asks for is not installed in the cluster. */
+  CRDNotInstalled: 'CRDNotInstalled',
   /** The token in the Secret is lost or altered, and was issued anew too often lately. */
   TokenAltered: 'TokenAltered',
   /** The Account does not exist or is not Ready. */

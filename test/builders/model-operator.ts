@@ -10,6 +10,7 @@ import { LiveSession } from '../../src/managed/accounts/session.ts'
 import { isDeleting, statusOf } from '../../src/managed/cr.ts'
 import type { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import { Memories } from '../../src/managed/memory.ts'
+import { CompanionWatches } from '../../src/managed/outputs/companion-watches.ts'
 import { ManagedReconciler } from '../../src/managed/reconciler.ts'
 import { ResourceStore } from '../../src/managed/resource-store.ts'
 import { subscribeWakeups } from '../../src/managed/wakeups.ts'
@@ -61,10 +62,13 @@ export function startModelOperator(
     metrics: { drift: () => undefined, orphans: () => undefined },
   }
   const leadingSince = clock.monotonic()
+  const companions = new CompanionWatches({ base, kinds, wake: (name) => controller.enqueue(name, 'edit') })
+  companions.start(signal)
   const managed = new ManagedReconciler({
     ...shared,
     accounts: registry,
     keyUsers: new KeysInUse(keptKeys, () => store.accounts()),
+    companions,
     leadership: { leadingSince: () => leadingSince },
     times,
   })

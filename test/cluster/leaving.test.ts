@@ -108,7 +108,7 @@ test('a release lets go of every kind without a call to the account, keeps token
 
   const again = await released(world)
   expect(again.code, textOf(again)).toBe(0)
-  expect(again.lines[0]).toContain('Released 0 resources and 0 Secrets')
+  expect(again.lines[0]).toContain('Released: resources 0, objects that they own 0.')
 
   await world.startOperator()
   await until('everything is held again', async () => (await everything(world)).filter(isHeld).length === held.length, {

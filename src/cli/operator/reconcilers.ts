@@ -12,6 +12,7 @@ import { Memories } from '../../managed/memory.ts'
 import { MirrorReconciler } from '../../managed/mirrors/reconciler.ts'
 import { subscribeMirrors } from '../../managed/mirrors/wakeups.ts'
 import { MirrorWriter } from '../../managed/mirrors/writer.ts'
+import { CompanionWatches } from '../../managed/outputs/companion-watches.ts'
 import { ManagedReconciler } from '../../managed/reconciler.ts'
 import type { ResourceStore, Watches } from '../../managed/resource-store.ts'
 import { subscribeWakeups } from '../../managed/wakeups.ts'
@@ -59,7 +60,12 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const shared = { ...sharedContext(parts), events: eventSink(recorder), memories }
   const keptKeys = new KeptKeys(parts.kube, namespace)
   const keyUsers = new KeysInUse(keptKeys, () => store.accounts())
-  const managed = managedController(parts, { ...shared, accounts: registry, keyUsers })
+  const companions = new CompanionWatches({
+    base: watchBase(parts),
+    kinds,
+    wake: (name) => managed.enqueue(name, 'edit'),
+  })
+  const managed: Controller = managedController(parts, { ...shared, companions, accounts: registry, keyUsers })
   const wakeAccount = (account: ReconcileKey, lane: 'edit' | 'poll' | 'drift'): void => accounts.enqueue(account, lane)
   const accounts = accountController(parts, {
     ...shared,
@@ -88,9 +94,11 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   subscribeMirrors(kinds, watches.accounts, (key) => mirrors.enqueue(key, 'drift'))
   return {
     run: async (signal) => {
+      companions.start(signal)
       signal.addEventListener('abort', () => stop.abort(), { once: true })
       if (signal.aborted) stop.abort()
       await Promise.all([managed.run(signal), accounts.run(signal), mirrors.run(signal)])
+      await companions.ended()
       await recorder.flush()
       await registry.close()
     },
@@ -158,6 +166,11 @@ function mirrorController(
     workers: ACCOUNT_WORKERS,
     reconcile: (key) => reconciler.reconcile(key, stop),
   })
+}
+
+function watchBase({ kube, clock, random, options }: ReconcilersOptions) {
+  const { logger, watchSilenceMs, watchNamespaces } = options
+  return { client: kube, clock, random, logger, stallMs: watchSilenceMs, namespaces: watchNamespaces }
 }
 
 function base({ clock, random, options, metrics }: ReconcilersOptions) {

@@ -83,10 +83,8 @@ export async function runRelease(
 
 function conclude(departure: Departure, print: (line: string) => void): number {
   const { resources, objects, outputs, keptKeys, failures } = departure
-  print(
-    `Released ${resources} resources and ${outputs} Secrets and ConfigMaps; removed ${keptKeys} copies of API keys.`,
-  )
-  print(`Stays behind: ${objects} objects at the API, the resources themselves with their status, and the CRDs.`)
+  print(`Released: resources ${resources}, objects that they own ${outputs}. Removed: copies of API keys ${keptKeys}.`)
+  print(`Stays behind: objects at the API ${objects}; the resources themselves with their status; the CRDs.`)
   if (failures === 0) return 0
   print(`${failures} could not be released, as named above: put that right and run this again.`)
   return 1

@@ -3,8 +3,8 @@ import { TerminalError, WaitError } from '../errors.ts'
 import { OUTPUT_OF } from '../names.ts'
 import { reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
-import type { Fields, OutputTarget } from '../types/descriptor.ts'
-import { type DataObject, type Holder, keyOfTarget, readTarget, targetText, typeOfTarget } from './place.ts'
+import type { Fields } from '../types/descriptor.ts'
+import { type DataObject, type Holder, keyOfTarget, type Place, readTarget, targetText, typeOfTarget } from './place.ts'
 import { isClaimed, LABELS, noteOf, tenureOf, withOwner } from './tenure.ts'
 
 const TRIES = 5
@@ -12,15 +12,15 @@ const TRIES = 5
 const FALLBACK_MS = 30_000
 
 /**
- * Makes the target ours: creates it empty, or takes over what a former life of the CR left.
+ * Makes the target ours: creates it with `content`, or takes over what a former life of the CR left. What is ours already stays as it is.
  * @returns it as it then is.
  * @throws TerminalError when it belongs to somebody else; nothing of it was touched.
  */
-export async function claim(run: Reconciliation, target: OutputTarget): Promise<DataObject> {
+export async function claim(run: Reconciliation, target: Place, content: Fields = {}): Promise<DataObject> {
   return naming(target, async () => {
     for (let tries = 1; ; tries++) {
       try {
-        return await tryClaim(run, target)
+        return await tryClaim(run, target, content)
       } catch (error) {
         if (!wasOvertaken(error) || tries === TRIES) throw error
       }
@@ -28,7 +28,7 @@ export async function claim(run: Reconciliation, target: OutputTarget): Promise<
   })
 }
 
-async function tryClaim(run: Reconciliation, target: OutputTarget): Promise<DataObject> {
+async function tryClaim(run: Reconciliation, target: Place, content: Fields): Promise<DataObject> {
   const { context, cr } = run
   const found = await readTarget(context.kube, cr, target)
   if (found?.metadata.deletionTimestamp !== undefined) {
@@ -39,25 +39,26 @@ async function tryClaim(run: Reconciliation, target: OutputTarget): Promise<Data
   const tenure = tenureOf(found, cr)
   if (tenure.type === 'foreign') throw notOurs(target, tenure.owner)
   if (found === undefined) {
-    const fields = { metadata, ...(target.kind === 'Secret' ? { type: 'Opaque' } : {}) }
+    const fields = { ...content, metadata, ...(target.kind === 'Secret' ? { type: 'Opaque' } : {}) }
     return context.kube.create<DataObject>(typeOfTarget(target), keyOfTarget(cr, target), fields)
   }
-  return patchTarget(run, target, found, { metadata })
+  return patchTarget(run, target, found, { ...content, metadata })
 }
 
 /** The refusal of an object that belongs to somebody else. */
-export function notOurs(target: OutputTarget, owner: string): TerminalError {
+export function notOurs(target: Place, owner: string): TerminalError {
   const field = target.kind === 'Secret' ? 'secretName' : 'the name of the ConfigMap'
+  const remedy = 'type' in target ? 'give this resource another name' : `choose another with ${field}`
   return new TerminalError(
     reasons.OutputNotOwned,
-    `${targetText(target)} exists and belongs to ${owner}: nothing is written into it; choose another with ${field}, or delete it`,
+    `${targetText(target)} exists and belongs to ${owner}: nothing is written into it; ${remedy}, or delete it`,
   )
 }
 
 /** Patches the target, provided that it is still the `found` one and nobody has changed it. */
 export function patchTarget(
   { context, cr }: Holder,
-  target: OutputTarget,
+  target: Place,
   { metadata: { uid, resourceVersion } }: DataObject,
   patch: Fields,
 ): Promise<DataObject> {
@@ -73,7 +74,7 @@ export function wasOvertaken(error: unknown): boolean {
 const OVERTAKEN: ReadonlySet<string> = new Set(['Conflict', 'AlreadyExists', 'NotFound'])
 
 /** A refusal by the API server names the object: its own words about a create do not. */
-export async function naming<T>(target: OutputTarget, act: () => Promise<T>): Promise<T> {
+export async function naming<T>(target: Place, act: () => Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (error) {

@@ -9,6 +9,16 @@ export interface DataObject extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
 }
 
+/** An object of another operator's type that stands beside a CR. */
+export interface CompanionTarget {
+  readonly kind: string
+  readonly name: string
+  readonly type: ResourceType
+}
+
+/** An object in the namespace of a CR that is the CR's to write. */
+export type Place = OutputTarget | CompanionTarget
+
 /** A CR that outputs into objects of its namespace, with the way to them. */
 export interface Holder {
   readonly context: { readonly kube: KubeClient }
@@ -25,26 +35,23 @@ export function outputTarget(
   return { kind: 'Secret', name: output.target(spec, metadata.name).name }
 }
 
-export function typeOfTarget({ kind }: OutputTarget): ResourceType {
-  return kind === 'Secret' ? secretType : configMapType
+export function typeOfTarget(target: Place): ResourceType {
+  if ('type' in target) return target.type
+  return target.kind === 'Secret' ? secretType : configMapType
 }
 
 /** Name of the target as the API server is asked for it. */
-export function keyOfTarget(cr: CustomResource, { name }: OutputTarget) {
+export function keyOfTarget(cr: CustomResource, { name }: Place) {
   return { namespace: cr.metadata.namespace, name }
 }
 
 /** The target as it is now, content included. */
-export function readTarget(
-  kube: KubeClient,
-  cr: CustomResource,
-  target: OutputTarget,
-): Promise<DataObject | undefined> {
+export function readTarget(kube: KubeClient, cr: CustomResource, target: Place): Promise<DataObject | undefined> {
   return kube.get<DataObject>(typeOfTarget(target), keyOfTarget(cr, target))
 }
 
 /** `Secret name`, as messages say it. */
-export function targetText({ kind, name }: OutputTarget): string {
+export function targetText({ kind, name }: Place): string {
   return `${kind} ${name}`
 }
 

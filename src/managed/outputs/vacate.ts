@@ -2,11 +2,11 @@ import { statusOf } from '../cr.ts'
 import { CREATE_NONCE, OUTPUT_KEYS, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import type { ManagedDescriptor, OutputTarget } from '../types/descriptor.ts'
-import { naming, patchTarget, wasOvertaken } from './claim.ts'
-import { type DataObject, type Holder, keyOfTarget, outputTarget, readTarget, typeOfTarget } from './place.ts'
-import { keysWritten, LABELS, tenureOf, withoutOwner } from './tenure.ts'
-
-const TRIES = 5
+import { patchTarget } from './claim.ts'
+import { companionTarget } from './companion.ts'
+import { type Holder, keyOfTarget, outputTarget, type Place, typeOfTarget } from './place.ts'
+import { keysWritten, LABELS, withoutOwner } from './tenure.ts'
+import { withOwned } from './with-owned.ts'
 
 /**
  * Takes the CR's outputs out of every object but `target`: of those that an earlier spec named, and those that were reserved for it
@@ -54,15 +54,15 @@ function removed(names: readonly string[]): Readonly<Record<string, null>> {
 }
 
 /**
- * Lets go of what outputs were put into: without its owner the garbage collector leaves it alone.
+ * Lets go of what outputs were put into, and of companions: without its owner the garbage collector leaves it alone.
  * @returns what was let go of; nothing the second time.
  */
-export async function release(
-  holder: Holder & { readonly descriptor: ManagedDescriptor },
-): Promise<readonly OutputTarget[]> {
+export async function release(holder: Holder & { readonly descriptor: ManagedDescriptor }): Promise<readonly Place[]> {
   const { output } = statusOf(holder.cr)
-  const places = [outputTarget(holder.descriptor, holder.cr), output].filter((place) => place !== undefined)
-  const released: OutputTarget[] = []
+  const { descriptor, cr } = holder
+  const all = [outputTarget(descriptor, cr), output, companionTarget(descriptor, cr)]
+  const places = all.filter((place) => place !== undefined)
+  const released: Place[] = []
   for (const place of places) {
     await withOwned(holder, place, async (found) => {
       await patchTarget(holder, place, found, { metadata: { ownerReferences: withoutOwner(found, holder.cr) } })
@@ -70,22 +70,4 @@ export async function release(
     })
   }
   return released
-}
-
-/** Acts on the object while it is there and ours; anew when somebody changed it meanwhile. */
-async function withOwned(
-  holder: Holder,
-  place: OutputTarget,
-  act: (found: DataObject) => Promise<void>,
-): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    const found = await naming(place, () => readTarget(holder.context.kube, holder.cr, place))
-    if (found === undefined || tenureOf(found, holder.cr).type !== 'own') return
-    try {
-      await naming(place, () => act(found))
-      return
-    } catch (error) {
-      if (!wasOvertaken(error) || tries === TRIES) throw error
-    }
-  }
 }

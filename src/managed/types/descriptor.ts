@@ -1,6 +1,7 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
 import type { CommonSpec, CommonStatus, InputSource, KeyRef, Ref } from './common.ts'
+import type { Companion } from './companion.ts'
 import type { MirrorDescriptor } from './mirror.ts'
 import type { Release, TargetView } from './target.ts'
 
@@ -212,6 +213,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly children?: Children<Spec>
   /** What the kind writes into a Secret or ConfigMap; its status then has `outputStatus`. */
   readonly output?: OneTimeOutput<Spec> | DerivedOutput<Spec>
+  /** What the CR keeps beside itself for another operator. */
+  readonly companion?: Companion<Spec>
 }
 
 /** How an object gives way to another when a field that is fixed at create changes. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { refTo } from '../expected.ts'
-import { type Body, type Edit, type EditStory, notEmpty, patch, story, texts } from './edit.ts'
+import { type Body, type Edit, type EditStory, notEmpty, patch, quiet, story, texts } from './edit.ts'
 
 const managedPolicy = (type: string): Body => ({
   certificate_management_policy: { authority: 'letsencrypt', private_key_type: type },
@@ -38,6 +38,14 @@ function endpoint(field: string, name: string): readonly Edit[] {
   ]
 }
 
+/** The records of a domain concern the cluster alone. */
+const records = quiet(
+  { dns: { endpoint: true } },
+  { dns: { endpoint: true, recordTTL: 300 } },
+  { dns: { endpoint: false } },
+  { dns: undefined },
+)
+
 /** Edits of domains, addresses and ingresses. */
 export const domainStories: readonly EditStory[] = [
   story('ReservedDomain', 'domain', { domain: 'edit-domain.tunnel.example' }, [
@@ -52,6 +60,7 @@ export const domainStories: readonly EditStory[] = [
     ),
     ...endpoint('httpEndpointConfigurationID', 'http_endpoint_configuration'),
     ...endpoint('httpsEndpointConfigurationID', 'https_endpoint_configuration'),
+    ...records,
   ]),
   story('ReservedAddress', 'place', notEmpty, [
     ...texts,
@@ -60,5 +69,6 @@ export const domainStories: readonly EditStory[] = [
   story('AgentIngress', 'ingress', { domain: 'edit-ingress.tunnel.example' }, [
     ...texts,
     ...certificatePolicy([POLICY], {}, {}),
+    ...records,
   ]),
 ]

@@ -89,6 +89,7 @@ function matters(descriptor: ManagedDescriptor, spec: Spec, without: Spec): bool
 const STAYS: readonly RegExp[] = [
   /^spec\.(accountRef\.(kind|name)|deletionPolicy|mode)$/,
   /^spec\.(secretName|secretKey|configMapName)$/,
+  /^spec\.dns\.(endpoint|recordTTL)$/,
   /^spec\.(allowEmpty|rulesFrom|anyPrincipal|acknowledgeAPIRestriction)$/,
   /^spec\.(rotation\.(interval|overlap)|renewBefore)$/,
   /^spec\.(certificateManagementPolicy\.authority|format)$/,

@@ -1,0 +1,158 @@
+import type { RemoteObject } from '../../api/types.ts'
+import { KubeError } from '../../kube/errors.ts'
+import type { KubeClient, KubeObject } from '../../kube/types.ts'
+import { type CustomResource, statusOf } from '../cr.ts'
+import { equalJSON } from '../equal.ts'
+import { ConflictError, TerminalError, WaitError } from '../errors.ts'
+import { reasons } from '../reasons.ts'
+import type { Reconciliation } from '../reconciliation.ts'
+import type { CommonSpec } from '../types/common.ts'
+import type { Companion } from '../types/companion.ts'
+import type { Fields, KindCondition, ManagedDescriptor } from '../types/descriptor.ts'
+import type { Verdict } from '../verdict.ts'
+import { claim, naming, notOurs, patchTarget } from './claim.ts'
+import { type CompanionTarget, keyOfTarget, readTarget, targetText, typeOfTarget } from './place.ts'
+import { isClaimed, tenureOf } from './tenure.ts'
+import { withOwned } from './with-owned.ts'
+
+/** What is to be said of a companion, and when to look at it again if nothing tells of a change. */
+export interface Accompanied {
+  readonly condition?: KindCondition
+  readonly lookAgainMs?: number
+}
+
+/** That a type gets installed is noticed so soon. */
+const UNINSTALLED_MS = 30_000
+const REFUSED_MS = 600_000
+
+/** The object that the CR asks for beside itself, or did by what its status says; undefined when it asks for none. */
+export function companionTarget(
+  { companion }: Pick<ManagedDescriptor, 'companion'>,
+  cr: CustomResource,
+): CompanionTarget | undefined {
+  if (companion === undefined || !(companion.isWanted(cr.spec) || isShown(companion, cr))) return undefined
+  return targetOf(companion, cr)
+}
+
+function targetOf({ type }: Companion<CommonSpec>, { metadata: { name } }: CustomResource): CompanionTarget {
+  return { kind: type.kind, name, type }
+}
+
+function isShown({ condition }: Companion<CommonSpec>, cr: CustomResource): boolean {
+  return statusOf(cr).conditions?.some(({ type }) => type === condition) ?? false
+}
+
+/** Makes the companion what the spec asks for, or takes it away: writes only what differs. The CR itself is none the worse for trouble with it. */
+export async function keepCompanion(run: Reconciliation, remote: RemoteObject): Promise<Accompanied> {
+  const { companion } = run.descriptor
+  if (companion === undefined) return {}
+  try {
+    if (companion.isWanted(run.cr.spec)) return await keep(run, companion, remote)
+    await dismiss(run, companion)
+    return {}
+  } catch (error) {
+    return trouble(companion, run.cr, error)
+  }
+}
+
+async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remote: RemoteObject): Promise<Accompanied> {
+  const { context, cr, memory } = run
+  const target = targetOf(companion, cr)
+  memory.dismissed = undefined
+  const found = await naming(target, () => readTarget(context.kube, cr, target))
+  if (found === undefined && !(await isServed(context.kube, target, cr))) return notInstalled(companion)
+  context.companions.watch(companion.type)
+  const content = companion.content(cr.spec, remote, specOf(found))
+  if (content === undefined) {
+    if (tenureOf(found, cr).type === 'own') await remove(run, target)
+    return told(companion, 'True', reasons.NotNeeded, companion.notNeeded)
+  }
+  const tenure = tenureOf(found, cr)
+  if (tenure.type === 'foreign') throw notOurs(target, tenure.owner)
+  if (found === undefined || !isClaimed(found, cr) || !holds(found, content)) {
+    const object = await claim(run, target, { spec: content })
+    const spec = companion.content(cr.spec, remote, specOf(object)) ?? {}
+    if (!holds(object, spec)) await naming(target, () => patchTarget(run, target, object, { spec }))
+  }
+  return told(companion, 'True', reasons.InSync, `${targetText(target)} is as it should be`)
+}
+
+/** Takes away what is ours. Without a word of it in the status there can be one only after a crash: looked for once. */
+async function dismiss(run: Reconciliation, companion: Companion<CommonSpec>): Promise<void> {
+  const { cr, memory } = run
+  const shown = isShown(companion, cr)
+  if (!shown && memory.dismissed) return
+  try {
+    await remove(run, targetOf(companion, cr))
+  } catch (error) {
+    // Who never asks for companions need not be allowed to look at them.
+    if (shown || !(error instanceof KubeError) || error.code !== 'Forbidden') throw error
+  }
+  memory.dismissed = true
+}
+
+async function remove(run: Reconciliation, target: CompanionTarget): Promise<void> {
+  await withOwned(run, target, async ({ metadata: { uid, resourceVersion } }) => {
+    const key = keyOfTarget(run.cr, target)
+    await run.context.kube.delete(typeOfTarget(target), key, { uid, resourceVersion })
+  })
+}
+
+/** Whether the API server knows the type: a read of one object cannot tell, a list can. */
+async function isServed(kube: KubeClient, { type }: CompanionTarget, { metadata }: CustomResource): Promise<boolean> {
+  try {
+    await kube.list({ ...type, metadataOnly: true }, { namespace: metadata.namespace, limit: 1 })
+    return true
+  } catch (error) {
+    if (error instanceof KubeError && error.code === 'NotFound') return false
+    throw error
+  }
+}
+
+function specOf(object: KubeObject | undefined): Fields {
+  return (object?.spec as Fields | undefined) ?? {}
+}
+
+function holds(object: KubeObject, content: Fields): boolean {
+  const spec = specOf(object)
+  return Object.entries(content).every(([field, value]) => equalJSON(spec[field], value))
+}
+
+function trouble(companion: Companion<CommonSpec>, cr: CustomResource, error: unknown): Accompanied {
+  if (error instanceof TerminalError) return told(companion, 'False', error.code, error.message, REFUSED_MS)
+  if (error instanceof WaitError) return told(companion, 'False', error.code, error.message, error.retryMs)
+  if (!(error instanceof KubeError)) throw error
+  // Whether the object went, or its type with it, the next look tells.
+  if (error.code === 'NotFound') throw new ConflictError(error)
+  if (error.code !== 'Forbidden' && error.code !== 'Invalid') throw error
+  const about = targetText(targetOf(companion, cr))
+  return told(companion, 'False', reasons.KubernetesError, `${about}: ${error.message}`, REFUSED_MS)
+}
+
+function notInstalled(companion: Companion<CommonSpec>): Accompanied {
+  const { kind, group, version } = companion.type
+  const message = `there is no ${kind} of ${group}/${version} in this cluster: ${companion.remedy}`
+  return told(companion, 'False', reasons.CRDNotInstalled, message, UNINSTALLED_MS)
+}
+
+function told(
+  { condition }: Companion<CommonSpec>,
+  status: KindCondition['status'],
+  reason: string,
+  message: string,
+  lookAgainMs?: number,
+): Accompanied {
+  return {
+    condition: { type: condition, status, reason, message },
+    ...(lookAgainMs === undefined ? {} : { lookAgainMs }),
+  }
+}
+
+/** `verdict` with what is to be said of the companion. */
+export function accompanied(verdict: Verdict, { condition, lookAgainMs }: Accompanied): Verdict {
+  const { conditions = [], outcome } = verdict
+  const said = condition === undefined ? verdict : { ...verdict, conditions: [...conditions, condition] }
+  const sooner = outcome.type === 'after' && outcome.ms <= (lookAgainMs ?? Number.POSITIVE_INFINITY)
+  if (lookAgainMs === undefined || sooner) return said
+  return { ...said, outcome: { type: 'after', ms: lookAgainMs, reason: condition?.reason ?? '', lane: 'poll' } }
+}

@@ -1,0 +1,238 @@
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { KubeObject, ResourceType } from '../../src/kube/types.ts'
+import type { ControlPlane } from '../controlplane/control-plane.ts'
+import { startOwnCluster } from './support/own-cluster.ts'
+import { until } from './support/wait.ts'
+import { conditionOf, type Resource, World } from './support/world.ts'
+
+const CRD = fileURLToPath(new URL('../fixtures/dnsendpoints.yaml', import.meta.url))
+const type: ResourceType = {
+  group: 'externaldns.k8s.io',
+  version: 'v1alpha1',
+  plural: 'dnsendpoints',
+  kind: 'DNSEndpoint',
+  namespaced: true,
+}
+
+interface DNSEndpoint extends KubeObject {
+  readonly spec?: { readonly endpoints?: readonly Endpoint[] }
+}
+
+interface Endpoint {
+  readonly dnsName: string
+  readonly recordType: string
+  readonly targets: readonly string[]
+  readonly recordTTL?: number
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+/** The CRD belongs to the whole cluster, and the suite's has none. */
+let cluster: ControlPlane
+beforeAll(async () => {
+  cluster = await startOwnCluster()
+})
+afterAll(() => cluster.stop())
+
+async function installCRD(): Promise<void> {
+  for (const args of [
+    ['apply', '--server-side', '-f', CRD],
+    ['wait', '--for=condition=Established', '--timeout=60s', '-f', CRD],
+  ]) {
+    const { code, stderr } = await cluster.kubectl(args)
+    expect(code, stderr).toBe(0)
+  }
+}
+
+function open(): Promise<World> {
+  return World.open({ kubeconfig: cluster.kubeconfigPath })
+}
+
+function endpointNamed({ kube, namespace }: World, name: string): Promise<DNSEndpoint | undefined> {
+  return kube.get<DNSEndpoint>(type, { namespace, name })
+}
+
+/** Waits until there is a DNSEndpoint of that name that `met` accepts. */
+function endpointThat(world: World, name: string, met: (endpoint: DNSEndpoint) => boolean): Promise<DNSEndpoint> {
+  const look = async () => {
+    const found = await endpointNamed(world, name)
+    return found !== undefined && met(found) ? found : undefined
+  }
+  return until(`DNSEndpoint ${name} is as it should be`, look, {
+    timeoutMs: 90_000,
+    describe: async () => ({ found: await endpointNamed(world, name), log: world.operator.log.split('\n').slice(-20) }),
+  })
+}
+
+function gone(world: World, name: string): Promise<unknown> {
+  return until(`DNSEndpoint ${name} is gone`, async () => (await endpointNamed(world, name)) === undefined)
+}
+
+/** Waits until the CR says that its DNSEndpoint is in place, at its current generation. */
+async function inPlace(world: World, kind: string, name: string): Promise<Resource> {
+  return world.until(kind, name, 'has its DNSEndpoint', (cr) => {
+    const condition = conditionOf(cr, 'DNSEndpointReady')
+    return condition?.status === 'True' && condition.observedGeneration === cr.metadata.generation
+  })
+}
+
+function statusOf({ status }: Resource) {
+  return status as unknown as {
+    readonly cnameTarget: string
+    readonly acmeChallengeCNAMETarget: string
+    readonly nsTargets: readonly string[]
+  }
+}
+
+const asked = { dns: { endpoint: true } }
+
+test('without the CRD of ExternalDNS the domain works and says what is missing; once it is installed, the records follow', {
+  timeout: 240_000,
+}, async () => {
+  await using world = await open()
+  await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
+  const { message } = await world.reason('ReservedDomain', 'shop', 'DNSEndpointReady', 'CRDNotInstalled')
+  expect(message).toContain('install the CRD')
+  const before = await world.ready('ReservedDomain', 'shop')
+  const mark = world.mark()
+  await installCRD()
+  const { spec } = await endpointThat(world, 'shop', () => true)
+  expect(spec?.endpoints?.map(({ dnsName }) => dnsName)).toEqual(['shop.example.com'])
+  await world.reason('ReservedDomain', 'shop', 'DNSEndpointReady', 'InSync')
+  expect((await world.ready('ReservedDomain', 'shop')).status?.id).toBe(before.status?.id)
+  expect(world.journal(mark)).toEqual([])
+})
+
+test('the records are those that domains, wildcards and ingresses need, owned by their resources, and written once', async () => {
+  await installCRD()
+  await using world = await open()
+  await world.apply('ReservedDomain', 'own', { domain: 'own.example.com', ...asked })
+  await world.apply('ReservedDomain', 'wild', { domain: '*.wild.example.com', dns: { endpoint: true, recordTTL: 60 } })
+  await world.apply('ReservedDomain', 'service', { domain: 'service.tunnel.example', ...asked })
+  await world.apply('AgentIngress', 'agents', { domain: 'agents.example.com', ...asked })
+  const own = await inPlace(world, 'ReservedDomain', 'own')
+  const wild = await inPlace(world, 'ReservedDomain', 'wild')
+  const agents = await inPlace(world, 'AgentIngress', 'agents')
+  await world.reason('ReservedDomain', 'service', 'DNSEndpointReady', 'NotNeeded')
+  expect(await endpointNamed(world, 'service')).toBeUndefined()
+
+  const found = await Promise.all(['own', 'wild', 'agents'].map((name) => endpointNamed(world, name)))
+  expect(found.map((endpoint) => endpoint?.spec?.endpoints)).toEqual([
+    [{ dnsName: 'own.example.com', recordType: 'CNAME', targets: [statusOf(own).cnameTarget] }],
+    [
+      { dnsName: '*.wild.example.com', recordType: 'CNAME', targets: [statusOf(wild).cnameTarget], recordTTL: 60 },
+      {
+        dnsName: '_acme-challenge.wild.example.com',
+        recordType: 'CNAME',
+        targets: [statusOf(wild).acmeChallengeCNAMETarget],
+        recordTTL: 60,
+      },
+    ],
+    [{ dnsName: 'agents.example.com', recordType: 'NS', targets: statusOf(agents).nsTargets }],
+  ])
+  for (const [index, { kind, metadata }] of [own, wild, agents].entries()) {
+    const owner = { apiVersion: 'culvert.dev/v1alpha1', kind, name: metadata.name, uid: metadata.uid, controller: true }
+    expect(found[index]?.metadata.ownerReferences).toEqual([owner])
+  }
+
+  // Another look, and another process, write nothing.
+  await world.pass()
+  await world.operator.stop()
+  await world.startOperator()
+  await world.pass()
+  expect(await Promise.all(['own', 'wild', 'agents'].map((name) => endpointNamed(world, name)))).toEqual(found)
+  expect(await world.get('ReservedDomain', 'wild')).toEqual(wild)
+})
+
+test('what is altered is put back, what is deleted is made again, and what others add stays', async () => {
+  await installCRD()
+  await using world = await open()
+  await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
+  await inPlace(world, 'ReservedDomain', 'shop')
+  const key = { namespace: world.namespace, name: 'shop' }
+  const made = await endpointThat(world, 'shop', () => true)
+  const [record] = made.spec?.endpoints ?? []
+  const labels = { team: 'web' }
+  const altered = [{ ...record, targets: ['elsewhere.example.org'], labels }, { dnsName: 'more.example.com' }]
+  await world.kube.mergePatch(type, key, { metadata: { labels: { mine: 'yes' } }, spec: { endpoints: altered } })
+  const back = await endpointThat(world, 'shop', ({ spec }) => spec?.endpoints?.length === 1)
+  expect(back.spec?.endpoints).toEqual([{ ...record, labels }])
+  expect(back.metadata.labels).toEqual({ ...made.metadata.labels, mine: 'yes' })
+
+  await world.kube.delete(type, key)
+  const again = await endpointThat(world, 'shop', ({ metadata }) => metadata.uid !== made.metadata.uid)
+  expect(again.spec).toEqual(made.spec)
+  expect(world.writes().filter(({ method }) => method !== 'POST')).toEqual([])
+})
+
+test('the DNSEndpoint of somebody else is refused and left alone, and once it is gone ours takes its place', async () => {
+  await installCRD()
+  await using world = await open()
+  const key = { namespace: world.namespace, name: 'shop' }
+  const foreign = await world.kube.create<DNSEndpoint>(type, key, {
+    spec: { endpoints: [{ dnsName: 'theirs.example.com', recordType: 'A', targets: ['192.0.2.1'] }] },
+  })
+  await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
+  const { message } = await world.reason('ReservedDomain', 'shop', 'DNSEndpointReady', 'OutputNotOwned')
+  expect(message).toContain('DNSEndpoint shop')
+  await world.ready('ReservedDomain', 'shop')
+  // No longer asking for one takes nothing away that is not ours.
+  await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com' })
+  await world.until('ReservedDomain', 'shop', 'says nothing of it', (cr) => !conditionOf(cr, 'DNSEndpointReady'))
+  expect(await endpointNamed(world, 'shop')).toEqual(foreign)
+
+  await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
+  await world.reason('ReservedDomain', 'shop', 'DNSEndpointReady', 'OutputNotOwned')
+  await world.kube.delete(type, key)
+  await inPlace(world, 'ReservedDomain', 'shop')
+  expect((await endpointNamed(world, 'shop'))?.metadata.uid).not.toBe(foreign.metadata.uid)
+})
+
+test('the records go with the field that asks for them, also when that goes while nobody looks and the status with it', async () => {
+  await installCRD()
+  await using world = await open()
+  const domain = { domain: 'shop.example.com' }
+  await world.apply('ReservedDomain', 'shop', { ...domain, ...asked })
+  await inPlace(world, 'ReservedDomain', 'shop')
+  await world.apply('ReservedDomain', 'shop', domain)
+  await gone(world, 'shop')
+  const cr = await world.until('ReservedDomain', 'shop', 'says nothing of it', (found) => {
+    return conditionOf(found, 'DNSEndpointReady') === undefined
+  })
+  expect(cr.status?.id).toBeDefined()
+
+  await world.apply('ReservedDomain', 'shop', { ...domain, ...asked })
+  await inPlace(world, 'ReservedDomain', 'shop')
+  await world.operator.kill()
+  await world.apply('ReservedDomain', 'shop', domain)
+  const key = { namespace: world.namespace, name: 'shop' }
+  const reserved = { group: 'culvert.dev', version: 'v1alpha1', plural: 'reserveddomains', kind: '', namespaced: true }
+  await world.kube.mergePatch(reserved, key, { status: { conditions: null } }, { subresource: 'status' })
+  await world.startOperator()
+  await gone(world, 'shop')
+})
+
+test('the records of a deleted resource go by the garbage collector, those of a retained one stay', async () => {
+  await installCRD()
+  await using world = await open()
+  await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
+  await world.apply('AgentIngress', 'agents', { domain: 'agents.example.com', ...asked, deletionPolicy: 'Retain' })
+  await inPlace(world, 'ReservedDomain', 'shop')
+  await inPlace(world, 'AgentIngress', 'agents')
+  const before = await endpointNamed(world, 'agents')
+  await world.delete('ReservedDomain', 'shop')
+  await world.delete('AgentIngress', 'agents')
+  await world.gone('ReservedDomain', 'shop')
+  await world.gone('AgentIngress', 'agents')
+  await gone(world, 'shop')
+  const kept = await endpointNamed(world, 'agents')
+  expect(kept?.spec).toEqual(before?.spec)
+  expect(kept?.metadata.ownerReferences ?? []).toEqual([])
+
+  // Whoever comes back under the name takes it up again.
+  await world.apply('AgentIngress', 'agents', { domain: 'agents.example.com', ...asked })
+  const cr = await inPlace(world, 'AgentIngress', 'agents')
+  expect((await endpointNamed(world, 'agents'))?.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([
+    cr.metadata.uid,
+  ])
+})
