@@ -8,7 +8,7 @@ import { available, plain } from './defaults.ts'
 import { common } from './names.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
 import { given } from './remote.ts'
-import { tokenConditions, tokenFields, tokenOutput, tokenSuccession } from './token.ts'
+import { keyOutput, tokenConditions, tokenFields, tokenSuccession } from './token.ts'
 
 const definition = defineKind({
   ...common,
@@ -51,6 +51,6 @@ export const apiKey: ManagedDescriptor<APIKeySpec> = {
   observe: (remote) => ({ owner_id: ownerOf(remote) }),
   status: (remote) => given({ ownerID: ownerOf(remote) }),
   readiness: () => available('the key is in its Secret'),
-  output: tokenOutput,
+  output: keyOutput,
   succession: tokenSuccession,
 }

@@ -20,7 +20,7 @@ const rotation = object(
       durationText({
         field: 'overlap',
         description:
-          'How long the former token goes on working beside the new one; less than interval. Default: 1h, or a tenth of interval where that is less.',
+          'How long the former token goes on working beside the new one; less than interval. A shorter one counts at once. Default: 1h, or a tenth of interval where that is less.',
         least: '0s',
         most: '87600h',
         examples: '0s, 5m or 24h',
@@ -65,11 +65,17 @@ interface WithToken {
   readonly rotation?: { readonly interval: string; readonly overlap?: string }
 }
 
-export const tokenOutput: OneTimeOutput<WithToken> = {
+const output = {
   type: 'one-time',
   field: 'token',
-  target: ({ secretName, secretKey = KEY }, name) => ({ name: secretName ?? name, key: secretKey }),
-}
+  target: ({ secretName, secretKey = KEY }: WithToken, name: string) => ({ name: secretName ?? name, key: secretKey }),
+} as const
+
+/** A token with which agents connect. */
+export const tokenOutput: OneTimeOutput<WithToken> = { ...output, opensAccounts: false }
+
+/** A token with which the API itself is called. */
+export const keyOutput: OneTimeOutput<WithToken> = { ...output, opensAccounts: true }
 
 /** A token is as old as its issue; who has no interval is given a new one on request only. */
 export const tokenSuccession: Succession<WithToken> = {

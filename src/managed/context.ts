@@ -66,8 +66,11 @@ export interface Accounts {
 
 /** Which keys accounts work with, whoever issued them. */
 export interface KeyUsers {
-  /** `Kind/name` of an account that works with the token of the object `id`, known by its digest. */
-  userOf(id: string, digest: string): Promise<string | undefined>
+  /**
+   * `Kind/name` of an account that works with the token of the object `id`, known by its digest; without one, of an account that
+   * may, since no resource holds its key.
+   */
+  userOf(id: string, digest: string | undefined): Promise<string | undefined>
 }
 
 /** Events about CRs, on transitions only. */

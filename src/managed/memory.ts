@@ -50,6 +50,8 @@ export interface Memory {
   replacedFor?: string | undefined
   /** Successors that could not be made, since one last was. */
   succession?: SuccessionFailure | undefined
+  /** The former object that was last said to stay since an account works with its token. */
+  keptFor?: string | undefined
   /** A companion that the spec does not ask for was looked for, and is not there. */
   dismissed?: boolean | undefined
   /** Our finalizer was taken off: whatever an older copy of the CR still says, nothing is left to do. */

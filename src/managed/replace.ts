@@ -8,6 +8,7 @@ import { WaitError } from './errors.ts'
 import { GUARD_NONCE, markerOf } from './marker.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
+import { overlapLeft } from './succession/succession.ts'
 import type { CommonStatus } from './types/common.ts'
 import { IN_USE_MS, usersOf } from './users.ts'
 
@@ -97,14 +98,14 @@ export async function retireFormer(run: Reconciliation): Promise<number | undefi
 type Former = NonNullable<CommonStatus['superseded']>[number]
 
 /** @returns how long to wait with the former object; undefined when it is gone. */
-async function retire(run: Reconciliation, { id, deleteAfter, digest }: Former): Promise<number | undefined> {
+async function retire(run: Reconciliation, former: Former): Promise<number | undefined> {
   const { clock, events } = run.context
-  const early = deleteAfter === undefined ? 0 : Date.parse(deleteAfter) - clock.now()
+  const { id } = former
+  const early = overlapLeft(run, former)
   if (early > 0) return early
   if (!(await exists(run, id))) return undefined
   if (referrersHold(run, id)) return IN_USE_MS
-  // The account wakes its resources when it has begun to work with another key.
-  if (digest !== undefined && (await run.context.keyUsers.userOf(id, digest)) !== undefined) return IN_USE_MS
+  if (await isKeyInUse(run, former)) return IN_USE_MS
   run.memory.retiringSince ??= clock.monotonic()
   const users = await usersOf(run, id, run.memory.retiringSince)
   if (users.length > 0) {
@@ -120,6 +121,24 @@ async function retire(run: Reconciliation, { id, deleteAfter, digest }: Former):
   }
   events.record(run.cr, { type: 'Normal', reason: 'FormerDeleted', message: `deleted ${id}, which was replaced` })
   return undefined
+}
+
+/**
+ * Whether an account works with the token of a former object, or may: to revoke it would lock the operator out. An account wakes its
+ * resources when it has begun to work with another key.
+ */
+async function isKeyInUse(run: Reconciliation, { id, digest, adopted }: Former): Promise<boolean> {
+  const { context, cr, descriptor, memory } = run
+  if (descriptor.output?.type !== 'one-time' || !descriptor.output.opensAccounts) return false
+  if (digest === undefined && !adopted) return false
+  const user = await context.keyUsers.userOf(id, digest)
+  if (user !== undefined && memory.keptFor !== id) {
+    const key = adopted ? 'a key that no resource holds, and which it may be' : 'it'
+    const message = `${id}, which was replaced, stays as long as ${user} works with ${key}`
+    context.events.record(cr, { type: 'Normal', reason: 'FormerKept', message })
+  }
+  memory.keptFor = user === undefined ? undefined : id
+  return user !== undefined
 }
 
 /** One that vanished, and was made anew for that, needs no waiting and no DELETE. */

@@ -67,7 +67,7 @@ export function startModelOperator(
   const managed = new ManagedReconciler({
     ...shared,
     accounts: registry,
-    keyUsers: new KeysInUse(keptKeys, () => store.accounts()),
+    keyUsers: new KeysInUse(keptKeys, store),
     companions,
     leadership: { leadingSince: () => leadingSince },
     times,

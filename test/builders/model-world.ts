@@ -35,6 +35,7 @@ const KINDS: ReadonlySet<string> = new Set([
   'APIKey',
   'TunnelCredential',
   'SSHCertificateAuthority',
+  'SSHUserCertificate',
 ])
 const registry = new KindsRegistry(kinds.filter(({ definition }) => KINDS.has(definition.kind)))
 
@@ -45,6 +46,8 @@ export class ModelWorld {
   readonly account = new ModelAccount()
   /** API keys and the accounts that they open. */
   readonly keys = new Map([['key-1', this.account]])
+  /** Ids of API keys that the API does not take, for now. */
+  readonly refusedKeys = new Set<string>()
   readonly apiFaults: ApiFault[] = []
   readonly kubeFaults: KubeFault[] = []
   /** Every write that reached a server, and every Event. */
@@ -119,7 +122,7 @@ export class ModelWorld {
         }),
         openApi: (apiKey) =>
           new ModelAccountClient({
-            account: () => this.keys.get(apiKey),
+            account: () => this.keys.get(apiKey) ?? this.#openedBy(apiKey),
             onRead: (path) => this.reads.push(path),
             process,
             clock,
@@ -208,6 +211,13 @@ export class ModelWorld {
     const collection = registry.managedKind(cr.kind)?.collectionOf(cr.spec)
     const { id } = statusOf(cr)
     return id === undefined || collection === undefined ? undefined : this.account.get(collection.path, id)
+  }
+
+  /** The account, for the token of a key that it holds and does not refuse. */
+  #openedBy(token: string): ModelAccount | undefined {
+    const id = this.account.tokens.get(token)
+    const opens = id !== undefined && this.account.get('api_keys', id) !== undefined && !this.refusedKeys.has(id)
+    return opens ? this.account : undefined
   }
 
   /** Whether the resource owns a Secret. */

@@ -59,7 +59,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const registry = new AccountRegistry(store)
   const shared = { ...sharedContext(parts), events: eventSink(recorder), memories }
   const keptKeys = new KeptKeys(parts.kube, namespace)
-  const keyUsers = new KeysInUse(keptKeys, () => store.accounts())
+  const keyUsers = new KeysInUse(keptKeys, store)
   const companions = new CompanionWatches({
     base: watchBase(parts),
     kinds,

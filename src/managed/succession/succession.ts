@@ -1,5 +1,6 @@
 import { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
+import { isAccountTrouble } from '../account-trouble.ts'
 import { isObserved, openRotationRequest, rotationRequest, statusOf } from '../cr.ts'
 import { TerminalError } from '../errors.ts'
 import type { TokenState } from '../outputs/token-care.ts'
@@ -53,6 +54,7 @@ export function announceSuccession({ context, cr, descriptor, memory }: Reconcil
  */
 export function noteSuccessionFailure(run: Reconciliation, error: unknown): boolean {
   if (!(error instanceof TerminalError) && !(error instanceof ApiError && !ELSEWHERE.has(error.code))) return false
+  if (isAccountTrouble(error)) run.session.reportTrouble(error)
   const { cr, context, memory } = run
   const failures = (memory.succession?.failures ?? 0) + 1
   memory.succession = {
@@ -116,20 +118,32 @@ export function issueNotes({
   return request === undefined ? { rotatedAt } : { rotatedAt, lastRotationRequest: request }
 }
 
+type Former = NonNullable<CommonStatus['superseded']>[number]
+
 /**
  * What `status.superseded` says of the object that the status still names: how long it is to work on, and how its token is
  * known. Found from what is durable alone, so that a process that takes up the create of another comes to the same.
  */
-export function formerNotes(run: Reconciliation): { readonly deleteAfter?: string; readonly digest?: string } {
+export function formerNotes(run: Reconciliation): Omit<Former, 'id' | 'nonce'> {
   const { context, cr, descriptor } = run
-  const { output } = statusOf(cr)
-  const digest = output?.digest === undefined ? {} : { digest: output.digest }
+  const { adopted, output } = statusOf(cr)
+  const token = { ...(output?.digest && { digest: output.digest }), ...(adopted && { adopted }) }
   const overlapMs = descriptor.succession?.overlapMs(cr.spec) ?? 0
   const now = context.clock.now()
   const due = dueAtOf(run, undefined)
   const isHandedOver = openRotationRequest(cr) !== undefined || (due !== undefined && due <= now)
-  if (overlapMs === 0 || !isHandedOver) return digest
-  return { ...digest, deleteAfter: new Date(now + overlapMs).toISOString() }
+  if (overlapMs === 0 || !isHandedOver) return token
+  return { ...token, deleteAfter: new Date(now + overlapMs).toISOString() }
+}
+
+/** How long a former object still works on, in milliseconds: as was said when it was replaced, or less if the spec says less by now. */
+export function overlapLeft({ context, cr, descriptor, status }: Reconciliation, { deleteAfter }: Former): number {
+  if (deleteAfter === undefined) return 0
+  const { rotatedAt } = status
+  const overlapMs = descriptor.succession?.overlapMs(cr.spec)
+  const shorter =
+    rotatedAt === undefined || overlapMs === undefined ? Number.POSITIVE_INFINITY : Date.parse(rotatedAt) + overlapMs
+  return Math.min(Date.parse(deleteAfter), shorter) - context.clock.now()
 }
 
 function stepOf(run: Reconciliation, remote: RemoteObject): SuccessionStep {

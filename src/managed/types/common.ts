@@ -151,7 +151,10 @@ export const commonStatus = {
         {
           id: text({ description: 'Id of the former object.', maxLength: 255 }),
           nonce: Type.Optional(text({ description: 'Nonce it was created under.', maxLength: 64 })),
-          deleteAfter: Type.Optional(timestamp({ description: 'Not deleted before this time.' })),
+          deleteAfter: Type.Optional(
+            timestamp({ description: 'Not deleted before this time, unless the spec has come to say less.' }),
+          ),
+          adopted: Type.Optional(bool({ description: 'It was adopted, so that its token is not known here.' })),
           digest: Type.Optional(
             text({ description: 'Digest by which its token is known while an Account uses it.', maxLength: 64 }),
           ),

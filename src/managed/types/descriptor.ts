@@ -135,6 +135,8 @@ export interface OneTimeOutput<Spec> {
   readonly type: 'one-time'
   /** API field of the answer; one of the collection's `oneTimeFields`. */
   readonly field: string
+  /** The secret is a key of the API itself: an account may work with it (`management-api.md § Authentication`). */
+  readonly opensAccounts: boolean
   target(spec: Spec, name: string): KeyRef
 }
 
