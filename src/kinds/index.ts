@@ -20,6 +20,7 @@ import { sshHostCertificate } from './ssh-host-certificate.ts'
 import { sshUserCertificate } from './ssh-user-certificate.ts'
 import { tunnelCredential } from './tunnel-credential.ts'
 import { tunnelSession } from './tunnel-session.ts'
+import { tunnelSessionCommand } from './tunnel-session-command.ts'
 
 /** Every kind. Adding one is its file and a line here. */
 export const kinds: readonly Descriptor[] = [
@@ -44,4 +45,5 @@ export const kinds: readonly Descriptor[] = [
   eventDestination,
   eventSubscription,
   tunnelSession,
+  tunnelSessionCommand,
 ]

@@ -1,5 +1,5 @@
 import type { AccountName } from './attempt.ts'
-import type { AccountSession, ManagedContext } from './context.ts'
+import type { AccountSession, Accounts, Resources } from './context.ts'
 import { type CustomResource, isDeleting, ownAttempt, statusOf } from './cr.ts'
 import { TerminalError, WaitError } from './errors.ts'
 import { reasons } from './reasons.ts'
@@ -7,8 +7,13 @@ import { reasons } from './reasons.ts'
 /** An account that becomes Ready wakes its resources; this is only the fallback. */
 const FALLBACK_MS = 60_000
 
+/** What there is to choose from. */
+export interface AccountChoices {
+  readonly resources: Pick<Resources, 'hasAccount'>
+}
+
 /** The account that a CR's object lives in or is to live in; undefined when there is none to choose. */
-export function accountOf(context: Pick<ManagedContext, 'resources'>, cr: CustomResource): AccountName | undefined {
+export function accountOf(context: AccountChoices, cr: CustomResource): AccountName | undefined {
   return recordedAccount(cr) ?? chosenAccount(context, cr)
 }
 
@@ -16,7 +21,10 @@ export function accountOf(context: Pick<ManagedContext, 'resources'>, cr: Custom
  * The session of a CR's account. An account that was used stays in use: an attempt is resolved, and an object kept, where it was made.
  * @throws WaitError while the account is missing or not Ready; TerminalError when the spec names another one than is in use.
  */
-export function openSession(context: ManagedContext, cr: CustomResource): AccountSession {
+export function openSession(
+  context: AccountChoices & { readonly accounts: Accounts },
+  cr: CustomResource,
+): AccountSession {
   const { namespace = '' } = cr.metadata
   const account = accountOf(context, cr)
   if (account === undefined) {
@@ -48,7 +56,7 @@ function recordedAccount(cr: CustomResource): AccountName | undefined {
   return parseAccountText(statusOf(cr).account) ?? ownAttempt(cr)?.account
 }
 
-function chosenAccount(context: Pick<ManagedContext, 'resources'>, cr: CustomResource): AccountName | undefined {
+function chosenAccount(context: AccountChoices, cr: CustomResource): AccountName | undefined {
   if (cr.spec.accountRef !== undefined) return refName(cr.spec.accountRef)
   const defaults: readonly AccountName[] = [
     { kind: 'Account', name: 'default' },

@@ -1,4 +1,5 @@
 import type { ResourceType } from '../kube/types.ts'
+import type { CommandDescriptor } from './types/command.ts'
 import type { AccountDescriptor, Descriptor, ManagedDescriptor, ReferenceKind } from './types/descriptor.ts'
 import type { MirrorDescriptor } from './types/mirror.ts'
 
@@ -7,12 +8,14 @@ export class KindsRegistry {
   readonly managed: readonly ManagedDescriptor[]
   readonly accounts: readonly AccountDescriptor[]
   readonly mirrors: readonly MirrorDescriptor[]
+  readonly commands: readonly CommandDescriptor[]
   readonly #byKind: ReadonlyMap<string, Descriptor>
 
   constructor(descriptors: readonly Descriptor[]) {
     this.managed = descriptors.filter((descriptor) => descriptor.role === 'managed')
     this.accounts = descriptors.filter((descriptor) => descriptor.role === 'account')
     this.mirrors = descriptors.filter((descriptor) => descriptor.role === 'mirror')
+    this.commands = descriptors.filter((descriptor) => descriptor.role === 'command')
     this.#byKind = new Map(descriptors.map((descriptor) => [descriptor.definition.kind, descriptor]))
   }
 

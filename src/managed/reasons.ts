@@ -90,6 +90,16 @@ export const reasons = {
   BaseURLNotAllowed: 'BaseURLNotAllowed',
   /** The key may belong to another account: nothing is created or deleted until that is settled. */
   IdentityUnproven: 'IdentityUnproven',
+  /** A command is under way. */
+  CommandRunning: 'CommandRunning',
+  /** Everything that a command was to do is done. */
+  AllDone: 'AllDone',
+  /** A command is over, and something of it is not done: the status says what. */
+  SomeNotDone: 'SomeNotDone',
+  /** A command means nobody. */
+  NoTarget: 'NoTarget',
+  /** A command means more than it can be sent to. */
+  TooManyTargets: 'TooManyTargets',
 } as const
 
 export type Reason = (typeof reasons)[keyof typeof reasons]

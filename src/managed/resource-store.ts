@@ -3,6 +3,7 @@ import type { Reflector } from '../runtime/reflector.ts'
 import { accountOf } from './account-choice.ts'
 import { type AccountKey, type AccountResource, accountKey, accountText } from './accounts/account-resource.ts'
 import type { AccountName } from './attempt.ts'
+import type { CommandResource } from './commands/command.ts'
 import type { Resources } from './context.ts'
 import { type CustomResource, nameOf, nameText, type ResourceName, statusOf } from './cr.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
@@ -18,6 +19,7 @@ export interface Watches {
   readonly managed: ReadonlyMap<string, Reflector<CustomResource>>
   readonly accounts: ReadonlyMap<string, Reflector<AccountResource>>
   readonly mirrors: ReadonlyMap<string, Reflector<MirroredObject>>
+  readonly commands: ReadonlyMap<string, Reflector<CommandResource>>
   /** Metadata only: that a Secret changed is seen, what is in it is read when needed. */
   readonly secrets: Reflector<KubeObject>
   /** Metadata only, as Secrets. */
@@ -168,6 +170,10 @@ export class ResourceStore implements Resources {
     return this.#watches.mirrors.get(name.kind)?.store.get(name)
   }
 
+  command(name: ResourceName): CommandResource | undefined {
+    return this.#watches.commands.get(name.kind)?.store.get(name)
+  }
+
   /** Every CR of a mirroring kind in a namespace. */
   mirroredIn(kind: string, namespace: string): readonly MirroredObject[] {
     const all = this.#watches.mirrors.get(kind)?.store.list() ?? []
@@ -185,8 +191,8 @@ export class ResourceStore implements Resources {
   }
 
   record(object: KubeObject): void {
-    const { managed, accounts, mirrors } = this.#watches
-    const reflector = managed.get(object.kind) ?? accounts.get(object.kind) ?? mirrors.get(object.kind)
+    const { managed, accounts, mirrors, commands } = this.#watches
+    const reflector = [managed, accounts, mirrors, commands].map((kinds) => kinds.get(object.kind)).find(Boolean)
     this.#recording = true
     try {
       ;(reflector as Reflector<KubeObject> | undefined)?.record(object)

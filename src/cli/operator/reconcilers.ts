@@ -5,6 +5,9 @@ import { accountText } from '../../managed/accounts/account-resource.ts'
 import { KeptKeys } from '../../managed/accounts/kept-key.ts'
 import { KeysInUse } from '../../managed/accounts/keys-in-use.ts'
 import { AccountRegistry } from '../../managed/accounts/registry.ts'
+import { CommandReconciler } from '../../managed/commands/reconciler.ts'
+import { CommandStore } from '../../managed/commands/store.ts'
+import { subscribeCommands } from '../../managed/commands/wakeups.ts'
 import type { EventSink, ManagedContext } from '../../managed/context.ts'
 import { statusOf } from '../../managed/cr.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
@@ -49,6 +52,7 @@ export interface Reconcilers {
 
 /** Accounts are few, and one that hangs must not keep another from being looked at. */
 const ACCOUNT_WORKERS = 4
+const COMMAND_WORKERS = 4
 
 /** Connects the reconcilers with the watches that wake them and with the clients that they call. */
 export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
@@ -90,14 +94,18 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const wake = { managed: managed.enqueue.bind(managed), account: wakeAccount }
   subscribeWakeups({ kinds, store, watches, memories, operatorNamespace: namespace, wake })
   const stop = new AbortController()
-  const mirrors = mirrorController(parts, { registry, events: shared.events }, stop.signal)
+  const live = { registry, events: shared.events }
+  const mirror = mirrorReconciler(parts, live)
+  const mirrors = mirrorController(parts, mirror, stop.signal)
+  const commands = commandController(parts, live, mirror)
   subscribeMirrors(kinds, watches.accounts, (key) => mirrors.enqueue(key, 'drift'))
+  subscribeCommands(store, watches.commands, (name) => commands.enqueue(name))
   return {
     run: async (signal) => {
       companions.start(signal)
       signal.addEventListener('abort', () => stop.abort(), { once: true })
       if (signal.aborted) stop.abort()
-      await Promise.all([managed.run(signal), accounts.run(signal), mirrors.run(signal)])
+      await Promise.all([managed.run(signal), accounts.run(signal), mirrors.run(signal), commands.run(signal)])
       await companions.ended()
       await recorder.flush()
       await registry.close()
@@ -144,27 +152,50 @@ function accountController(parts: ReconcilersOptions, context: AccountContext): 
   })
 }
 
-/** Mirrors have workers of their own: thousands of writes must keep nobody else waiting. `stop` ends them between two writes. */
-function mirrorController(
-  parts: ReconcilersOptions,
-  { registry, events }: { readonly registry: AccountRegistry; readonly events: EventSink },
-  stop: AbortSignal,
-): Controller {
+/** What reconcilers beside the managed kinds work with. */
+interface Live {
+  readonly registry: AccountRegistry
+  readonly events: EventSink
+}
+
+function mirrorReconciler(parts: ReconcilersOptions, { registry, events }: Live): MirrorReconciler {
   const { kinds, store, kube, clock, random, options } = parts
   const writer = new MirrorWriter({ kube, record: (object) => store.record(object), logger: options.logger })
-  const reconciler = new MirrorReconciler({
-    kinds,
-    resources: store,
-    session: (key) => registry.get(key),
-    writer,
-    events,
-    clock,
-    random,
-  })
+  const session = registry.get.bind(registry)
+  return new MirrorReconciler({ kinds, resources: store, session, writer, events, clock, random })
+}
+
+/** Mirrors have workers of their own: thousands of writes must keep nobody else waiting. `stop` ends them between two writes. */
+function mirrorController(parts: ReconcilersOptions, reconciler: MirrorReconciler, stop: AbortSignal): Controller {
   return new Controller({
     ...base(parts),
     workers: ACCOUNT_WORKERS,
     reconcile: (key) => reconciler.reconcile(key, stop),
+  })
+}
+
+/** Commands have workers of their own: one keeps its worker for as long as it has requests to send. */
+function commandController(
+  parts: ReconcilersOptions,
+  { registry, events }: Live,
+  mirror: MirrorReconciler,
+): Controller {
+  const { kinds, store, kube, clock } = parts
+  const reconciler = new CommandReconciler({
+    kinds,
+    resources: store,
+    accounts: registry,
+    store: new CommandStore({ kube, record: (object) => store.record(object) }),
+    kube,
+    events,
+    clock,
+    isSettled: (kind, account) => mirror.isSettled(kind, account),
+  })
+  return new Controller({
+    ...base(parts),
+    workers: COMMAND_WORKERS,
+    reconcile: (key) => reconciler.reconcile(key),
+    groupOf: ({ namespace = '' }) => namespace,
   })
 }
 

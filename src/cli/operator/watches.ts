@@ -1,5 +1,6 @@
 import type { KubeObject, ResourceType } from '../../kube/types.ts'
 import type { AccountResource } from '../../managed/accounts/account-resource.ts'
+import type { CommandResource } from '../../managed/commands/command.ts'
 import type { CustomResource } from '../../managed/cr.ts'
 import { configMapType, secretType } from '../../managed/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
@@ -38,6 +39,7 @@ export function createWatches(
       kinds.accounts.filter(({ definition }) => all || definition.scope === 'Namespaced'),
     ),
     mirrors: byKind<MirroredObject>(kinds.mirrors),
+    commands: byKind<CommandResource>(kinds.commands),
     secrets: reflect({ ...secretType, metadataOnly: true }, secretScope),
     configMaps: reflect({ ...configMapType, metadataOnly: true }),
     namespaces: all
@@ -55,11 +57,12 @@ export function createWatches(
 
 /** Every watch, whatever it is of. */
 export function allWatches(watches: Watches): readonly Pick<Reflector<KubeObject>, 'start' | 'synced'>[] {
-  const { managed, accounts, mirrors, secrets, configMaps, namespaces } = watches
+  const { managed, accounts, mirrors, commands, secrets, configMaps, namespaces } = watches
   return [
     ...managed.values(),
     ...accounts.values(),
     ...mirrors.values(),
+    ...commands.values(),
     secrets,
     configMaps,
     ...(namespaces === undefined ? [] : [namespaces]),

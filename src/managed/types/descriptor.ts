@@ -1,5 +1,6 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
+import type { CommandDescriptor } from './command.ts'
 import type { CommonSpec, CommonStatus, InputSource, KeyRef, Ref } from './common.ts'
 import type { Companion } from './companion.ts'
 import type { MirrorDescriptor } from './mirror.ts'
@@ -12,7 +13,7 @@ export type Fields = Readonly<Record<string, unknown>>
  * A kind: one whose CRs each stand for a remote object, one that gives access to an account, one that mirrors a collection, or one
  * whose CRs are commands.
  */
-export type Descriptor = ManagedDescriptor | AccountDescriptor | MirrorDescriptor
+export type Descriptor = ManagedDescriptor | AccountDescriptor | MirrorDescriptor | CommandDescriptor
 
 /** Account and ClusterAccount: where the calls go and with which key. */
 export interface AccountDescriptor {

@@ -1,3 +1,4 @@
+import { kinds } from '../../../src/kinds/index.ts'
 import { caPem } from '../contract/ca-pem.ts'
 import { sshKeys } from '../contract/ssh-keys.ts'
 
@@ -50,6 +51,7 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   TunnelCredential: { ownerRef: { name: 'pipeline' }, acl: ['bind:*.example.com', 'bind:app=*'] },
   CertificateAuthority: { caPEM: caPem },
   EventDestination: { monitor: { apiKeySecretRef: { name: 'monitor', key: 'key' } } },
+  TunnelSessionCommand: { action: 'Restart', target: { id: 'ts_1' }, ttlAfterFinished: '1h' },
   EventSubscription: { sources: [{ type: 'ip_policy_created.v0' }], destinationRefs: [{ name: 'log' }] },
 }
 
@@ -146,7 +148,7 @@ const tokens = (['APIKey', 'TunnelCredential'] as const).flatMap((kind) => [
   ),
 ])
 
-const managed = Object.keys(acceptedSpecs).filter((kind) => !kind.endsWith('Account'))
+const managed = kinds.filter(({ role }) => role === 'managed').map(({ definition }) => definition.kind)
 /** 255 characters, and more bytes. */
 const long = `${'a'.repeat(254)}ä`
 const account = { kind: 'Account', name: 'default' }
@@ -205,6 +207,25 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'with an expression without values',
     { allowedNamespaces: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
     'values goes with the operators In and NotIn',
+  ),
+  changed('TunnelSessionCommand', 'with another action', { action: 'Stop' }, 'spec never changes: a command runs once'),
+  row(
+    'TunnelSessionCommand',
+    'to one and to many',
+    { target: { id: 'ts_1', selector: {} } },
+    'set exactly one of sessionRef, id, selector',
+  ),
+  row(
+    'TunnelSessionCommand',
+    'with an expression without values',
+    { target: { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
+    'values goes with the operators In and NotIn',
+  ),
+  row(
+    'TunnelSessionCommand',
+    'to be deleted at once',
+    { ttlAfterFinished: '0s' },
+    'ttlAfterFinished must be from 1s to 8760h: write it as',
   ),
   row('IPPolicy', 'without rules', { rules: [] }, 'rules is empty: add a rule, set rulesFrom, or set allowEmpty: true'),
   row('IPPolicy', 'with rules from two places', { rulesFrom: 'IPPolicyRules' }, 'set at most one of rules, rulesFrom'),

@@ -10,6 +10,7 @@ const columns: Readonly<Record<(typeof kinds)[number]['role'], readonly string[]
   managed: ['Ready', 'Reason', 'Age', 'Message'],
   account: ['Ready', 'Reason', 'Age', 'Message'],
   mirror: ['Id', 'Started', 'Account'],
+  command: ['Action', 'Complete', 'Reason', 'Age', 'Message'],
 }
 
 describe.each(kinds.map(({ role, definition }) => ({ kind: definition.kind, role, definition })))(

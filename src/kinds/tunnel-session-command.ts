@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import { collections } from '../api/collections.ts'
+import {
+  type CommandDescriptor,
+  type CommandStep,
+  commandSpec,
+  commandStatusFields,
+  MAX_TARGETS,
+} from '../managed/types/command.ts'
+import { choice, object } from '../schema/define.ts'
+import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { textColumn, wideColumn } from './columns.ts'
+import { common } from './names.ts'
+import { objectOf, textOf } from './remote.ts'
+
+const complete = (field: string): string => `.status.conditions[?(@.type=="Complete")].${field}`
+
+const definition = defineKind({
+  ...common,
+  kind: 'TunnelSessionCommand',
+  plural: 'tunnelsessioncommands',
+  singular: 'tunnelsessioncommand',
+  shortNames: ['tsc'],
+  scope: 'Namespaced',
+  description:
+    'Tells the agents of tunnel sessions to restart, to stop or to update themselves, once: each request is sent at most once, and what became of it is in the status. Applied again, or after a crash of Culvert, nothing is repeated.',
+  spec: object(
+    {
+      action: choice(['Restart', 'Stop', 'Update', 'UpdateAndRestart'], {
+        description:
+          'Restart: the agent replaces its process and comes back under another session id; not on Windows. Stop: the agent exits. Update: it updates itself within its major version, and runs the new code after a restart. UpdateAndRestart: both, with the wait of at least 10 s between them that the API asks for.',
+      }),
+      ...commandSpec('TunnelSession'),
+    },
+    {
+      description: 'What is done, and to whom. It never changes: another command is another resource.',
+      rules: [
+        {
+          rule: 'self == oldSelf',
+          message: 'spec never changes: a command runs once, create another one instead',
+          reason: 'FieldValueForbidden',
+        },
+      ],
+    },
+  ),
+  status: object(commandStatusFields, { description: 'What became of the command.' }),
+  printerColumns: [
+    textColumn('Action', '.spec.action', 'What is done.'),
+    { name: 'Targets', type: 'integer', jsonPath: '.status.total', description: 'How many sessions are meant.' },
+    { name: 'Done', type: 'integer', jsonPath: '.status.done', description: 'For how many of them all is done.' },
+    textColumn(
+      'Complete',
+      complete('status'),
+      'True: all done. False: over, with something not done. Unknown: under way.',
+    ),
+    textColumn('Reason', complete('reason'), 'Why.'),
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age of the resource.' },
+    wideColumn('Message', complete('message'), 'Complete, in words.'),
+  ],
+  conditions: [
+    {
+      type: 'Complete',
+      description:
+        'True (AllDone) when every action is Done. False (SomeNotDone, NoTarget, TooManyTargets) when the command is over otherwise. Unknown while it is under way or waits for its account.',
+    },
+  ],
+  notes: `
+\`kubectl wait --for=condition=Complete tunnelsessioncommand/<name>\` waits for it.
+
+**At most once.** The sessions that are meant are written into the status first, and \`Sent\` for each request before that is made. A request
+without an answer is \`Unknown\`, and so is one whose \`Sent\` was written when Culvert died: it may have been sent or not, and is never sent again. Only what surely did not reach the agent (no connection, a 401 or a 429)
+goes back to \`Pending\` and is tried again.
+
+**Refusals.** An update fails when there is none, when the agent's configuration disables update checks, while the agent updates itself, and
+when it has updated itself and not restarted yet. The API tells these apart; \`code\` and \`message\` are its own, as they came. Codes are not documented, so Culvert only passes them on.
+
+**Targets.** \`sessionRef\` and \`selector\` need an account with \`mirrorSessions\`; with \`id\` any session can be named. A selector that meets more than
+${MAX_TARGETS} sessions does nothing. A session that is gone by then is \`Gone\`.
+
+**After a restart.** \`newID\` is found where sessions are mirrored in the namespace: the only session that appeared after the restart was sent, started later, and has the same
+credential, address, operating system, region, transport and metadata. Of agents that are alike in all of these, none can be told from another, and \`newID\` stays absent; an agent of that likeness that connects by
+itself in that moment would be taken for it.
+`,
+})
+
+export type TunnelSessionCommandSpec = SpecOf<typeof definition>
+
+/** A caller should wait so long between an update and a restart (`management-api.md § Limits`). */
+const UPDATE_TO_RESTART_MS = 10_000
+
+const restart: CommandStep = { action: 'Restart', command: 'restart', afterMs: 0, renews: true }
+const update: CommandStep = { action: 'Update', command: 'update', afterMs: 0, renews: false }
+
+const STEPS: Readonly<Record<TunnelSessionCommandSpec['action'], readonly CommandStep[]>> = {
+  Restart: [restart],
+  Stop: [{ action: 'Stop', command: 'stop', afterMs: 0, renews: false }],
+  Update: [update],
+  UpdateAndRestart: [update, { ...restart, afterMs: UPDATE_TO_RESTART_MS }],
+}
+
+/** Commands to the agents of tunnel sessions (`management-api.md § Endpoints`, Tunnel sessions). */
+export const tunnelSessionCommand: CommandDescriptor<TunnelSessionCommandSpec> = {
+  role: 'command',
+  definition,
+  collection: collections.tunnelSessions,
+  mirror: 'TunnelSession',
+  steps: ({ action }) => STEPS[action],
+  likeness: ({ credential, ip, metadata, os, region, transport }) => {
+    const kept = [objectOf(credential)?.id, ip, metadata, os, region, transport].map((value) => textOf(value) ?? '')
+    return createHash('sha256').update(JSON.stringify(kept)).digest('hex').slice(0, 40)
+  },
+  startedAt: ({ startedAt }) => textOf(startedAt),
+}

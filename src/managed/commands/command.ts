@@ -1,0 +1,12 @@
+import type { KubeObject } from '../../kube/types.ts'
+import type { CommandSpec, CommandStatus } from '../types/command.ts'
+
+/** A command as the watches know it. */
+export interface CommandResource extends KubeObject {
+  readonly spec: CommandSpec
+  readonly status?: CommandStatus
+}
+
+export function commandStatus(cr: CommandResource): CommandStatus {
+  return cr.status ?? {}
+}

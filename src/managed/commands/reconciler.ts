@@ -1,0 +1,340 @@
+import { ApiError } from '../../api/errors.ts'
+import { KubeError } from '../../kube/errors.ts'
+import type { KubeClient } from '../../kube/types.ts'
+import { done, type Outcome } from '../../runtime/outcome.ts'
+import type { Clock } from '../../util/clock.ts'
+import { durationMs } from '../../util/duration.ts'
+import { openSession } from '../account-choice.ts'
+import { isAccountTrouble } from '../account-trouble.ts'
+import { type AccountKey, type AccountResource, accountKey } from '../accounts/account-resource.ts'
+import { stampConditions } from '../conditions.ts'
+import type { AccountSession, Accounts, EventSink, Resources } from '../context.ts'
+import { generationOf, isDeleting, isPaused, type ResourceName, shortName } from '../cr.ts'
+import { TerminalError, WaitError } from '../errors.ts'
+import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
+import type { MirroredObject } from '../mirrors/mirrored.ts'
+import { type Reason, reasons } from '../reasons.ts'
+import {
+  type CommandDescriptor,
+  type CommandStatus,
+  type CommandStep,
+  MAX_TARGETS,
+  type Target,
+} from '../types/command.ts'
+import { type MirrorDescriptor, mirrorDefaults } from '../types/mirror.ts'
+import { resultOf } from './answer.ts'
+import { type CommandResource, commandStatus } from './command.ts'
+import {
+  countDone,
+  ended,
+  isFinished,
+  nextOf,
+  type Result,
+  sent,
+  summary,
+  time,
+  withoutSent,
+  withResult,
+} from './progress.ts'
+import type { CommandStore } from './store.ts'
+import { isAwaiting, withSuccessors } from './successors.ts'
+import { type Candidate, candidateOf, targetsOf } from './targets.ts'
+
+/** The mirror has its first list in a moment. */
+const SETTLING_MS = 1000
+/** Between two looks at what the mirror shows, and tries of what did not reach the API. */
+const LOOK_MS = 2000
+const RETRY_MS = 5000
+/** How long a renewed object is waited for, beside two intervals of the mirror. */
+const COME_BACK_MS = 60_000
+
+/** What commands ask of the watches. */
+export interface CommandResources extends Pick<Resources, 'hasAccount'> {
+  command(name: ResourceName): CommandResource | undefined
+  account(key: AccountKey): AccountResource | undefined
+  mirroredIn(kind: string, namespace: string): readonly MirroredObject[]
+  mirrored(name: ResourceName): MirroredObject | undefined
+  mirrorHolder(object: MirroredObject): AccountResource | undefined
+}
+
+export interface CommandContext {
+  readonly kinds: KindsRegistry
+  readonly resources: CommandResources
+  readonly accounts: Accounts
+  readonly store: CommandStore
+  readonly kube: Pick<KubeClient, 'delete'>
+  readonly events: EventSink
+  readonly clock: Clock
+  /** Whether a mirror shows what its account lists. */
+  readonly isSettled: (kind: string, account: AccountResource) => boolean
+}
+
+/** Carries commands out, each once: docs/decisions/0011-tunnel-sessions.md. */
+export class CommandReconciler {
+  readonly #context: CommandContext
+  /** Answers that could not be stored yet, by CR, target and action. */
+  readonly #answers = new Map<string, Result>()
+
+  constructor(context: CommandContext) {
+    this.#context = context
+  }
+
+  async reconcile(name: ResourceName): Promise<Outcome> {
+    const { kinds, resources } = this.#context
+    const cr = resources.command(name)
+    const descriptor = kinds.commands.find(({ definition }) => definition.kind === name.kind)
+    if (cr === undefined || descriptor === undefined || isDeleting(cr) || isPaused(cr)) return done
+    try {
+      return isFinished(commandStatus(cr)) ? await this.#afterwards(descriptor, cr) : await this.#run(descriptor, cr)
+    } catch (error) {
+      return await this.#excuse(descriptor, cr, error)
+    }
+  }
+
+  /** A wait is said once; everything else is tried again, and what was about to be sent is not sent again. */
+  async #excuse(descriptor: CommandDescriptor, cr: CommandResource, error: unknown): Promise<Outcome> {
+    if (error instanceof KubeError && error.code === 'NotFound') return done
+    const waits = error instanceof WaitError || error instanceof TerminalError
+    if (!waits) return { type: 'backoff', error }
+    const latest = this.#context.resources.command({ kind: cr.kind, ...cr.metadata }) ?? cr
+    const ms = error instanceof WaitError && error.silent ? SETTLING_MS : RETRY_MS
+    if (!(error instanceof WaitError && error.silent)) {
+      try {
+        await this.#write(descriptor, latest, commandStatus(latest), ['Unknown', error.code, error.message])
+      } catch (failure) {
+        return { type: 'backoff', error: failure }
+      }
+    }
+    return { type: 'after', ms, reason: error.code, lane: 'poll' }
+  }
+
+  async #run(descriptor: CommandDescriptor, fresh: CommandResource): Promise<Outcome> {
+    const begun = commandStatus(fresh).targets === undefined ? await this.#begin(descriptor, fresh) : fresh
+    if (isFinished(commandStatus(begun))) return await this.#afterwards(descriptor, begun)
+    const session = openSession(this.#context, begun)
+    const steps = descriptor.steps(begun.spec)
+    let cr = begun
+    let targets = this.#recovered(cr)
+    for (;;) {
+      const next = nextOf(targets, steps, this.#context.clock.now())
+      if (next.type === 'finished') return await this.#finish(descriptor, cr, targets)
+      if (next.type === 'wait') {
+        await this.#write(descriptor, cr, { ...commandStatus(cr), targets: [...targets] })
+        return { type: 'after', ms: next.ms, reason: 'the pause between two actions', lane: 'edit' }
+      }
+      const { id, step } = next
+      const at = { id, action: step.action }
+      if (session.blocked() !== undefined) openSession(this.#context, cr)
+      const marked = withResult(targets, at, (action) => sent(action, this.#context.clock.now()))
+      cr = await this.#write(
+        descriptor,
+        cr,
+        { ...commandStatus(cr), targets: [...marked] },
+        this.#running(marked, step),
+      )
+      this.#forget(cr)
+      const result = await this.#send(session, descriptor, id, step)
+      this.#answers.set(answerKey(cr, at), result)
+      targets = withResult(marked, at, (action) => ended(action, result, this.#context.clock.now()))
+      if (result.state === 'Pending') {
+        await this.#write(descriptor, cr, { ...commandStatus(cr), targets: [...targets] })
+        this.#forget(cr)
+        return { type: 'after', ms: RETRY_MS, reason: 'the API could not be reached', lane: 'poll' }
+      }
+    }
+  }
+
+  /** Settles whom the command means, before anything is sent; with nobody to send to, it is over. */
+  async #begin(descriptor: CommandDescriptor, cr: CommandResource): Promise<CommandResource> {
+    const { clock } = this.#context
+    const chosen = this.#withAccount(descriptor, cr)
+    const session = openSession(this.#context, chosen)
+    const account = shortName(session.account)
+    const mirroring = this.#awaitMirror(descriptor, cr, session)
+    const targets = targetsOf(descriptor, cr.spec, account, this.#candidates(descriptor, cr))
+    const base = { account, startedAt: time(clock.now()) }
+    if (targets.length === 0 || targets.length > MAX_TARGETS) {
+      const over = { ...base, finishedAt: time(clock.now()), total: 0, done: 0, targets: [] }
+      return await this.#conclude(descriptor, cr, over, nobody(targets.length, mirroring, account))
+    }
+    const status = { ...base, total: targets.length, done: 0, targets: [...targets] }
+    const [step] = descriptor.steps(cr.spec)
+    if (step === undefined) throw new Error('a command has at least one step')
+    const said = this.#running(targets, step)
+    const written = await this.#write(descriptor, cr, status, said)
+    this.#context.events.record(written, { type: 'Normal', reason: said[1], message: said[2] })
+    return written
+  }
+
+  /** One that is named by reference is in the account that shows it, where the spec names none. */
+  #withAccount(descriptor: CommandDescriptor, cr: CommandResource): CommandResource {
+    const { sessionRef } = cr.spec.target
+    if (cr.spec.accountRef !== undefined || sessionRef === undefined) return cr
+    const { resources } = this.#context
+    const { namespace } = cr.metadata
+    const object = resources.mirrored({ kind: descriptor.mirror, namespace, name: sessionRef.name })
+    const holder = object === undefined ? undefined : resources.mirrorHolder(object)
+    if (holder === undefined) return cr
+    const kind = holder.kind === 'Account' ? 'Account' : 'ClusterAccount'
+    return { ...cr, spec: { ...cr.spec, accountRef: { kind, name: holder.metadata.name } } }
+  }
+
+  /** @returns whether the account mirrors at all. @throws WaitError while it does and has not listed yet. */
+  #awaitMirror(descriptor: CommandDescriptor, cr: CommandResource, session: AccountSession): boolean {
+    const account = this.#accountOf(cr, session)
+    if (account === undefined || this.#mirrorOf(descriptor).settings(account.spec)?.enabled !== true) return false
+    if (cr.spec.target.id === undefined && !this.#context.isSettled(descriptor.mirror, account)) {
+      throw new WaitError(reasons.AccountNotReady, 'the sessions of the account are being listed', SETTLING_MS, true)
+    }
+    return true
+  }
+
+  async #send(session: AccountSession, descriptor: CommandDescriptor, id: string, step: CommandStep): Promise<Result> {
+    try {
+      await session.calls.command(descriptor.collection, id, step.command)
+      return { state: 'Done' }
+    } catch (error) {
+      if (isAccountTrouble(error)) session.reportTrouble(error)
+      // What is no failed call is a bug; whether the request went out is as open as after a crash.
+      return error instanceof ApiError ? resultOf(error) : { state: 'Unknown', message: 'an error inside Culvert' }
+    }
+  }
+
+  /** The stored targets, with what was about to be sent and has no answer as unknown. */
+  #recovered(cr: CommandResource): readonly Target[] {
+    const answered = (id: string, action: string) => this.#answers.get(answerKey(cr, { id, action }))
+    return withoutSent(commandStatus(cr).targets ?? [], answered, this.#context.clock.now())
+  }
+
+  async #finish(descriptor: CommandDescriptor, cr: CommandResource, targets: readonly Target[]): Promise<Outcome> {
+    const status = { ...commandStatus(cr), targets: [...targets], finishedAt: time(this.#context.clock.now()) }
+    const all = countDone(targets) === targets.length
+    const said: Said = all
+      ? ['True', reasons.AllDone, summary(targets)]
+      : ['False', reasons.SomeNotDone, `${summary(targets)}: status.targets says why`]
+    const finished = await this.#conclude(descriptor, cr, { ...status, done: countDone(targets) }, said)
+    this.#forget(cr)
+    return await this.#afterwards(descriptor, finished)
+  }
+
+  async #conclude(descriptor: CommandDescriptor, cr: CommandResource, status: CommandStatus, said: Said) {
+    const written = await this.#write(descriptor, cr, status, said)
+    const [complete, reason, message] = said
+    this.#context.events.record(written, { type: complete === 'True' ? 'Normal' : 'Warning', reason, message })
+    return written
+  }
+
+  /** Nothing is sent any more: under which ids targets came back, and when the CR goes. */
+  async #afterwards(descriptor: CommandDescriptor, cr: CommandResource): Promise<Outcome> {
+    const { clock, kube } = this.#context
+    const status = commandStatus(cr)
+    const now = clock.now()
+    const finishedAt = Date.parse(status.finishedAt ?? time(now))
+    const { ttlAfterFinished } = cr.spec
+    const leftMs = ttlAfterFinished === undefined ? undefined : finishedAt + durationMs(ttlAfterFinished) - now
+    if (leftMs !== undefined && leftMs <= 0) {
+      const { namespace, name, uid } = cr.metadata
+      await kube.delete(resourceTypeOf(descriptor), { namespace, name }, { uid })
+      return done
+    }
+    const before = status.targets ?? []
+    const lookUntil = finishedAt + this.#comeBackMs(descriptor, cr)
+    if (now < lookUntil && isAwaiting(descriptor, cr.spec, before)) {
+      const targets = withSuccessors(descriptor, cr.spec, before, this.#candidates(descriptor, cr, status.account))
+      await this.#write(descriptor, cr, { ...status, targets: [...targets] })
+      if (isAwaiting(descriptor, cr.spec, targets)) {
+        return { type: 'after', ms: Math.min(LOOK_MS, leftMs ?? LOOK_MS), reason: 'coming back', lane: 'drift' }
+      }
+    }
+    return leftMs === undefined ? done : { type: 'after', ms: leftMs, reason: 'ttlAfterFinished', lane: 'drift' }
+  }
+
+  /** How long after its end a command looks for what it renewed; nothing where nothing is mirrored. */
+  #comeBackMs(descriptor: CommandDescriptor, cr: CommandResource): number {
+    const [kind, name] = commandStatus(cr).account?.split('/') ?? []
+    if (name === undefined || (kind !== 'Account' && kind !== 'ClusterAccount')) return 0
+    const account = this.#context.resources.account(accountKey({ kind, name }, cr.metadata.namespace ?? ''))
+    const settings = account === undefined ? undefined : this.#mirrorOf(descriptor).settings(account.spec)
+    if (settings?.enabled !== true) return 0
+    return 2 * durationMs(settings.interval ?? mirrorDefaults.interval) + COME_BACK_MS
+  }
+
+  #candidates(descriptor: CommandDescriptor, cr: CommandResource, account?: string): readonly Candidate[] {
+    const { resources } = this.#context
+    const mirror = this.#mirrorOf(descriptor)
+    return resources.mirroredIn(descriptor.mirror, cr.metadata.namespace ?? '').flatMap((object) => {
+      const candidate = candidateOf(object, resources.mirrorHolder(object), mirror)
+      return candidate === undefined || (account ?? candidate.account) !== candidate.account ? [] : [candidate]
+    })
+  }
+
+  #accountOf(cr: CommandResource, session: AccountSession): AccountResource | undefined {
+    return this.#context.resources.account(accountKey(session.account, cr.metadata.namespace ?? ''))
+  }
+
+  #mirrorOf({ mirror }: CommandDescriptor): MirrorDescriptor {
+    const descriptor = this.#context.kinds.mirrors.find(({ definition }) => definition.kind === mirror)
+    if (descriptor === undefined) throw new Error(`${mirror} is no kind that mirrors`)
+    return descriptor
+  }
+
+  #running(targets: readonly Target[], { action }: CommandStep): Said {
+    return ['Unknown', reasons.CommandRunning, `${action} is under way for ${targets.length} targets`]
+  }
+
+  async #write(
+    descriptor: CommandDescriptor,
+    cr: CommandResource,
+    status: CommandStatus,
+    said?: Said,
+  ): Promise<CommandResource> {
+    const { store, clock } = this.#context
+    const observedGeneration = generationOf(cr)
+    const previous = commandStatus(cr).conditions ?? []
+    const [complete, reason, message] = said ?? []
+    const conditions =
+      complete === undefined || reason === undefined || message === undefined
+        ? previous
+        : stampConditions(
+            [{ type: 'Complete', status: complete, reason, message }],
+            previous,
+            observedGeneration,
+            clock.now(),
+          )
+    return await store.write(resourceTypeOf(descriptor), cr, {
+      ...status,
+      observedGeneration,
+      conditions: [...conditions],
+    })
+  }
+
+  /** What was stored need not be kept. */
+  #forget({ metadata: { uid } }: CommandResource): void {
+    for (const key of this.#answers.keys()) if (key.startsWith(`${uid} `)) this.#answers.delete(key)
+  }
+}
+
+/** The condition Complete. */
+type Said = readonly [status: 'True' | 'False' | 'Unknown', reason: Reason, message: string]
+
+function answerKey(
+  { metadata: { uid } }: CommandResource,
+  { id, action }: { readonly id: string; readonly action: string },
+): string {
+  return `${uid} ${action} ${id}`
+}
+
+/** Why nothing is sent at all. */
+function nobody(count: number, mirroring: boolean, account: string): Said {
+  if (count > MAX_TARGETS) {
+    return [
+      'False',
+      reasons.TooManyTargets,
+      `spec.target means ${count} sessions, and ${MAX_TARGETS} at most go into one command: narrow the selector`,
+    ]
+  }
+  const remedy = mirroring
+    ? 'see `kubectl get tunnelsessions`'
+    : `${account} has no mirrorSessions: enable it, or name an id`
+  return ['False', reasons.NoTarget, `spec.target means no session that ${account} shows here: ${remedy}`]
+}

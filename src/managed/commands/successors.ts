@@ -1,0 +1,66 @@
+import type { CommandDescriptor, CommandSpec, Target } from '../types/command.ts'
+import type { Candidate } from './targets.ts'
+
+/**
+ * The ids under which targets came back, as far as that can be told: for each that was renewed, the only object of its likeness that
+ * appeared since and started later. None where two targets, or two objects, are alike.
+ */
+export function withSuccessors(
+  descriptor: CommandDescriptor,
+  spec: CommandSpec,
+  targets: readonly Target[],
+  candidates: readonly Candidate[],
+): readonly Target[] {
+  const renewing = new Set(
+    descriptor
+      .steps(spec)
+      .filter(({ renews }) => renews)
+      .map(({ action }) => action),
+  )
+  return targets.map((target) => {
+    const since = renewedAt(target, renewing)
+    if (since === undefined || target.newID !== undefined) return target
+    if (targets.filter(({ likeness }) => likeness === target.likeness).length > 1) return target
+    const matches = candidates.filter((candidate) => isSuccessor(descriptor, target, since, targets, candidate))
+    const [only] = matches
+    return only !== undefined && matches.length === 1 ? { ...target, newID: only.id } : target
+  })
+}
+
+/** Whether some target may still be found again. */
+export function isAwaiting(descriptor: CommandDescriptor, spec: CommandSpec, targets: readonly Target[]): boolean {
+  const renewing = new Set(
+    descriptor
+      .steps(spec)
+      .filter(({ renews }) => renews)
+      .map(({ action }) => action),
+  )
+  return targets.some((target) => target.newID === undefined && renewedAt(target, renewing) !== undefined)
+}
+
+/** When the target was told to come back; undefined unless it was, and what it keeps is known. */
+function renewedAt({ likeness, startedAt, actions }: Target, renewing: ReadonlySet<string>): string | undefined {
+  if (likeness === undefined || startedAt === undefined) return undefined
+  return actions.find(({ action, state }) => renewing.has(action) && state === 'Done')?.sentAt
+}
+
+function isSuccessor(
+  descriptor: CommandDescriptor,
+  { likeness, startedAt = '' }: Target,
+  since: string,
+  targets: readonly Target[],
+  { id, object }: Candidate,
+): boolean {
+  const status = object.status ?? {}
+  const began = descriptor.startedAt(status)
+  const shownAt = object.metadata.creationTimestamp
+  return (
+    descriptor.likeness(status) === likeness &&
+    !targets.some((target) => target.id === id || target.newID === id) &&
+    began !== undefined &&
+    Date.parse(began) >= Date.parse(startedAt) &&
+    shownAt !== undefined &&
+    // Kubernetes tells times in whole seconds.
+    Date.parse(shownAt) >= Math.floor(Date.parse(since) / 1000) * 1000
+  )
+}

@@ -1,0 +1,60 @@
+import type { AccountResource } from '../accounts/account-resource.ts'
+import { selects } from '../accounts/label-selector.ts'
+import { isDeleting } from '../cr.ts'
+import { accountOfMirror, type MirroredObject, mirrorName } from '../mirrors/mirrored.ts'
+import type { CommandDescriptor, CommandSpec, Target } from '../types/command.ts'
+import type { MirrorDescriptor } from '../types/mirror.ts'
+
+/** An object that a command may choose, with the account it belongs to. */
+export interface Candidate {
+  readonly object: MirroredObject
+  readonly id: string
+  /** As `Account/name`. */
+  readonly account: string
+}
+
+/**
+ * A mirrored object as a candidate. What people write into it must not aim a command at something else: the id has to be the one
+ * that the name was made from, and the owner an account.
+ */
+export function candidateOf(
+  object: MirroredObject | undefined,
+  holder: AccountResource | undefined,
+  { namePrefix }: MirrorDescriptor,
+): Candidate | undefined {
+  const id = object?.status?.id
+  if (object === undefined || holder === undefined || typeof id !== 'string' || isDeleting(object)) return undefined
+  if (mirrorName(namePrefix, id) !== object.metadata.name) return undefined
+  return { object, id, account: accountOfMirror(holder) }
+}
+
+/** Whom a command means, each once, in a fixed order. */
+export function targetsOf(
+  descriptor: CommandDescriptor,
+  spec: CommandSpec,
+  account: string,
+  candidates: readonly Candidate[],
+): readonly Target[] {
+  const { sessionRef, id, selector } = spec.target
+  const meant = candidates.filter((candidate) => {
+    if (candidate.account !== account) return false
+    if (sessionRef !== undefined) return candidate.object.metadata.name === sessionRef.name
+    if (id !== undefined) return candidate.id === id
+    return selects(selector, candidate.object.metadata.labels ?? {})
+  })
+  const actions = descriptor.steps(spec).map(({ action }) => ({ action, state: 'Pending' as const }))
+  if (id !== undefined && meant.length === 0) return [{ id, actions }]
+  return meant
+    .map(({ id: found, object }) => {
+      const startedAt = descriptor.startedAt(object.status ?? {})
+      const likeness = descriptor.likeness(object.status ?? {})
+      return {
+        id: found,
+        name: object.metadata.name,
+        ...(startedAt === undefined ? {} : { startedAt }),
+        ...(likeness === undefined ? {} : { likeness }),
+        actions,
+      }
+    })
+    .sort((left, right) => (left.id < right.id ? -1 : 1))
+}

@@ -1,0 +1,171 @@
+import { ApiError } from '../../src/api/errors.ts'
+import { tunnelSession } from '../../src/kinds/tunnel-session.ts'
+import { tunnelSessionCommand } from '../../src/kinds/tunnel-session-command.ts'
+import type { KubeClient, KubeObject } from '../../src/kube/types.ts'
+import type { AccountResource } from '../../src/managed/accounts/account-resource.ts'
+import type { CommandResource } from '../../src/managed/commands/command.ts'
+import { CommandReconciler } from '../../src/managed/commands/reconciler.ts'
+import { CommandStore } from '../../src/managed/commands/store.ts'
+import type { AccountSession, Blocked } from '../../src/managed/context.ts'
+import { KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
+import { type MirroredObject, mirrorName, ownerReference } from '../../src/managed/mirrors/mirrored.ts'
+import type { Outcome } from '../../src/runtime/outcome.ts'
+import { FakeClock } from './fake-clock.ts'
+import { ModelKube } from './model-kube.ts'
+import { mirroredAccount, session } from './sessions.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const commands = resourceTypeOf(tunnelSessionCommand)
+const sessions = resourceTypeOf(tunnelSession)
+const kinds = new KindsRegistry([tunnelSession, tunnelSessionCommand])
+
+/** Thrown where a process ends, and never caught by it: what comes after does not happen. */
+export class Death extends Error {}
+
+/** A namespace with mirrored sessions, an API that counts what it is sent, and processes that may die at any instruction that can be seen from outside. */
+export class CommandWorld {
+  readonly clock = new FakeClock()
+  readonly kube = new ModelKube()
+  account: AccountResource = mirroredAccount('default')
+  /** Every POST, as `update ts_1`. */
+  readonly posts: string[] = []
+  /** When each of these was sent, on the test's clock. */
+  readonly postedAt: number[] = []
+  readonly events: string[] = []
+  /** What the API answers to a POST that it would otherwise take. */
+  answer: (post: string) => Error | undefined = () => undefined
+  blocked: Blocked | undefined
+  settled = true
+  /** After so many effects the process dies: before it has the next one, or with its answer lost. */
+  dies: { readonly after: number; readonly when: 'before' | 'after' } | undefined
+  #effects = 0
+  #reconciler: CommandReconciler
+
+  constructor() {
+    this.#reconciler = this.#start()
+  }
+
+  /** A session of the account that the mirror shows. */
+  show(id: string, fields: Fields = {}, labels: Readonly<Record<string, string>> = {}): MirroredObject {
+    const name = mirrorName('ts-', id)
+    const key = { namespace: 'shop', name }
+    this.kube.create(sessions, key, {
+      metadata: {
+        labels: { 'culvert.dev/os': 'linux', ...labels },
+        ownerReferences: [ownerReference(this.account)],
+        creationTimestamp: new Date(this.clock.now()).toISOString(),
+      },
+    })
+    const status = { ...tunnelSession.status(session(id, fields)), account: 'Account/default' }
+    return this.kube.mergePatch<MirroredObject>(sessions, key, { status }, { subresource: 'status' })
+  }
+
+  command(spec: Fields, name = 'now'): void {
+    this.kube.create(commands, { namespace: 'shop', name }, { spec })
+  }
+
+  get(name = 'now'): CommandResource | undefined {
+    return this.kube.get<CommandResource>(commands, { namespace: 'shop', name })
+  }
+
+  /** States of every action, by target: `{ts_1: ['Done', 'Pending']}`. */
+  states(name = 'now'): Readonly<Record<string, readonly string[]>> {
+    const targets = this.get(name)?.status?.targets ?? []
+    return Object.fromEntries(targets.map(({ id, actions }) => [id, actions.map(({ state }) => state)]))
+  }
+
+  complete(name = 'now'): string {
+    const condition = this.get(name)?.status?.conditions?.find(({ type }) => type === 'Complete')
+    return condition === undefined ? '' : `${condition.status} ${condition.reason}`
+  }
+
+  /** One reconcile; undefined when the process died in it, and another was started. */
+  async reconcile(name = 'now'): Promise<Outcome | undefined> {
+    try {
+      const outcome = await this.#reconciler.reconcile({ kind: 'TunnelSessionCommand', namespace: 'shop', name })
+      // A dead process may have caught its own end; it does nothing after it.
+      if (outcome.type !== 'backoff' || !(outcome.error instanceof Death)) return outcome
+    } catch (error) {
+      if (!(error instanceof Death)) throw error
+    }
+    this.dies = undefined
+    this.#reconciler = this.#start()
+    return undefined
+  }
+
+  /** Reconciles as the controller would, until nothing is left to do, at most `times`. */
+  async settle(name = 'now', times = 20): Promise<Outcome> {
+    for (let left = times; left > 0; left--) {
+      const outcome = await this.reconcile(name)
+      if (outcome?.type === 'done') return outcome
+      if (outcome?.type === 'after') await this.clock.advance(outcome.ms)
+    }
+    throw new Error(`not settled: ${JSON.stringify(this.get(name)?.status)}`)
+  }
+
+  /** Ends the process and starts another one, with an empty memory. */
+  restart(): void {
+    this.#reconciler = this.#start()
+  }
+
+  #start(): CommandReconciler {
+    let dead = false
+    const effect = async <T>(act: () => T): Promise<T> => {
+      if (dead) throw new Death()
+      const last = this.dies !== undefined && this.#effects++ >= this.dies.after
+      if (last && this.dies?.when === 'before') {
+        dead = true
+        throw new Death()
+      }
+      const result = act()
+      if (!last) return result
+      dead = true
+      throw new Death()
+    }
+    const kube: Pick<KubeClient, 'get' | 'mergePatch' | 'delete'> = {
+      get: async (type, key) => this.kube.get(type, key),
+      mergePatch: (type, key, patch, options) => effect(() => this.kube.mergePatch(type, key, patch, options)),
+      delete: (type, key, options) => effect(() => this.kube.delete(type, key, options)),
+    }
+    const live = {
+      account: { kind: 'Account', name: 'default' },
+      blocked: () => this.blocked,
+      reportTrouble: () => undefined,
+      calls: {
+        command: (_: unknown, id: string, command: string) =>
+          effect(() => {
+            this.posts.push(`${command} ${id}`)
+            this.postedAt.push(this.clock.now())
+            const refused = this.answer(`${command} ${id}`)
+            if (refused !== undefined) throw refused
+          }),
+      },
+    } as unknown as AccountSession & { readonly cache: object }
+    Object.assign(live, { cache: {} })
+    return new CommandReconciler({
+      kinds,
+      resources: {
+        command: (name) => this.kube.get<CommandResource>(commands, name),
+        account: () => this.account,
+        hasAccount: ({ name, kind }) => kind === 'Account' && name === 'default',
+        mirrored: (name) => this.kube.get<MirroredObject>(sessions, name),
+        mirroredIn: () => this.kube.list<MirroredObject>(sessions).items,
+        mirrorHolder: ({ metadata: { ownerReferences = [] } }: KubeObject) =>
+          ownerReferences.some(({ uid }) => uid === this.account.metadata.uid) ? this.account : undefined,
+      },
+      accounts: { session: () => live },
+      store: new CommandStore({ kube, record: () => undefined }),
+      kube,
+      events: { record: (_, { reason }) => this.events.push(reason) },
+      clock: this.clock,
+      isSettled: () => this.settled,
+    })
+  }
+}
+
+/** A refusal as the API words it, with a code of its own. */
+export function refusal(status: number, errorCode: string, message: string): ApiError {
+  const code = status === 404 ? 'NotFound' : status === 409 ? 'Conflict' : 'Invalid'
+  return new ApiError(code, `POST tunnel_sessions: ${message}`, { definite: true, status, errorCode })
+}

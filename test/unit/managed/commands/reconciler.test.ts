@@ -1,0 +1,296 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { ApiError } from '../../../../src/api/errors.ts'
+import { mirrorName } from '../../../../src/managed/mirrors/mirrored.ts'
+import { CommandWorld, refusal } from '../../../builders/command-world.ts'
+import { mirroredAccount } from '../../../builders/sessions.ts'
+
+let world: CommandWorld
+
+beforeEach(() => {
+  world = new CommandWorld()
+})
+
+const all = { selector: {} }
+
+test('a command goes to each target once, and applied for ever it does nothing more', async () => {
+  for (const id of ['ts_1', 'ts_2']) world.show(id)
+  world.command({ action: 'Stop', target: all })
+  await world.settle()
+  expect(world.posts).toEqual(['stop ts_1', 'stop ts_2'])
+  expect([world.complete(), world.states()]).toEqual(['True AllDone', { ts_1: ['Done'], ts_2: ['Done'] }])
+  const { resourceVersion } = world.get()?.metadata ?? {}
+  world.restart()
+  for (let look = 0; look < 3; look++) await world.settle()
+  expect(world.posts).toHaveLength(2)
+  expect(world.get()?.metadata.resourceVersion).toBe(resourceVersion)
+  expect(world.events).toEqual(['CommandRunning', 'AllDone'])
+})
+
+describe('whom it means', () => {
+  test('is settled once: who comes later is left alone', async () => {
+    world.show('ts_1')
+    world.command({ action: 'UpdateAndRestart', target: all })
+    await world.reconcile()
+    world.show('ts_2')
+    await world.settle('now', 100)
+    expect(world.posts).toEqual(['update ts_1', 'restart ts_1'])
+  })
+
+  test('by labels are those who have them', async () => {
+    world.show('ts_1', {}, { 'culvert.dev/region': 'eu' })
+    world.show('ts_2', {}, { 'culvert.dev/region': 'us' })
+    world.command({ action: 'Stop', target: { selector: { matchLabels: { 'culvert.dev/region': 'us' } } } })
+    await world.settle()
+    expect(world.posts).toEqual(['stop ts_2'])
+  })
+
+  test('by reference is that one', async () => {
+    world.show('ts_1')
+    world.show('ts_2')
+    world.command({ action: 'Stop', target: { sessionRef: { name: mirrorName('ts-', 'ts_2') } } })
+    await world.settle()
+    expect(world.posts).toEqual(['stop ts_2'])
+  })
+
+  test('by id need not be mirrored', async () => {
+    world.command({ action: 'Stop', target: { id: 'ts_9' } })
+    await world.settle()
+    expect(world.posts).toEqual(['stop ts_9'])
+  })
+
+  test('waits until the sessions were listed, and then for an account that can be used', async () => {
+    world.settled = false
+    world.command({ action: 'Stop', target: all })
+    expect(await world.reconcile()).toMatchObject({ type: 'after', ms: 1000 })
+    expect(world.complete()).toBe('')
+    world.settled = true
+    world.blocked = { reason: 'AccountNotReady', message: 'the key is refused' }
+    await world.reconcile()
+    expect(world.complete()).toBe('Unknown AccountNotReady')
+    world.blocked = undefined
+    world.show('ts_1')
+    await world.settle()
+    expect(world.complete()).toBe('True AllDone')
+  })
+
+  test('is nobody: the command is over', async () => {
+    world.command({ action: 'Stop', target: { sessionRef: { name: 'ts-none' } } })
+    await world.settle()
+    expect(world.complete()).toBe('False NoTarget')
+    world.show('ts_1')
+    await world.settle()
+    expect(world.posts).toEqual([])
+  })
+
+  test('is too many: nothing is sent', async () => {
+    for (let index = 0; index <= 200; index++) world.show(`ts_${index}`)
+    world.command({ action: 'Stop', target: all })
+    await world.settle()
+    expect([world.complete(), world.posts]).toEqual(['False TooManyTargets', []])
+  })
+
+  test('is never whom somebody wrote into a mirrored session, nor a session that no account shows', async () => {
+    const object = world.show('ts_1')
+    const type = {
+      group: 'culvert.dev',
+      version: 'v1alpha1',
+      plural: 'tunnelsessions',
+      kind: 'TunnelSession',
+      namespaced: true,
+    }
+    world.kube.mergePatch(type, object.metadata, { status: { id: 'ts_other' } }, { subresource: 'status' })
+    const stray = world.show('ts_2')
+    world.kube.mergePatch(type, stray.metadata, { metadata: { ownerReferences: null } })
+    world.command({ action: 'Stop', target: all })
+    await world.settle()
+    expect([world.complete(), world.posts]).toEqual(['False NoTarget', []])
+  })
+})
+
+describe('the answer', () => {
+  const answers = [
+    [refusal(409, 'ERR_5004', 'there is no update'), 'Refused', 'ERR_5004'],
+    [refusal(409, 'ERR_5005', 'update checks are disabled'), 'Refused', 'ERR_5005'],
+    [refusal(409, 'ERR_5006', 'it is already updating itself'), 'Refused', 'ERR_5006'],
+    [refusal(409, 'ERR_5007', 'it has updated itself'), 'Refused', 'ERR_5007'],
+    [refusal(404, 'ERR_3004', 'there is none'), 'Gone', undefined],
+    [new ApiError('Timeout', 'no answer', { definite: false }), 'Unknown', undefined],
+    [new ApiError('ServerError', 'broken', { definite: false, status: 503 }), 'Unknown', undefined],
+  ] as const
+
+  test.each(answers)('%s makes it %s', async (answer, state, code) => {
+    world.show('ts_1')
+    world.answer = () => answer
+    world.command({ action: 'UpdateAndRestart', target: all })
+    await world.settle()
+    expect(world.posts).toEqual(['update ts_1'])
+    expect([world.complete(), world.states()]).toEqual(['False SomeNotDone', { ts_1: [state, 'Skipped'] }])
+    expect(world.get()?.status?.targets?.[0]?.actions[0]).toMatchObject({
+      message: answer.message,
+      ...(code && { code }),
+    })
+  })
+
+  test.each(['RateLimited', 'Network', 'Unauthorized', 'NotLeader'] as const)(
+    '%s, which surely reached no agent, has it tried again',
+    async (code) => {
+      world.show('ts_1')
+      let once = 0
+      world.answer = () => (once++ === 0 ? new ApiError(code, 'not now', { definite: true }) : undefined)
+      world.command({ action: 'Stop', target: all })
+      await world.settle()
+      expect([world.posts.length, world.complete()]).toEqual([2, 'True AllDone'])
+    },
+  )
+
+  test('of one target says nothing of the others', async () => {
+    for (const id of ['ts_1', 'ts_2', 'ts_3']) world.show(id)
+    world.answer = (post) => (post === 'update ts_2' ? refusal(409, 'ERR_5004', 'there is no update') : undefined)
+    world.command({ action: 'UpdateAndRestart', target: all })
+    await world.settle('now', 100)
+    expect(world.states()).toEqual({ ts_1: ['Done', 'Done'], ts_2: ['Refused', 'Skipped'], ts_3: ['Done', 'Done'] })
+    expect(world.get()?.status).toMatchObject({ total: 3, done: 2 })
+  })
+})
+
+test('a restart comes at least ten seconds after the end of the update, also after a crash in between', async () => {
+  for (const id of ['ts_1', 'ts_2']) world.show(id)
+  world.command({ action: 'UpdateAndRestart', target: all })
+  await world.reconcile()
+  await world.clock.advance(4_000)
+  world.restart()
+  await world.settle('now', 100)
+  expect(world.posts).toEqual(['update ts_1', 'update ts_2', 'restart ts_1', 'restart ts_2'])
+  const [update = 0, , restart = 0] = world.postedAt
+  expect(restart - update).toBeGreaterThanOrEqual(10_000)
+  expect(restart - update).toBeLessThan(12_000)
+})
+
+/** Every request of this command, and every write of Kubernetes around them. */
+const LONGEST = 16
+
+describe.each(['before', 'after'] as const)('a process that dies %s an effect', (when) => {
+  test.each(Array.from({ length: LONGEST }, (_, after) => after))(
+    'number %i: no request is sent twice, and what may have been sent is Unknown',
+    async (after) => {
+      for (const id of ['ts_1', 'ts_2']) world.show(id)
+      world.command({ action: 'UpdateAndRestart', target: all })
+      world.dies = { after, when }
+      await world.settle('now', 100)
+      expect(new Set(world.posts).size).toBe(world.posts.length)
+      for (const [id, [update, restart]] of Object.entries(world.states())) {
+        const posted = [`update ${id}`, `restart ${id}`].map((post) => world.posts.includes(post))
+        if (update === 'Done') expect(posted[0]).toBe(true)
+        if (update === 'Unknown') expect(restart).toBe('Skipped')
+        if (restart === 'Skipped') expect(posted[1]).toBe(false)
+        expect([update, restart]).not.toContain('Sent')
+        expect([update, restart]).not.toContain('Pending')
+      }
+    },
+  )
+})
+
+test('somebody who writes into the command while a request is under way takes nothing from it', async () => {
+  for (const id of ['ts_1', 'ts_2']) world.show(id)
+  const type = {
+    group: 'culvert.dev',
+    version: 'v1alpha1',
+    plural: 'tunnelsessioncommands',
+    kind: 'TunnelSessionCommand',
+    namespaced: true,
+  }
+  world.answer = (post) => {
+    world.kube.mergePatch(type, { namespace: 'shop', name: 'now' }, { metadata: { annotations: { seen: post } } })
+    return undefined
+  }
+  world.command({ action: 'Stop', target: all })
+  await world.settle()
+  expect([world.posts, world.complete()]).toEqual([['stop ts_1', 'stop ts_2'], 'True AllDone'])
+})
+
+test('where another process took the targets over, nothing more is sent', async () => {
+  for (const id of ['ts_1', 'ts_2']) world.show(id)
+  const type = {
+    group: 'culvert.dev',
+    version: 'v1alpha1',
+    plural: 'tunnelsessioncommands',
+    kind: 'TunnelSessionCommand',
+    namespaced: true,
+  }
+  world.answer = () => {
+    const targets = world.get()?.status?.targets?.map((each) => {
+      return { ...each, actions: each.actions.map((action) => ({ ...action, state: 'Unknown' })) }
+    })
+    world.kube.mergePatch(type, { namespace: 'shop', name: 'now' }, { status: { targets } }, { subresource: 'status' })
+    return undefined
+  }
+  world.command({ action: 'Stop', target: all })
+  expect(await world.reconcile()).toMatchObject({ type: 'backoff' })
+  await world.settle()
+  expect([world.posts, world.states()]).toEqual([['stop ts_1'], { ts_1: ['Unknown'], ts_2: ['Unknown'] }])
+})
+
+describe('the session after a restart', () => {
+  const restarted = async (): Promise<void> => {
+    world.command({ action: 'Restart', target: { id: 'ts_1' } })
+    await world.reconcile()
+    await world.clock.advance(2000)
+  }
+  const newID = () => world.get()?.status?.targets?.[0]?.newID
+
+  test('is the only one that appeared since and is alike', async () => {
+    world.show('ts_1')
+    world.show('ts_twin', { started_at: '2026-01-02T00:00:00Z' })
+    await world.clock.advance(60_000)
+    await restarted()
+    expect(newID()).toBeUndefined()
+    world.show('ts_other', { ip: '198.51.100.8', started_at: '2026-01-03T00:00:00Z' })
+    world.show('ts_new', { started_at: '2026-01-03T00:00:00Z' })
+    await world.reconcile()
+    expect(newID()).toBe('ts_new')
+  })
+
+  test('is not told where two are alike', async () => {
+    world.show('ts_1')
+    await restarted()
+    world.show('ts_a', { started_at: '2026-01-03T00:00:00Z' })
+    world.show('ts_b', { started_at: '2026-01-03T00:00:00Z' })
+    await world.settle('now', 200)
+    expect(newID()).toBeUndefined()
+  })
+
+  test('is not looked for where sessions are not mirrored', async () => {
+    world.show('ts_1')
+    world.account = mirroredAccount('default', { mirrorSessions: { enabled: false } })
+    world.command({ action: 'Restart', target: { id: 'ts_1' } })
+    expect(await world.settle('now', 1)).toEqual({ type: 'done' })
+  })
+})
+
+test('a command goes when its time after the end is over, and not before', async () => {
+  world.show('ts_1')
+  world.command({ action: 'Stop', target: all, ttlAfterFinished: '10m' })
+  expect(await world.reconcile()).toMatchObject({ type: 'after', ms: 600_000 })
+  await world.clock.advance(599_999)
+  expect(await world.reconcile()).toMatchObject({ type: 'after', ms: 1 })
+  await world.clock.advance(1)
+  await world.reconcile()
+  expect(world.get()).toBeUndefined()
+})
+
+test('a paused command sends nothing', async () => {
+  world.show('ts_1')
+  world.kube.create(
+    {
+      group: 'culvert.dev',
+      version: 'v1alpha1',
+      plural: 'tunnelsessioncommands',
+      kind: 'TunnelSessionCommand',
+      namespaced: true,
+    },
+    { namespace: 'shop', name: 'now' },
+    { spec: { action: 'Stop', target: all }, metadata: { annotations: { 'culvert.dev/paused': 'true' } } },
+  )
+  await world.settle()
+  expect(world.posts).toEqual([])
+})
