@@ -51,8 +51,10 @@ async function standstill(world: World, subjects: readonly Manifest[], gate: Gat
     return left.filter((_, index) => conditionOf(crs[index], 'Ready')?.status !== 'True').map(({ name }) => name)
   }
   const look = async () => {
+    if ((await moving(await gate.reached())).length > 0) return undefined
+    // A write that has just made a CR Ready may be on its way through the gate still, with its answer to be stopped.
     const reached = await gate.reached()
-    return (await moving(reached)).length === 0 ? reached : undefined
+    return (await moving(reached)).length === 0 ? gate.reached() : undefined
   }
   const describe = async () => ({
     moving: await moving(await gate.reached()),
