@@ -42,6 +42,7 @@ function endpoint(field: string, name: string): readonly Edit[] {
 const records = quiet(
   { dns: { endpoint: true } },
   { dns: { endpoint: true, recordTTL: 300 } },
+  { dns: { endpoint: true, recordTTL: 60 } },
   { dns: { endpoint: false } },
   { dns: undefined },
 )
