@@ -1,5 +1,5 @@
 import { allCollections } from '../facts/all.ts'
-import type { RuleFact } from '../facts/facts.ts'
+import type { OperatorSide, RuleFact } from '../facts/facts.ts'
 import { allRules } from '../facts/rules/all.ts'
 import { tunnelSessions } from '../facts/tunnel-sessions.ts'
 import { collectionRows } from './collection-rows.ts'
@@ -31,22 +31,38 @@ function ruleRow({ id, statement, source, due, operatorDue = due, operator = { t
   return { id, statement, source, due, operatorDue, emulator: [`contract/* > ${statement}*`], operator }
 }
 
-/** Sessions are read and told what to do; no kind of the operator does either yet. */
+/** Sessions are read and told what to do. */
 function sessionRows(): readonly CoverageRow[] {
   const { path, source, due, operatorDue, listKey, idPrefix } = tunnelSessions
-  const row = (id: string, statement: string, title: string): CoverageRow => {
+  const row = (id: string, statement: string, title: string, operator: OperatorSide): CoverageRow => {
     const emulator = [`contract/tunnel-sessions.test.ts > ${title}`]
-    return { id, statement, source, due, operatorDue, emulator, operator: { tests: [] } }
+    return { id, statement, source, due, operatorDue, emulator, operator }
   }
+  const cluster = (title: string): string => `cluster/tunnel-sessions.test.ts > ${title}`
   const shows = 'a session has every field of the contract, in its list as by its id'
+  const mirrored = cluster(
+    'online sessions show with every field of the contract, and what is edited or deleted by hand is put back',
+  )
+  const inStatus = 'unit/managed/mirrors/plan.test.ts > every field of the contract is in the status'
   return [
-    row(`${path}, GET one`, 'answers 200 with the session', shows),
-    row(`${path}, GET all`, `answers 200 with the list under ${listKey}`, shows),
-    row(`${path}, id`, `begins with ${idPrefix}`, shows),
-    row(`${path}, document`, 'is described in the OpenAPI document', 'every answer about sessions is as documented'),
-    ...tunnelSessions.fields.map(({ name }) => row(`${path}.${name}`, 'is in every response', shows)),
-    ...tunnelSessions.commands.map(({ id, path: command, statement }) =>
-      row(id, statement, `${command}: ${statement}`),
-    ),
+    row(`${path}, GET one`, 'answers 200 with the session', shows, { serverOnly: 'the operator lists sessions' }),
+    row(`${path}, GET all`, `answers 200 with the list under ${listKey}`, shows, { tests: [mirrored] }),
+    row(`${path}, id`, `begins with ${idPrefix}`, shows, { serverOnly: 'the operator takes ids as they come' }),
+    row(`${path}, document`, 'is described in the OpenAPI document', 'every answer about sessions is as documented', {
+      serverOnly: 'the document is the emulator’s',
+    }),
+    ...tunnelSessions.fields.map(({ name }) => {
+      return row(`${path}.${name}`, 'is in every response', shows, { tests: [inStatus, mirrored] })
+    }),
+    ...tunnelSessions.commands.map(({ id, path: command, statement }) => {
+      return row(id, statement, `${command}: ${statement}`, { tests: [cluster(COMMANDS[command] ?? '')] })
+    }),
   ]
+}
+
+/** By the path of a command, the test in which the operator has an agent do it. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  restart: 'a session that ends goes, a restarted agent shows under its new id, and switched off all of them go',
+  stop: 'a session that ends goes, a restarted agent shows under its new id, and switched off all of them go',
+  update: 'an agent that is updated and restarted runs the new version: the restart comes ten seconds later',
 }

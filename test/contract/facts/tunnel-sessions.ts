@@ -23,7 +23,7 @@ export const tunnelSessions: {
   path: 'tunnel_sessions',
   source: 'management-api.md § Tunnel sessions',
   due: 'now',
-  operatorDue: 'later',
+  operatorDue: 'now',
   listKey: 'tunnel_sessions',
   idPrefix: 'ts_',
   fields: [

@@ -1,11 +1,23 @@
 import type { RuleFact } from '../facts.ts'
-import { serverOnly } from './operator-side.ts'
+import { heldBy, serverOnly } from './operator-side.ts'
 
 const sessions = 'management-api.md § Tunnel sessions'
 const endpoints = 'management-api.md § Endpoints'
 const behaviour = 'api-decisions.md § Behaviour'
 const settled = 'api-decisions.md § Agents and tunnel sessions in the emulator'
 const noOperator = serverOnly("agents are connected through the admin surface, which is the emulator's own")
+
+const cluster = (title: string): string => `cluster/tunnel-sessions.test.ts > ${title}`
+const CLUSTER = {
+  shown: cluster(
+    'online sessions show with every field of the contract, and what is edited or deleted by hand is put back',
+  ),
+  ends: cluster('a session that ends goes, a restarted agent shows under its new id, and switched off all of them go'),
+  counts: cluster('three hundred sessions are two writes each, and a tenth of them replaced is that tenth and pages'),
+  four: cluster('an update that fails is told apart by what the API says, in each of the four cases'),
+  refused: cluster('what cannot be restarted says so, what is gone is Gone, and applied again nothing is repeated'),
+  updated: cluster('an agent that is updated and restarted runs the new version: the restart comes ten seconds later'),
+} as const
 
 /** Tunnel sessions, the commands to their agents, and the agents that the emulator plays. */
 export const tunnelSessionRules: readonly RuleFact[] = [
@@ -14,14 +26,17 @@ export const tunnelSessionRules: readonly RuleFact[] = [
     statement: 'only online sessions are listed, newest first and in pages',
     source: sessions,
     due: 'now',
-    operatorDue: 'later',
+    operator: heldBy(CLUSTER.ends, CLUSTER.counts),
   },
   {
     id: 'sessions.read-only',
     statement: 'a session cannot be created, changed or deleted by a request',
     source: endpoints,
     due: 'now',
-    operatorDue: 'later',
+    operator: heldBy(
+      CLUSTER.shown,
+      'unit/managed/mirrors/reconciler.test.ts > what is deleted by hand is made again with the next list',
+    ),
     refusal: { status: 405 },
   },
   {
@@ -37,7 +52,10 @@ export const tunnelSessionRules: readonly RuleFact[] = [
     statement: 'a command to a session that is unknown or gone is a 404',
     source: behaviour,
     due: 'now',
-    operatorDue: 'later',
+    operator: heldBy(
+      CLUSTER.refused,
+      'unit/managed/commands/reconciler.test.ts > the answer > ApiError: POST tunnel_sessions: there is none makes it Gone',
+    ),
     refusal: { status: 404 },
   },
   {
@@ -45,7 +63,9 @@ export const tunnelSessionRules: readonly RuleFact[] = [
     statement: 'a command takes an empty JSON object',
     source: endpoints,
     due: 'now',
-    operatorDue: 'later',
+    operator: heldBy(
+      'unit/api/client.test.ts > a command > is one POST of an empty JSON object below the object, answered without a body',
+    ),
     refusal: { status: 400 },
   },
   {
@@ -53,14 +73,17 @@ export const tunnelSessionRules: readonly RuleFact[] = [
     statement: 'a restarted agent has a new session id',
     source: sessions,
     due: 'now',
-    operatorDue: 'later',
+    operator: heldBy(
+      CLUSTER.ends,
+      'unit/managed/commands/reconciler.test.ts > the session after a restart > is the only one that appeared since and is alike',
+    ),
   },
   {
     id: 'sessions.restart-windows',
     statement: 'restart is refused on windows',
     source: behaviour,
     due: 'now',
-    operatorDue: 'later',
+    operator: heldBy(CLUSTER.refused),
     refusal: { status: 409 },
   },
   {
@@ -68,14 +91,17 @@ export const tunnelSessionRules: readonly RuleFact[] = [
     statement: 'a restart less than 10 s after an update brings the old version back',
     source: behaviour,
     due: 'now',
-    operatorDue: 'later',
+    operator: heldBy(
+      CLUSTER.updated,
+      'unit/managed/commands/reconciler.test.ts > a restart comes at least ten seconds after the end of the update, also after a crash in between',
+    ),
   },
   {
     id: 'sessions.update-refused',
     statement: 'an agent update fails with a code of its own in each of the four cases',
     source: behaviour,
     due: 'now',
-    operatorDue: 'later',
+    operator: heldBy(CLUSTER.four),
     refusal: { status: 409 },
   },
   {
@@ -83,14 +109,14 @@ export const tunnelSessionRules: readonly RuleFact[] = [
     statement: 'an update goes to the latest version of the same major version and to no other major version',
     source: endpoints,
     due: 'now',
-    operatorDue: 'later',
+    operator: heldBy(CLUSTER.updated),
   },
   {
     id: 'sessions.ssh',
     statement: 'a session through the SSH gateway can be stopped, and neither restarted nor updated',
     source: settled,
     due: 'now',
-    operatorDue: 'later',
+    operator: serverOnly('the operator sends what it is told to, and shows the refusal as that of any session'),
     refusal: { status: 409 },
   },
   {

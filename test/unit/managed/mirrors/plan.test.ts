@@ -6,6 +6,7 @@ import { type MirroredObject, mirrorName } from '../../../../src/managed/mirrors
 import { type MirrorPlan, type MirrorView, planMirror } from '../../../../src/managed/mirrors/plan.ts'
 import { applyMergePatch } from '../../../builders/merge-patch.ts'
 import { mirroredAccount, session } from '../../../builders/sessions.ts'
+import { tunnelSessions } from '../../../contract/facts/tunnel-sessions.ts'
 
 const account = mirroredAccount('default')
 
@@ -101,7 +102,16 @@ test('a changed session is one write, of what changed alone', () => {
   expect(Object.keys(update[0]?.status ?? {})).toEqual(['agentVersion'])
 })
 
-test('the status has every field of the contract', () => {
+test('every field of the contract is in the status', () => {
+  const status = tunnelSession.status(session('ts_1'))
+  const names = tunnelSessions.fields.map(({ name }) =>
+    name.replaceAll(/_(.)/g, (_, next: string) => next.toUpperCase()),
+  )
+  expect(Object.keys(status).sort()).toEqual(names.sort())
+  expect(Object.values(status)).not.toContain(undefined)
+})
+
+test('a session shows as the API has it', () => {
   const [made] = planMirror(view([session('ts_1')], [])).create
   expect(made?.status).toEqual({
     account: 'Account/default',
