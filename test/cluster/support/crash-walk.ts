@@ -14,7 +14,9 @@ export type GateMaker = (world: World, subjects: readonly Manifest[], proxy: Kub
  */
 export async function killsAt(cases: readonly SpecCase[], gateOf: GateMaker): Promise<number> {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
-  await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath] })
+  // A request that is stopped holds its worker: with fewer than CRs, the others would not come to the gate.
+  const workers = String(2 * cases.length)
+  await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath, '--workers', workers] })
   await applyNeeds(world, cases, ['a'])
   await world.operator.stop()
   const subjects = subjectsOf(cases, 'a')
