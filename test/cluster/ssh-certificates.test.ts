@@ -80,13 +80,14 @@ test('another public key in the Secret issues another certificate, and a private
   expect(world.writes(mark)).toEqual([])
 })
 
-test('a certificate that expires is no longer Ready from that moment on, and nothing is written to the API', async () => {
+test('a certificate that ends when its spec says is no longer Ready from that moment on, and nothing is written to the API', async () => {
   await using world = await withAuthority()
-  await world.apply('SSHUserCertificate', 'alice', { ...alice, validFor: '4s' })
+  const validUntil = new Date(Date.now() + 6000).toISOString()
+  await world.apply('SSHUserCertificate', 'alice', { ...alice, validUntil })
   await world.until('SSHUserCertificate', 'alice', 'was issued', ({ status }) => status?.certificate !== undefined)
   const mark = world.mark()
   const expired = await world.reason('SSHUserCertificate', 'alice', 'Ready', 'Expired')
-  expect(expired.message).toContain('set another validFor')
+  expect(expired.message).toContain('set a later validUntil')
   expect(conditionOf(await world.get('SSHUserCertificate', 'alice'), 'Stalled')?.status).toBe('True')
   expect(world.writes(mark)).toEqual([])
 

@@ -121,6 +121,12 @@ const certificates = (['SSHUserCertificate', 'SSHHostCertificate'] as const).fla
     { validAfter: '2026-01-01T00:00:00Z', renewBefore: '1h' },
     'renewBefore goes without validAfter and validUntil',
   ),
+  row(
+    kind,
+    'renewed when it has expired',
+    { validAfter: undefined, renewBefore: '0s' },
+    'renewBefore must be from 1s to 87600h: write',
+  ),
   row(kind, 'for no time', { validFor: '0s' }, 'validFor must be from 1s to 87600h: write'),
   row(kind, 'for longer than ten years', { validFor: '87601h' }, 'validFor must be from 1s to 87600h: write'),
   row(
@@ -145,6 +151,12 @@ const tokens = (['APIKey', 'TunnelCredential'] as const).flatMap((kind) => [
     'with tokens that work on for longer than they are used',
     { rotation: { interval: '1h', overlap: '60m' } },
     'overlap has to be less than interval: shorten',
+  ),
+  row(
+    kind,
+    'with tokens that work on for ever',
+    { rotation: { interval: '87600h', overlap: '87601h' } },
+    'overlap must be from 0s to 87600h: write',
   ),
 ])
 

@@ -163,7 +163,7 @@ test('the key that an Account works with is deleted only when the API has taken 
   world.kill()
 })
 
-test('the key of an Account that looks away, or works with another one of the same owner, decides what stays', async () => {
+test('the key of an Account that is paused stays, since it goes on working with it, and an Event says so once', async () => {
   const { world, watch } = await selfRotating()
   const first = watch.opened
   world.patchAccount({ metadata: { annotations: { 'culvert.dev/paused': 'true' } } })

@@ -25,7 +25,7 @@ describe('a rotated token', () => {
     ['APIKey', 'api_keys'],
     ['TunnelCredential', 'credentials'],
   ])(
-    'of a %s is issued anew a hundred times, and works at every moment',
+    'of the kind %s is issued anew a hundred times, and works at every moment',
     async (kind, path) => {
       const world = ModelWorld.start()
       const watch = watched(world, path)
