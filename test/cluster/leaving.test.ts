@@ -199,6 +199,9 @@ test('a release that is killed in the middle is finished by the next one', async
   hold.remove()
   const heldBetween = (await world.list('APIKey')).filter(isHeld)
   expect(heldBetween).toHaveLength(2)
+  const stoppedAt = hold.requests[0]?.path.split('/').at(-1) ?? ''
+  expect(heldBetween.map(({ metadata }) => metadata.name)).toContain(stoppedAt)
+  expect((await outputs(world)).get(`Secret/${stoppedAt}`)?.metadata.ownerReferences ?? []).toEqual([])
   const { code, lines } = await released(world, scope)
   expect(code, lines.join('\n')).toBe(0)
   expect((await world.list('APIKey')).filter(isHeld)).toEqual([])
