@@ -6,6 +6,7 @@ import { type CustomResource, isDeleting, nameOf, type ResourceName, statusOf } 
 import { equalJSON } from './equal.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import type { Memories } from './memory.ts'
+import { RESERVED_FOR } from './names.ts'
 import { namedTargets } from './references.ts'
 import type { NamespacedName, ResourceStore, Watches } from './resource-store.ts'
 import type { InputSource } from './types/common.ts'
@@ -124,9 +125,14 @@ function onSecret(options: WakeupOptions, event: ObjectEvent<KubeObject>): void 
 function onInput({ store, wake }: WakeupOptions, source: InputSource, event: ObjectEvent<KubeObject>): void {
   if (isSameVersion(event)) return
   const name = namespacedName(event.object)
-  for (const cr of [...store.readersOf(source, name), ...store.writersOf(source, event.object)]) {
-    wake.managed(nameOf(cr), 'edit')
-  }
+  const writers = isReservation(event) ? [] : store.writersOf(source, event.object)
+  for (const cr of [...store.readersOf(source, name), ...writers]) wake.managed(nameOf(cr), 'edit')
+}
+
+/** Our own mark before a create: woken by it, a resource whose create is refused would be tried again at once, for ever. */
+function isReservation({ object, previous }: ObjectEvent<KubeObject>): boolean {
+  const reservedFor = object.metadata.annotations?.[RESERVED_FOR]
+  return reservedFor !== undefined && reservedFor !== previous?.metadata.annotations?.[RESERVED_FOR]
 }
 
 function isSameVersion({ object, type, previous }: ObjectEvent<KubeObject>): boolean {

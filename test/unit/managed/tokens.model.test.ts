@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { reportedOrphans } from '../../builders/model-story.ts'
+import { ModelWorld } from '../../builders/model-world.ts'
 import { liveWithTokens, type Step, tokenReports, tokenStories } from '../../builders/token-story.ts'
 
 /** Stories that once ended badly. */
@@ -83,3 +84,14 @@ test('whatever gets lost, dies or interferes, at rest there is one object for ea
     { numRuns: 150, seed: 20_261_121, examples: regressions.map((story) => [story]) },
   )
 }, 120_000)
+
+test('a create that is refused is not sent again and again for the Secret that was reserved for it', async () => {
+  const world = ModelWorld.start()
+  await world.clock.advance(1000)
+  world.apiFaults.push(...Array.from({ length: 100 }, () => 'refused' as const))
+  world.apply('APIKey', 'ci', {})
+  await world.clock.advance(60_000)
+  // Once more for the Secret that was made, then slowly.
+  expect(world.writes.filter((write) => write === 'POST api_keys').length).toBeLessThanOrEqual(2)
+  world.kill()
+})
