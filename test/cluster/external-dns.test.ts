@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { KubeObject, ResourceType } from '../../src/kube/types.ts'
+import { KubeProxy } from '../builders/kube-proxy.ts'
 import type { ControlPlane } from '../controlplane/control-plane.ts'
 import { startOwnCluster } from './support/own-cluster.ts'
 import { until } from './support/wait.ts'
@@ -186,6 +187,26 @@ test('the DNSEndpoint of somebody else is refused and left alone, and once it is
   await world.kube.delete(type, key)
   await inPlace(world, 'ReservedDomain', 'shop')
   expect((await endpointNamed(world, 'shop'))?.metadata.uid).not.toBe(foreign.metadata.uid)
+})
+
+test('an operator that may not touch DNSEndpoints says so where one is asked for, and is none the worse where none is', async () => {
+  await installCRD()
+  await using proxy = await KubeProxy.start(cluster.kubeconfigPath)
+  const forbidden = proxy.intercept(({ path }) => {
+    return path.includes('/dnsendpoints') ? { type: 'answer', status: 403, reason: 'Forbidden' } : undefined
+  })
+  const flags = ['--kubeconfig', proxy.kubeconfigPath]
+  await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, flags })
+  await world.apply('ReservedDomain', 'plain', { domain: 'plain.example.com' })
+  await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
+  const { message } = await world.reason('ReservedDomain', 'shop', 'DNSEndpointReady', 'KubernetesError')
+  expect(message).toContain('DNSEndpoint shop')
+  await world.ready('ReservedDomain', 'shop')
+  const plain = await world.ready('ReservedDomain', 'plain')
+  expect(conditionOf(plain, 'DNSEndpointReady')).toBeUndefined()
+  forbidden.remove()
+  await world.annotate('ReservedDomain', 'shop', { 'culvert.dev/reconcile-requested-at': 'now' })
+  await inPlace(world, 'ReservedDomain', 'shop')
 })
 
 test('the records go with the field that asks for them, also when that goes while nobody looks and the status with it', async () => {
