@@ -7,6 +7,7 @@ import { caPem, partnerCaPem } from './contract/ca-pem.ts'
 import type { ApiFault } from './model-account-client.ts'
 import type { KubeFault } from './model-kube-client.ts'
 import { INSTALLATION, times } from './model-operator.ts'
+import { suffer } from './model-trouble.ts'
 import { ModelWorld } from './model-world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -167,15 +168,9 @@ async function act(world: ModelWorld, what: Step): Promise<void> {
       return
     }
     case 'crash':
-      world.kill()
-      await world.clock.advance(what.downMs)
-      world.startOperator()
-      return
     case 'api fault':
-      world.apiFaults.push(what.fault)
-      return
     case 'kube fault':
-      world.kubeFaults.push(what.fault)
+      await suffer(world, what)
       return
     case 'drift':
     case 'foreign delete':

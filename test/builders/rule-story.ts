@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { ApiFault } from './model-account-client.ts'
 import type { KubeFault } from './model-kube-client.ts'
+import { suffer } from './model-trouble.ts'
 import { ModelWorld } from './model-world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -106,15 +107,9 @@ async function act(world: ModelWorld, what: Step): Promise<void> {
       else if (world.get('Edge', 'shop') !== undefined) world.delete('Edge', 'shop')
       return
     case 'crash':
-      world.kill()
-      await world.clock.advance(what.downMs)
-      world.startOperator()
-      return
     case 'api fault':
-      world.apiFaults.push(what.fault)
-      return
     case 'kube fault':
-      world.kubeFaults.push(what.fault)
+      await suffer(world, what)
   }
 }
 

@@ -9,6 +9,7 @@ import { OUTPUT_OF } from '../../src/managed/names.ts'
 import type { ApiFault } from './model-account-client.ts'
 import type { KubeFault } from './model-kube-client.ts'
 import { times } from './model-operator.ts'
+import { suffer } from './model-trouble.ts'
 import { ModelWorld } from './model-world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -114,15 +115,9 @@ async function act(world: ModelWorld, what: Step): Promise<void> {
       world.delete(...nameAt(what.subject))
       return
     case 'crash':
-      world.kill()
-      await world.clock.advance(what.downMs)
-      world.startOperator()
-      return
     case 'api fault':
-      world.apiFaults.push(what.fault)
-      return
     case 'kube fault':
-      world.kubeFaults.push(what.fault)
+      await suffer(world, what)
       return
     case 'meddle':
       for (const secret of secretsOf(world, world.get(...nameAt(what.subject)))) meddle(world, secret, what.how)

@@ -4,6 +4,7 @@ import { unresolvedAttempt } from '../../../src/managed/cr.ts'
 import { secretType } from '../../../src/managed/inputs.ts'
 import type { ApiFault } from '../../builders/model-account-client.ts'
 import type { KubeFault } from '../../builders/model-kube-client.ts'
+import { suffer } from '../../builders/model-trouble.ts'
 import { ModelWorld } from '../../builders/model-world.ts'
 import { RotationWatch } from '../../builders/rotation-watch.ts'
 
@@ -44,15 +45,9 @@ const stories: fc.Arbitrary<readonly Step[]> = fc.array(
 async function act(world: ModelWorld, what: Step): Promise<void> {
   switch (what.type) {
     case 'crash':
-      world.kill()
-      await world.clock.advance(what.downMs)
-      world.startOperator()
-      return
     case 'api fault':
-      world.apiFaults.push(what.fault)
-      return
     case 'kube fault':
-      world.kubeFaults.push(what.fault)
+      await suffer(world, what)
       return
     case 'apply':
       world.apply('APIKey', 'ci', SPECS[what.spec] ?? {})
