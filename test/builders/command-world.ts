@@ -21,7 +21,7 @@ const sessions = resourceTypeOf(tunnelSession)
 const kinds = new KindsRegistry([tunnelSession, tunnelSessionCommand])
 
 /** Thrown where a process ends, and never caught by it: what comes after does not happen. */
-export class Death extends Error {}
+class Death extends Error {}
 
 /** A namespace with mirrored sessions, an API that counts what it is sent, and processes that may die at any instruction that can be seen from outside. */
 export class CommandWorld {

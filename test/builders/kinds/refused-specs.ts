@@ -175,7 +175,7 @@ const accounts = ['Account', 'ClusterAccount'].flatMap((kind) => [
   row(
     kind,
     'with sessions listed too often',
-    { mirrorSessions: { enabled: true, namespace: 'a', interval: '0s' } },
+    { mirrorSessions: { enabled: true, interval: '0s', ...(kind === 'ClusterAccount' && { namespace: 'a' }) } },
     'interval must be from 1s to 24h: write it as',
   ),
   row(kind, 'with a CA bundle that is no PEM', { caBundle: 'x' }, 'caBundle holds no certificate: give'),
