@@ -46,6 +46,18 @@ test('a resource that is deleted before it came back from a backup takes its for
   expect(world.account.all()).toEqual([])
 })
 
+test('a finalizer that was taken off is put back, with no other write', async () => {
+  const world = ModelWorld.start()
+  world.apply('Backend', 'web', tunnels('one'))
+  await world.until('Ready', () => isReady(world, 'Backend', 'web'))
+  await world.clock.advance(1000)
+  const before = world.writes.length
+  world.patch('Backend', 'web', { metadata: { finalizers: null } })
+  await world.until('held', () => world.get('Backend', 'web')?.metadata.finalizers?.length === 1)
+  await world.clock.advance(1000)
+  expect(world.writes.slice(before)).toEqual(['PATCH backends/web'])
+})
+
 test('an object that something on the way made twice is gone after the next drift pass', async () => {
   const world = ModelWorld.start()
   world.apiFaults.push('doubled')

@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest'
+import { accompanied } from '../../../src/managed/outputs/companion.ts'
+import type { Verdict } from '../../../src/managed/verdict.ts'
+
+const own = { type: 'DNSReady', status: 'True', reason: 'InSync', message: 'in place' } as const
+const condition = { type: 'DNSEndpointReady', status: 'False', reason: 'CRDNotInstalled', message: 'none' } as const
+const ready = { standing: { type: 'ready', message: 'works' }, conditions: [own] } as const
+const done: Verdict = { ...ready, outcome: { type: 'done' } }
+
+function after(ms: number): Verdict {
+  return { ...ready, outcome: { type: 'after', ms, reason: 'CertificatePending', lane: 'poll' } }
+}
+
+describe('a verdict with what is said of a companion', () => {
+  test('is as it was without one', () => {
+    expect(accompanied(done, {})).toEqual(done)
+  })
+
+  test('has its condition beside those of the kind, and stands as it did', () => {
+    expect(accompanied(done, { condition })).toEqual({ ...done, conditions: [own, condition] })
+  })
+
+  test('asks for a look at the companion where nothing else is due sooner', () => {
+    const look = (verdict: Verdict) => accompanied(verdict, { condition, lookAgainMs: 30_000 }).outcome
+    expect(look(done)).toMatchObject({ type: 'after', ms: 30_000, reason: 'CRDNotInstalled' })
+    expect(look(after(60_000))).toMatchObject({ type: 'after', ms: 30_000 })
+    expect(look(after(5000))).toEqual(after(5000).outcome)
+  })
+})
