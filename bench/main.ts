@@ -1,6 +1,7 @@
 import { run as runPaging } from './emulator-paging.ts'
 import { run as runScale } from './emulator-scale.ts'
 import { run as runOperator } from './operator.ts'
+import { run as runSessions } from './sessions.ts'
 
 /** Runs every bench, one after the other, and prints what each measured beside what it is measured against. */
 interface Row {
@@ -46,4 +47,18 @@ async function operatorRows(): Promise<readonly Row[]> {
   }))
 }
 
-console.table([await pagingRow(), await scaleRow(), ...(await operatorRows())])
+async function sessionsRow(): Promise<Row> {
+  const { count, seconds, floorSeconds, callsFirst, writesFirst, callsNext, writesNext, readySeconds } =
+    await runSessions()
+  return {
+    bench: `operator: ${count} sessions mirrored, as many plain patches`,
+    measured: `${seconds.toFixed(1)} s`,
+    floor: `${floorSeconds.toFixed(1)} s`,
+    ratio: (seconds / floorSeconds).toFixed(2),
+    costs:
+      `${callsFirst} API calls, ${writesFirst} Kubernetes writes; a tenth replaced: ${callsNext} and ${writesNext}; ` +
+      `a policy meanwhile Ready after ${readySeconds.toFixed(1)} s`,
+  }
+}
+
+console.table([await pagingRow(), await scaleRow(), ...(await operatorRows()), await sessionsRow()])

@@ -44,14 +44,7 @@ const CRDS = fileURLToPath(new URL('../crds', import.meta.url))
 
 /** Converges 300 and 1,000 Backends and IPPolicies, each against a real apiserver and an emulator of their own. */
 export async function run({ counts = COUNTS, onResult }: BenchOptions = {}): Promise<readonly ConvergenceResult[]> {
-  await using controlPlane = await startControlPlane({ onProgress: console.error })
-  for (const args of [
-    ['apply', '--server-side', '-f', CRDS],
-    ['wait', '--for=condition=Established', '--timeout=60s', '-f', CRDS],
-  ]) {
-    const { code, stderr } = await controlPlane.kubectl(args)
-    if (code !== 0) throw new Error(`kubectl ${args[0]} failed: ${stderr}`)
-  }
+  await using controlPlane = await startCluster()
   const results: ConvergenceResult[] = []
   for (const count of counts) {
     for (const kind of Object.keys(SPECS)) {
@@ -61,6 +54,19 @@ export async function run({ counts = COUNTS, onResult }: BenchOptions = {}): Pro
     }
   }
   return results
+}
+
+/** A control plane of its own that knows the kinds. */
+export async function startCluster(): Promise<ControlPlane> {
+  const controlPlane = await startControlPlane({ onProgress: console.error })
+  for (const args of [
+    ['apply', '--server-side', '-f', CRDS],
+    ['wait', '--for=condition=Established', '--timeout=60s', '-f', CRDS],
+  ]) {
+    const { code, stderr } = await controlPlane.kubectl(args)
+    if (code !== 0) throw new Error(`kubectl ${args[0]} failed: ${stderr}`)
+  }
+  return controlPlane
 }
 
 async function converge({ kubeconfigPath }: ControlPlane, kind: string, count: number): Promise<ConvergenceResult> {
@@ -100,7 +106,12 @@ async function converge({ kubeconfigPath }: ControlPlane, kind: string, count: n
 }
 
 /** A namespace with an Account that leads to the emulator. */
-async function prepare(kube: ClosableKubeClient, emulator: Emulator, namespace: string): Promise<void> {
+export async function prepare(
+  kube: ClosableKubeClient,
+  emulator: Emulator,
+  namespace: string,
+  account: Record<string, unknown> = {},
+): Promise<void> {
   const core = (plural: string, kind: string, namespaced: boolean): ResourceType => {
     return { group: '', version: 'v1', plural, kind, namespaced }
   }
@@ -109,11 +120,11 @@ async function prepare(kube: ClosableKubeClient, emulator: Emulator, namespace: 
   const data = { apiKey: Buffer.from(emulator.apiKey).toString('base64') }
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'credentials', namespace }, data }
   await kube.apply(core('secrets', 'Secret', true), { namespace, name: 'credentials' }, secret)
-  const spec = { baseURL: emulator.url, apiKeySecretRef: { name: 'credentials' } }
+  const spec = { baseURL: emulator.url, apiKeySecretRef: { name: 'credentials' }, ...account }
   await apply(kube, namespace, 'Account', 'default', spec)
 }
 
-async function apply(
+export async function apply(
   kube: ClosableKubeClient,
   namespace: string,
   kind: string,
@@ -156,7 +167,7 @@ async function isEachReady(kube: ClosableKubeClient, namespace: string, kind: st
   )
 }
 
-async function writesOf(operator: OperatorProcess): Promise<number> {
+export async function writesOf(operator: OperatorProcess): Promise<number> {
   const name = 'rest_client_requests_total'
   const total = async (...labels: string[]): Promise<number> => {
     const verbs = ['POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
@@ -188,7 +199,7 @@ async function floor(
   })
 }
 
-async function timed(act: () => Promise<void>): Promise<number> {
+export async function timed(act: () => Promise<void>): Promise<number> {
   const start = performance.now()
   await act()
   return (performance.now() - start) / 1000
@@ -198,7 +209,7 @@ function names(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `resource-${index}`)
 }
 
-function typeOf(kind: string): ResourceType {
+export function typeOf(kind: string): ResourceType {
   const descriptor = kinds.find(({ definition }) => definition.kind === kind)
   if (descriptor === undefined) throw new Error(`there is no kind ${kind}`)
   return resourceTypeOf(descriptor)
