@@ -94,6 +94,8 @@ test('without the CRD of ExternalDNS the domain works and says what is missing; 
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
   const { message } = await world.reason('ReservedDomain', 'shop', 'DNSEndpointReady', 'CRDNotInstalled')
   expect(message).toContain('install the CRD')
+  await world.apply('ReservedDomain', 'service', { domain: 'service.tunnel.example', ...asked })
+  await world.reason('ReservedDomain', 'service', 'DNSEndpointReady', 'NotNeeded')
   const before = await world.ready('ReservedDomain', 'shop')
   const mark = world.mark()
   await installCRD()

@@ -60,13 +60,13 @@ async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remot
   const target = targetOf(companion, cr)
   memory.dismissed = undefined
   const found = await naming(target, () => readTarget(context.kube, cr, target))
-  if (found === undefined && !(await isServed(context.kube, target, cr))) return notInstalled(companion)
-  context.companions.watch(companion.type)
   const content = companion.content(cr.spec, remote, specOf(found))
   if (content === undefined) {
     if (tenureOf(found, cr).type === 'own') await remove(run, target)
     return told(companion, 'True', reasons.NotNeeded, companion.notNeeded)
   }
+  if (found === undefined && !(await isServed(context.kube, target, cr))) return notInstalled(companion)
+  context.companions.watch(companion.type)
   const tenure = tenureOf(found, cr)
   if (tenure.type === 'foreign') throw notOurs(target, tenure.owner)
   if (found === undefined || !isClaimed(found, cr) || !holds(found, content)) {
