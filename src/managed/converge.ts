@@ -98,9 +98,7 @@ async function keepOrReplace(
 async function succeed(run: Reconciliation, wanted: Wanted, existing: RemoteObject): Promise<RemoteObject> {
   announceSuccession(run, existing.id)
   try {
-    const successor = await replace(run, wanted, existing)
-    run.memory.succession = undefined
-    return successor
+    return await replace(run, wanted, existing)
   } catch (error) {
     if (!noteSuccessionFailure(run, error)) throw error
     return existing

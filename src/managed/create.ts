@@ -188,6 +188,8 @@ function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): stri
     run.note({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
   }
   run.note({ adopted: undefined, ...issueNotes(run) })
+  // Whatever kept it from coming about is over, also when another run has found it.
+  run.memory.succession = undefined
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
   return object.id
 }

@@ -179,12 +179,8 @@ test('a certificate of a few seconds is renewed before each end, also after a ki
     expect(conditionOf(next, 'Ready')?.status).toBe('True')
     status = next.status
     await until('the Secret holds it', async () => {
-      const data = (await secretNamed(world, 'alice'))?.data ?? {}
-      return (
-        Buffer.from(data['id-cert.pub'] ?? '', 'base64')
-          .toString()
-          .trim() === status?.certificate
-      )
+      const { data } = (await secretNamed(world, 'alice')) ?? {}
+      return Buffer.from(String(data?.['id-cert.pub']), 'base64').toString().trim() === status?.certificate
     })
   }
   await world.apply('SSHUserCertificate', 'alice', { ...spec, validFor: '24h' })

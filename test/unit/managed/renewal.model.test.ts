@@ -116,3 +116,17 @@ test.each([
     world.kill()
   },
 )
+
+test('a renewal that took effect without an answer is found again, and what showed the failure goes', async () => {
+  const world = await issued()
+  const [first] = ids(world)
+  world.apiFaults.push('lost')
+  await world.clock.advance(6 * MINUTE + SECOND)
+  expect(condition(world, 'Renewed')?.reason).toBe('RenewalFailing')
+  await world.clock.advance(MINUTE)
+  expect(condition(world, 'Renewed')?.status).toBe('True')
+  expect(ids(world)).toHaveLength(1)
+  expect(ids(world)).not.toContain(first)
+  expect(world.account.created.filter((text) => text.startsWith(PATH))).toHaveLength(2)
+  world.kill()
+})

@@ -117,6 +117,22 @@ describe('a rotated token', () => {
     world.kill()
   })
 
+  test('whose create got no answer is found again, and what showed the failure goes', async () => {
+    const world = ModelWorld.start()
+    const watch = watched(world)
+    world.apply('APIKey', 'ci', { rotation })
+    await world.clock.advance(SECOND)
+    world.apiFaults.push('lost')
+    request(world, 'APIKey', 'now')
+    await world.clock.advance(1500)
+    expect(condition(world, 'APIKey', 'Rotated')?.reason).toBe('RotationFailing')
+    await world.clock.advance(2 * MINUTE)
+    expect(condition(world, 'APIKey', 'Rotated')).toMatchObject({ status: 'True', reason: 'RotationScheduled' })
+    expect(watch.tokens).toHaveLength(2)
+    expect(watch.violations).toEqual([])
+    world.kill()
+  })
+
   test('of an adopted key is not issued by its age, since the one at work is not known; on request it is', async () => {
     const world = ModelWorld.start()
     const { id } = world.account.create('api_keys', { metadata: 'by hand' })
