@@ -7,7 +7,7 @@ const condition = { type: 'DNSEndpointReady', status: 'False', reason: 'CRDNotIn
 const ready = { standing: { type: 'ready', message: 'works' }, conditions: [own] } as const
 const done: Verdict = { ...ready, outcome: { type: 'done' } }
 
-function after(ms: number): Verdict {
+function waiting(ms: number): Verdict {
   return { ...ready, outcome: { type: 'after', ms, reason: 'CertificatePending', lane: 'poll' } }
 }
 
@@ -23,7 +23,7 @@ describe('a verdict with what is said of a companion', () => {
   test('asks for a look at the companion where nothing else is due sooner', () => {
     const look = (verdict: Verdict) => accompanied(verdict, { condition, lookAgainMs: 30_000 }).outcome
     expect(look(done)).toMatchObject({ type: 'after', ms: 30_000, reason: 'CRDNotInstalled' })
-    expect(look(after(60_000))).toMatchObject({ type: 'after', ms: 30_000 })
-    expect(look(after(5000))).toEqual(after(5000).outcome)
+    expect(look(waiting(60_000))).toMatchObject({ type: 'after', ms: 30_000 })
+    expect(look(waiting(5000))).toEqual(waiting(5000).outcome)
   })
 })
