@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { ApiError } from '../../../../src/api/errors.ts'
-import type { RemoteObject } from '../../../../src/api/types.ts'
+import type { CallOptions, RemoteObject } from '../../../../src/api/types.ts'
 import { tunnelSession } from '../../../../src/kinds/tunnel-session.ts'
 import { KubeError } from '../../../../src/kube/errors.ts'
 import type { KubeObject } from '../../../../src/kube/types.ts'
@@ -59,8 +59,10 @@ async function write<T>(label: string, effect: () => T): Promise<T> {
 
 function newReconciler(): MirrorReconciler {
   const calls = {
-    list: async () => {
+    list: async (_: unknown, { lane }: CallOptions) => {
       lists++
+      // Whatever people change comes before it, at the API too.
+      expect(lane).toBe('drift')
       if (refuse instanceof ApiError) throw refuse
       return { objects: listed, beganAt: clock.monotonic(), pages: 1 }
     },
