@@ -120,6 +120,13 @@ export class ResourceStore implements Resources {
     return [...new Set([...byName, ...owners.filter((owner) => owner !== undefined)])]
   }
 
+  issuesKeysInto({ namespace, name }: NamespacedName): boolean {
+    return this.#find(OUTPUTS, inputText('Secret', namespace, name)).some(({ kind }) => {
+      const output = this.#kinds.managedKind(kind)?.output
+      return output?.type === 'one-time' && output.opensAccounts
+    })
+  }
+
   /** Accounts whose key is in that Secret. */
   accountsUsing(secret: NamespacedName, operatorNamespace: string): readonly AccountResource[] {
     const { accounts } = this.#watches

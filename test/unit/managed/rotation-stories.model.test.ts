@@ -11,6 +11,7 @@ import { RotationWatch } from '../../builders/rotation-watch.ts'
 /** Something on the way that sends a create twice makes a third object for a moment: nobody can help that. */
 const apiFaults: readonly ApiFault[] = ['lost', 'late', 'unsent', 'broken', 'limited', 'refused']
 const kubeFaults: readonly KubeFault[] = ['lost', 'unsent']
+const SECRET = { namespace: 'shop', name: 'ci' }
 const REQUEST = 'culvert.dev/rotate-requested-at'
 
 const SPECS = [
@@ -199,3 +200,24 @@ test('an adopted key that may be an Account’s own is not deleted before the Ac
   expect(world.kube.list(secretType).items.map(({ metadata }) => metadata.name)).toContain('ci')
   world.kill()
 })
+
+test.each([
+  ['deleted', (world: ModelWorld) => world.kube.delete(secretType, SECRET)],
+  ['altered', (world: ModelWorld) => world.kube.mergePatch(secretType, SECRET, { data: { token: btoa('altered') } })],
+])(
+  'an Account whose own key is %s in the Secret goes on with the last one that worked, until another is issued',
+  async (_how, meddle) => {
+    const { world, watch } = await selfRotating()
+    const first = watch.opened
+    // Nobody works, so that no session with the last key is left.
+    world.kill()
+    meddle(world)
+    world.startOperator()
+    await world.clock.advance(120_000)
+    expect(ready(world)?.status).toBe('True')
+    expect(watch.opened).not.toBe(first)
+    expect(watch.ids).toEqual([watch.opened])
+    expect(world.get('APIKey', 'ci')?.status).toMatchObject({ id: watch.opened })
+    world.kill()
+  },
+)
