@@ -83,7 +83,7 @@ Sessions are found by label: \`kubectl get tunnelsessions -l culvert.dev/os=linu
 \`culvert.dev/region\`, \`culvert.dev/transport\` and \`culvert.dev/credential\` (an id). Characters that a label value cannot have become \`-\`, as in
 \`svc-v2\`, and what is longer than 63 characters is cut and ends in a digest. Labels and annotations of your own stay.
 
-The list is as old as the \`interval\` of the account at most. A session that is deleted here goes on at the API, and is back with the next list; a
+The list is as old as the \`interval\` of the account at most; while the account is not Ready, what was shown last stays. A session that is deleted here goes on at the API, and is back with the next list; a
 [TunnelSessionCommand](tunnelsessioncommands.md) stops it. Where two accounts of a namespace list the same session, one of them shows it.
 `,
 })

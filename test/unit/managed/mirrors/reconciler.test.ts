@@ -135,6 +135,30 @@ test('switched off, what is mirrored goes, also while the account cannot be used
   expect([mirrored(), lists]).toEqual([[], 1])
 })
 
+test('a ClusterAccount shows its sessions in the namespace that it names, and owns them there', async () => {
+  const { metadata, spec } = mirroredAccount('default', {
+    mirrorSessions: { enabled: true, interval: '60s', namespace: 'agents' },
+  })
+  const { namespace: _, ...clusterWide } = metadata
+  account = { apiVersion: 'culvert.dev/v1alpha1', kind: 'ClusterAccount', metadata: clusterWide, spec }
+  const outcome = reconciler.reconcile({ kind: 'TunnelSession', name: 'default' }, none)
+  await clock.advance(0)
+  expect(await outcome).toMatchObject({ type: 'after', ms: 60_000 })
+  for (const object of mirrored()) {
+    expect(object.metadata.namespace).toBe('agents')
+    expect(object.metadata.ownerReferences).toMatchObject([{ kind: 'ClusterAccount', uid: 'uid-default' }])
+    expect(object.status?.account).toBe('ClusterAccount/default')
+  }
+  expect(mirrored()).toHaveLength(2)
+})
+
+test('an account that is being deleted shows nothing any more', async () => {
+  await reconcile()
+  account = { ...account, metadata: { ...account.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+  expect(await reconcile()).toEqual({ type: 'done' })
+  expect(mirrored()).toEqual([])
+})
+
 test('another interval takes effect at once', async () => {
   await reconcile()
   account = mirroredAccount('default', { mirrorSessions: { enabled: true, interval: '5s' } })
