@@ -120,10 +120,11 @@ export class ResourceStore implements Resources {
     return [...new Set([...byName, ...owners.filter((owner) => owner !== undefined)])]
   }
 
-  issuesKeysInto({ namespace, name }: NamespacedName): boolean {
-    return this.#find(OUTPUTS, inputText('Secret', namespace, name)).some(({ kind }) => {
-      const output = this.#kinds.managedKind(kind)?.output
-      return output?.type === 'one-time' && output.opensAccounts
+  keyIssuersOf({ namespace, name }: NamespacedName): readonly CustomResource[] {
+    return this.#find(OUTPUTS, inputText('Secret', namespace, name)).filter((cr) => {
+      const output = this.#kinds.managedKind(cr.kind)?.output
+      const opens = output?.type === 'one-time' && output.opensAccounts
+      return opens && statusOf(cr).output?.name === name
     })
   }
 

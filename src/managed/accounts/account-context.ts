@@ -21,8 +21,8 @@ export interface AccountResources {
   /** The CR that holds an object or, for inline children, its parent. */
   holderOf(id: string): CustomResource | undefined
   childHolderOf(id: string): CustomResource | undefined
-  /** Whether a CR issues keys of the API into that Secret. */
-  issuesKeysInto(secret: { readonly namespace: string; readonly name: string }): boolean
+  /** CRs that have issued keys of the API into that Secret. */
+  keyIssuersOf(secret: { readonly namespace: string; readonly name: string }): readonly CustomResource[]
   record(object: AccountResource): void
 }
 

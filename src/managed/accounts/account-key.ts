@@ -1,7 +1,8 @@
-import { isDeleting } from '../cr.ts'
+import { type CustomResource, isDeleting } from '../cr.ts'
 import { secretType } from '../inputs.ts'
 import { heldToken } from '../outputs/held-token.ts'
 import type { DataObject } from '../outputs/place.ts'
+import { tenureOf } from '../outputs/tenure.ts'
 import { accountDefaults } from '../types/account.ts'
 import type { AccountContext } from './account-context.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'
@@ -29,6 +30,12 @@ export async function accountApiKey(
   const { token, intact } = heldToken(secret, dataKey)
   const isReplaceable = isDeleting(resource)
     ? token === undefined
-    : !intact && resources.issuesKeysInto({ namespace, name })
+    : !intact && resources.keyIssuersOf({ namespace, name }).some((cr) => isIssuers(secret, cr))
   return isReplaceable ? ((await keptKeys.read(uid)) ?? token) : token
+}
+
+/** A Secret that somebody else has put in the place of the issuer's holds the key that they mean. */
+function isIssuers(secret: DataObject | undefined, cr: CustomResource): boolean {
+  const { type } = tenureOf(secret, cr)
+  return type === 'own' || type === 'absent'
 }

@@ -221,3 +221,18 @@ test.each([
     world.kill()
   },
 )
+
+test('a key that somebody puts into a Secret of their own counts, whatever an APIKey would like to issue there', async () => {
+  const world = ModelWorld.start()
+  await world.clock.advance(2000)
+  // Named by an APIKey that is refused it.
+  world.apply('APIKey', 'ci', { secretName: 'key', secretKey: 'apiKey' })
+  await world.clock.advance(2000)
+  world.keys.set('key-2', world.account)
+  world.changeKey('key-2')
+  await world.clock.advance(2000)
+  world.keys.delete('key-1')
+  await world.clock.advance(120_000)
+  expect(ready(world)?.status).toBe('True')
+  world.kill()
+})
