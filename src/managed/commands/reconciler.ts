@@ -1,15 +1,19 @@
 import { ApiError } from '../../api/errors.ts'
 import { KubeError } from '../../kube/errors.ts'
+import type { KubeClient } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
+import type { Clock } from '../../util/clock.ts'
 import { durationMs } from '../../util/duration.ts'
 import { openSession } from '../account-choice.ts'
 import { isAccountTrouble } from '../account-trouble.ts'
+import { type AccountKey, type AccountResource, accountKey } from '../accounts/account-resource.ts'
 import { stampConditions } from '../conditions.ts'
-import type { AccountSession } from '../context.ts'
+import type { AccountSession, Accounts, EventSink, Resources } from '../context.ts'
 import { generationOf, isDeleting, isPaused, type ResourceName, shortName } from '../cr.ts'
 import { TerminalError, WaitError } from '../errors.ts'
-import { resourceTypeOf } from '../kinds-registry.ts'
-import { reasons } from '../reasons.ts'
+import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
+import type { MirroredObject } from '../mirrors/mirrored.ts'
+import { type Reason, reasons } from '../reasons.ts'
 import {
   type CommandDescriptor,
   type CommandStatus,
@@ -17,10 +21,9 @@ import {
   MAX_TARGETS,
   type Target,
 } from '../types/command.ts'
+import { type MirrorDescriptor, mirrorDefaults } from '../types/mirror.ts'
 import { resultOf } from './answer.ts'
-import { awaitMirror, candidatesFor, comeBackMs, nobody, withAccount } from './choice.ts'
 import { type CommandResource, commandStatus } from './command.ts'
-import type { CommandContext, Said } from './context.ts'
 import {
   countDone,
   ended,
@@ -33,12 +36,38 @@ import {
   withoutSent,
   withResult,
 } from './progress.ts'
+import type { CommandStore } from './store.ts'
 import { isAwaiting, withSuccessors } from './successors.ts'
-import { targetsOf } from './targets.ts'
+import { type Candidate, candidateOf, targetsOf } from './targets.ts'
 
+/** The mirror has its first list in a moment. */
+const SETTLING_MS = 1000
 /** Between two looks at what the mirror shows, and tries of what did not reach the API. */
 const LOOK_MS = 2000
 const RETRY_MS = 5000
+/** How long a renewed object is waited for, beside two intervals of the mirror. */
+const COME_BACK_MS = 60_000
+
+/** What commands ask of the watches. */
+export interface CommandResources extends Pick<Resources, 'hasAccount'> {
+  command(name: ResourceName): CommandResource | undefined
+  account(key: AccountKey): AccountResource | undefined
+  mirroredIn(kind: string, namespace: string): readonly MirroredObject[]
+  mirrored(name: ResourceName): MirroredObject | undefined
+  mirrorHolder(object: MirroredObject): AccountResource | undefined
+}
+
+export interface CommandContext {
+  readonly kinds: KindsRegistry
+  readonly resources: CommandResources
+  readonly accounts: Accounts
+  readonly store: CommandStore
+  readonly kube: Pick<KubeClient, 'delete'>
+  readonly events: EventSink
+  readonly clock: Clock
+  /** Whether a mirror shows what its account lists. */
+  readonly isSettled: (kind: string, account: AccountResource) => boolean
+}
 
 /** Carries commands out, each once: docs/decisions/0011-tunnel-sessions.md. */
 export class CommandReconciler {
@@ -68,7 +97,7 @@ export class CommandReconciler {
     const waits = error instanceof WaitError || error instanceof TerminalError
     if (!waits) return { type: 'backoff', error }
     const latest = this.#context.resources.command({ kind: cr.kind, ...cr.metadata }) ?? cr
-    const ms = error instanceof WaitError && error.silent ? error.retryMs : RETRY_MS
+    const ms = error instanceof WaitError && error.silent ? SETTLING_MS : RETRY_MS
     if (!(error instanceof WaitError && error.silent)) {
       try {
         await this.#write(descriptor, latest, commandStatus(latest), ['Unknown', error.code, error.message])
@@ -118,11 +147,11 @@ export class CommandReconciler {
   /** Settles whom the command means, before anything is sent; with nobody to send to, it is over. */
   async #begin(descriptor: CommandDescriptor, cr: CommandResource): Promise<CommandResource> {
     const { clock } = this.#context
-    const chosen = withAccount(this.#context, descriptor, cr)
+    const chosen = this.#withAccount(descriptor, cr)
     const session = openSession(this.#context, chosen)
     const account = shortName(session.account)
-    const mirroring = awaitMirror(this.#context, descriptor, cr, session.account)
-    const targets = targetsOf(descriptor, cr.spec, account, candidatesFor(this.#context, descriptor, cr))
+    const mirroring = this.#awaitMirror(descriptor, cr, session)
+    const targets = targetsOf(descriptor, cr.spec, account, this.#candidates(descriptor, cr))
     const base = { account, startedAt: time(clock.now()) }
     if (targets.length === 0 || targets.length > MAX_TARGETS) {
       const over = { ...base, finishedAt: time(clock.now()), total: 0, done: 0, targets: [] }
@@ -135,6 +164,29 @@ export class CommandReconciler {
     const written = await this.#write(descriptor, cr, status, said)
     this.#context.events.record(written, { type: 'Normal', reason: said[1], message: said[2] })
     return written
+  }
+
+  /** One that is named by reference is in the account that shows it, where the spec names none. */
+  #withAccount(descriptor: CommandDescriptor, cr: CommandResource): CommandResource {
+    const { sessionRef } = cr.spec.target
+    if (cr.spec.accountRef !== undefined || sessionRef === undefined) return cr
+    const { resources } = this.#context
+    const { namespace } = cr.metadata
+    const object = resources.mirrored({ kind: descriptor.mirror, namespace, name: sessionRef.name })
+    const holder = object === undefined ? undefined : resources.mirrorHolder(object)
+    if (holder === undefined) return cr
+    const kind = holder.kind === 'Account' ? 'Account' : 'ClusterAccount'
+    return { ...cr, spec: { ...cr.spec, accountRef: { kind, name: holder.metadata.name } } }
+  }
+
+  /** @returns whether the account mirrors at all. @throws WaitError while it does and has not listed yet. */
+  #awaitMirror(descriptor: CommandDescriptor, cr: CommandResource, session: AccountSession): boolean {
+    const account = this.#accountOf(cr, session)
+    if (account === undefined || this.#mirrorOf(descriptor).settings(account.spec)?.enabled !== true) return false
+    if (cr.spec.target.id === undefined && !this.#context.isSettled(descriptor.mirror, account)) {
+      throw new WaitError(reasons.AccountNotReady, 'the sessions of the account are being listed', SETTLING_MS, true)
+    }
+    return true
   }
 
   async #send(session: AccountSession, descriptor: CommandDescriptor, id: string, step: CommandStep): Promise<Result> {
@@ -186,20 +238,44 @@ export class CommandReconciler {
       return done
     }
     const before = status.targets ?? []
-    const lookUntil = finishedAt + comeBackMs(this.#context, descriptor, cr)
+    const lookUntil = finishedAt + this.#comeBackMs(descriptor, cr)
     if (now < lookUntil && isAwaiting(descriptor, cr.spec, before)) {
-      const targets = withSuccessors(
-        descriptor,
-        cr.spec,
-        before,
-        candidatesFor(this.#context, descriptor, cr, status.account),
-      )
+      const targets = withSuccessors(descriptor, cr.spec, before, this.#candidates(descriptor, cr, status.account))
       await this.#write(descriptor, cr, { ...status, targets: [...targets] })
       if (isAwaiting(descriptor, cr.spec, targets)) {
         return { type: 'after', ms: Math.min(LOOK_MS, leftMs ?? LOOK_MS), reason: 'coming back', lane: 'drift' }
       }
     }
     return leftMs === undefined ? done : { type: 'after', ms: leftMs, reason: 'ttlAfterFinished', lane: 'drift' }
+  }
+
+  /** How long after its end a command looks for what it renewed; nothing where nothing is mirrored. */
+  #comeBackMs(descriptor: CommandDescriptor, cr: CommandResource): number {
+    const [kind, name] = commandStatus(cr).account?.split('/') ?? []
+    if (name === undefined || (kind !== 'Account' && kind !== 'ClusterAccount')) return 0
+    const account = this.#context.resources.account(accountKey({ kind, name }, cr.metadata.namespace ?? ''))
+    const settings = account === undefined ? undefined : this.#mirrorOf(descriptor).settings(account.spec)
+    if (settings?.enabled !== true) return 0
+    return 2 * durationMs(settings.interval ?? mirrorDefaults.interval) + COME_BACK_MS
+  }
+
+  #candidates(descriptor: CommandDescriptor, cr: CommandResource, account?: string): readonly Candidate[] {
+    const { resources } = this.#context
+    const mirror = this.#mirrorOf(descriptor)
+    return resources.mirroredIn(descriptor.mirror, cr.metadata.namespace ?? '').flatMap((object) => {
+      const candidate = candidateOf(object, resources.mirrorHolder(object), mirror)
+      return candidate === undefined || (account ?? candidate.account) !== candidate.account ? [] : [candidate]
+    })
+  }
+
+  #accountOf(cr: CommandResource, session: AccountSession): AccountResource | undefined {
+    return this.#context.resources.account(accountKey(session.account, cr.metadata.namespace ?? ''))
+  }
+
+  #mirrorOf({ mirror }: CommandDescriptor): MirrorDescriptor {
+    const descriptor = this.#context.kinds.mirrors.find(({ definition }) => definition.kind === mirror)
+    if (descriptor === undefined) throw new Error(`${mirror} is no kind that mirrors`)
+    return descriptor
   }
 
   #running(targets: readonly Target[], { action }: CommandStep): Said {
@@ -238,9 +314,27 @@ export class CommandReconciler {
   }
 }
 
+/** The condition Complete. */
+type Said = readonly [status: 'True' | 'False' | 'Unknown', reason: Reason, message: string]
+
 function answerKey(
   { metadata: { uid } }: CommandResource,
   { id, action }: { readonly id: string; readonly action: string },
 ): string {
   return `${uid} ${action} ${id}`
+}
+
+/** Why nothing is sent at all. */
+function nobody(count: number, mirroring: boolean, account: string): Said {
+  if (count > MAX_TARGETS) {
+    return [
+      'False',
+      reasons.TooManyTargets,
+      `spec.target means ${count} sessions, and ${MAX_TARGETS} at most go into one command: narrow the selector`,
+    ]
+  }
+  const remedy = mirroring
+    ? 'see `kubectl get tunnelsessions`'
+    : `${account} has no mirrorSessions: enable it, or name an id`
+  return ['False', reasons.NoTarget, `spec.target means no session that ${account} shows here: ${remedy}`]
 }
