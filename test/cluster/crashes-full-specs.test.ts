@@ -3,12 +3,19 @@ import { casesTitled } from './support/cases.ts'
 import { killsAt } from './support/crash-walk.ts'
 import { ApiGate, KubeGate } from './support/gates.ts'
 
+/** So many requests are under way at the API at once. One that is stopped keeps its turn: with more, some would not come to the gate. */
+const AT_ONCE = 8
+
 /*
  * With metadata of the user's own, the marker has to give way: after the id is stored, it is noted in an annotation, and then the metadata
  * is sent. A policy has three rules. Each test starts the operator up to a dozen times.
  */
 describe('of the full spec of every kind, one object is there after a crash', { timeout: 600_000 }, () => {
   const cases = casesTitled('full')
+  const groups = Array.from({ length: Math.ceil(cases.length / AT_ONCE) }, (_, index) => {
+    const group = cases.slice(index * AT_ONCE, (index + 1) * AT_ONCE)
+    return { group, kinds: group.map(({ kind }) => kind).join(', ') }
+  })
 
   test('before and after each Kubernetes write', async () => {
     const kills = await killsAt(cases, (...way) => new KubeGate('write, then answer', ...way))
@@ -21,10 +28,10 @@ describe('of the full spec of every kind, one object is there after a crash', { 
     expect(kills).toBeGreaterThanOrEqual(4)
   })
 
-  test('before and after each API write', async () => {
-    const kills = await killsAt(cases, (world, subjects) => new ApiGate('write, then answer', world, subjects))
+  test.each(groups)('before and after each API write: $kinds', async ({ group }) => {
+    const kills = await killsAt(group, (world, subjects) => new ApiGate('write, then answer', world, subjects))
     // The object, its metadata and a policy's three rules, each twice.
-    expect(kills).toBeGreaterThanOrEqual(10)
+    expect(kills).toBeGreaterThanOrEqual(group.some(({ kind }) => kind === 'IPPolicy') ? 10 : 4)
   })
 
   test('while the connection breaks after each API write', async () => {
