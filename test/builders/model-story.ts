@@ -7,7 +7,7 @@ import { caPem, partnerCaPem } from './contract/ca-pem.ts'
 import type { ApiFault } from './model-account-client.ts'
 import type { KubeFault } from './model-kube-client.ts'
 import { INSTALLATION, times } from './model-operator.ts'
-import { suffer } from './model-trouble.ts'
+import { liveThrough, suffer } from './model-trouble.ts'
 import { ModelWorld } from './model-world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -129,13 +129,7 @@ export const stories: fc.Arbitrary<readonly Step[]> = fc
 /** Lives through a story, then lets everything come to rest. */
 export async function live(story: readonly Step[]): Promise<ModelWorld> {
   const world = ModelWorld.start()
-  for (const next of story) {
-    await act(world, next)
-    await world.clock.advance(next.thenMs)
-  }
-  world.apiFaults.length = 0
-  world.kubeFaults.length = 0
-  world.duringPost = undefined
+  await liveThrough(world, story, act)
   world.keys.set('key-1', world.account)
   for (const { kind, name } of RESOURCES)
     world.patch(kind, name, { metadata: { annotations: { 'culvert.dev/paused': null } } })

@@ -23,3 +23,18 @@ export async function suffer(world: ModelWorld, trouble: Trouble): Promise<void>
       world.kubeFaults.push(trouble.fault)
   }
 }
+
+/** Has each step happen and time go by after it; then whatever is still in store for the operator is called off. */
+export async function liveThrough<Step extends { readonly thenMs: number }>(
+  world: ModelWorld,
+  story: readonly Step[],
+  act: (world: ModelWorld, what: Step) => Promise<void>,
+): Promise<void> {
+  for (const next of story) {
+    await act(world, next)
+    await world.clock.advance(next.thenMs)
+  }
+  world.apiFaults.length = 0
+  world.kubeFaults.length = 0
+  world.duringPost = undefined
+}

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { ApiFault } from './model-account-client.ts'
 import type { KubeFault } from './model-kube-client.ts'
-import { suffer } from './model-trouble.ts'
+import { liveThrough, suffer } from './model-trouble.ts'
 import { ModelWorld } from './model-world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -75,12 +75,7 @@ export async function liveWithRules(story: readonly Step[]): Promise<RuleReport>
   world.apply('IPPolicyRule', 'a', RULES[0]?.specs[0] ?? {})
   world.apply('Edge', 'shop', edge)
   await world.clock.advance(4000)
-  for (const next of story) {
-    await act(world, next)
-    await world.clock.advance(next.thenMs)
-  }
-  world.apiFaults.length = 0
-  world.kubeFaults.length = 0
+  await liveThrough(world, story, act)
   // One that waits because it is the last may go when another stands.
   const names = RULES.map(({ name }) => name)
   const gone = (name: string) => world.get('IPPolicyRule', name)?.metadata.deletionTimestamp !== undefined

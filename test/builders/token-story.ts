@@ -9,7 +9,7 @@ import { OUTPUT_OF } from '../../src/managed/names.ts'
 import type { ApiFault } from './model-account-client.ts'
 import type { KubeFault } from './model-kube-client.ts'
 import { times } from './model-operator.ts'
-import { suffer } from './model-trouble.ts'
+import { liveThrough, suffer } from './model-trouble.ts'
 import { ModelWorld } from './model-world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -85,13 +85,7 @@ export const tokenStories: fc.Arbitrary<readonly Step[]> = fc.array(
 /** Lives through a story, then lets everything come to rest. */
 export async function liveWithTokens(story: readonly Step[]): Promise<ModelWorld> {
   const world = ModelWorld.start()
-  for (const next of story) {
-    await act(world, next)
-    await world.clock.advance(next.thenMs)
-  }
-  world.apiFaults.length = 0
-  world.kubeFaults.length = 0
-  world.duringPost = undefined
+  await liveThrough(world, story, act)
   for (const secret of foreignSecrets(world)) {
     if (!isUntouched(secret)) world.violations.push(`somebody else's Secret was touched: ${secret.metadata.name}`)
     world.kube.delete(secretType, secret.metadata)

@@ -4,7 +4,7 @@ import { unresolvedAttempt } from '../../../src/managed/cr.ts'
 import { secretType } from '../../../src/managed/inputs.ts'
 import type { ApiFault } from '../../builders/model-account-client.ts'
 import type { KubeFault } from '../../builders/model-kube-client.ts'
-import { suffer } from '../../builders/model-trouble.ts'
+import { liveThrough, suffer } from '../../builders/model-trouble.ts'
 import { ModelWorld } from '../../builders/model-world.ts'
 import { RotationWatch } from '../../builders/rotation-watch.ts'
 
@@ -60,12 +60,7 @@ async function act(world: ModelWorld, what: Step): Promise<void> {
 
 /** Lives through a story, then stops rotating and lets everything come to rest. */
 async function live(world: ModelWorld, story: readonly Step[]): Promise<void> {
-  for (const next of story) {
-    await act(world, next)
-    await world.clock.advance(next.thenMs)
-  }
-  world.apiFaults.length = 0
-  world.kubeFaults.length = 0
+  await liveThrough(world, story, act)
   world.apply('APIKey', 'ci', { rotation: { interval: '1h', overlap: '1s' } })
   // As long as the longest pause, so that what was asked for is answered, and the default overlap of that.
   await world.clock.advance(720_000)
