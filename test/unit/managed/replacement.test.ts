@@ -70,3 +70,14 @@ test('a spec that changes back while the replacement is being found out about en
     'culvert.dev/create-attempt',
   ])
 })
+
+test('the old object goes only when the status names its successor', async () => {
+  const world = await started()
+  const from = world.writes.length
+  world.apply('CertificateAuthority', 'staff', { caPEM: partnerCaPem })
+  await world.until('one object', () => world.account.list(PATH).every(({ ca_pem }) => ca_pem === partnerCaPem))
+  const written = world.writes.slice(from)
+  const stored = written.indexOf('PATCH certificateauthorities/staff status')
+  expect(stored).toBeGreaterThan(written.indexOf(`POST ${PATH}`))
+  expect(written.indexOf(`DELETE ${PATH}`)).toBeGreaterThan(stored)
+})
