@@ -61,10 +61,18 @@ export function rootSchema(definition: KindDefinition): SchemaNode {
       kind: { type: 'string', description: 'The kind of this object.' },
       metadata: { type: 'object', description: 'Standard metadata.', properties: { name, generateName: name } },
       spec: toStructural(definition.spec, 'spec'),
-      status: toStructural(definition.status, 'status'),
+      status: untouchedStatus(toStructural(definition.status, 'status')),
     },
     ...rootRules(definition.rootRules ?? []),
   }
+}
+
+/**
+ * A status as the apiserver makes it with the resource. kstatus takes a resource without a status for one that is
+ * finished; Argo CD and Flux would go on before the first reconcile.
+ */
+function untouchedStatus(status: SchemaNode): SchemaNode {
+  return status.properties?.observedGeneration ? { ...status, default: { observedGeneration: -1 } } : status
 }
 
 function rootRules(rules: readonly Rule[]): Pick<SchemaNode, 'x-kubernetes-validations'> {

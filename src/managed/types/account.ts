@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { choice, integer, list, object, stringMap, text } from '../../schema/define.ts'
 import { fixedField } from '../../schema/rules.ts'
-import { conditions } from './common.ts'
+import { conditions, observedGeneration } from './common.ts'
 import { durationText } from './duration.ts'
 
 /** What an Account does where its spec is silent. The CRD fills in the same values. */
@@ -166,9 +166,7 @@ export const ORPHANS_SHOWN = 20
 
 /** Status fields of both kinds of account. */
 export const accountStatusFields = {
-  observedGeneration: Type.Optional(
-    integer({ description: 'Generation of the spec that was last acted on.', minimum: 0 }),
-  ),
+  observedGeneration,
   conditions: Type.Optional(conditions),
   keyFingerprint: Type.Optional(
     text({ description: 'Changes when the API key does; tells nothing else of it.', maxLength: 64 }),

@@ -4,7 +4,7 @@ import { choice, integer, list, object, text, timestamp } from '../../schema/def
 import type { KindDefinition } from '../../schema/definition.ts'
 import { exactlyOne } from '../../schema/rules.ts'
 import { labelSelector } from './account.ts'
-import { bareSpec, conditions, objectName } from './common.ts'
+import { bareSpec, conditions, objectName, observedGeneration } from './common.ts'
 import { durationText } from './duration.ts'
 
 /** Most objects that one command is sent to: its status has to hold a result for each. */
@@ -95,9 +95,7 @@ const target = object(
 
 /** Status fields of every command. */
 export const commandStatusFields = {
-  observedGeneration: Type.Optional(
-    integer({ description: 'Generation of the spec, which never changes.', minimum: 0 }),
-  ),
+  observedGeneration,
   account: Type.Optional(
     text({ description: 'The account in use, as `Account/name` or `ClusterAccount/name`.', maxLength: 320 }),
   ),

@@ -109,6 +109,11 @@ export const conditions = list(condition, {
   mapKeys: ['type'],
 })
 
+/** Of a status. The CRD fills in -1, so that tools which read kstatus take a resource that nobody looked at yet for work in progress. */
+export const observedGeneration = Type.Optional(
+  integer({ description: 'Generation of the spec that was last acted on; -1: none yet.', minimum: -1 }),
+)
+
 const observedReference = object(
   {
     kind: text({ description: 'Kind of the resource referred to.', maxLength: 63 }),
@@ -127,9 +132,7 @@ export const commonStatus = {
   account: Type.Optional(
     text({ description: 'The account in use, as `Account/name` or `ClusterAccount/name`.', maxLength: 320 }),
   ),
-  observedGeneration: Type.Optional(
-    integer({ description: 'Generation of the spec that was last acted on.', minimum: 0 }),
-  ),
+  observedGeneration,
   lastHandledReconcileAt: Type.Optional(
     text({
       description: 'The value of the annotation `culvert.dev/reconcile-requested-at` that was last acted on.',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { toCRD } from '../../../src/schema/crd.ts'
+import { rootSchema, toCRD } from '../../../src/schema/crd.ts'
 import { choice, list, object, stringMap, text } from '../../../src/schema/define.ts'
 import type { KindDefinition, PrinterColumn } from '../../../src/schema/definition.ts'
 import { SchemaError } from '../../../src/schema/schema-node.ts'
@@ -54,6 +54,12 @@ test('a CRD carries names, scope, schema, status subresource and columns of its 
       },
     ],
   })
+})
+
+test('a status that names the generation it is about says of a new resource that there is none yet', () => {
+  const status = object({ observedGeneration: Type.Optional(Type.Integer({ ...d, format: 'int64' })) }, d)
+  expect(rootSchema({ ...sampleKind, status }).properties?.status?.default).toEqual({ observedGeneration: -1 })
+  expect(rootSchema(sampleKind).properties?.status).not.toHaveProperty('default')
 })
 
 test('a kind may be written without spec when it says so', () => {
