@@ -235,6 +235,7 @@ export function certificateParts<Spec extends CertificateSpec>({
     readiness: validityReadiness,
     succession: validitySuccession,
     renewsAt: ({ renewsAt }: Fields) => textOf(renewsAt),
+    expiresAt: ({ validUntil }: Fields) => textOf(validUntil),
   } as const satisfies Partial<ManagedDescriptor<Spec>>
 }
 

@@ -17,13 +17,17 @@ export interface ApiRequestObservation {
   readonly seconds: number
 }
 
-/** When a certificate is to be renewed: what the API tells of its end. */
-export interface CertificateRenewal {
+/** How it stands with the certificate or the token of a resource. Times are wall time in milliseconds; undefined: not known, or never. */
+export interface CredentialState {
   readonly kind: string
   readonly namespace: string
   readonly name: string
-  /** Wall time in milliseconds. */
-  readonly renewsAt: number
+  /** When the certificate is to be renewed. */
+  readonly renewsAt: number | undefined
+  /** Until when the certificate is valid. */
+  readonly expiresAt: number | undefined
+  /** Whether no new certificate or token could be issued when it was due or asked for; undefined where none ever is. */
+  readonly failing: boolean | undefined
 }
 
 /**
@@ -162,19 +166,45 @@ export class Metrics {
     this.#orphans.remove({ account })
   }
 
-  /** Reads the renewal times of all managed certificates from `renewals` whenever metrics are scraped. */
-  watchCertificates(renewals: () => Iterable<CertificateRenewal>): void {
-    new Gauge({
-      name: 'culvert_certificate_renewal_timestamp_seconds',
-      help: 'When the certificate is to be renewed, in seconds since the epoch; in the past while a renewal fails.',
-      labelNames: ['kind', 'namespace', 'name'],
-      registers: this.#registers,
-      collect() {
-        this.reset()
-        for (const { renewsAt, ...labels } of renewals()) this.set(labels, renewsAt / 1000)
-      },
-    })
+  /** Reads how all managed certificates and tokens stand from `states` whenever metrics are scraped. */
+  watchCredentials(states: () => Iterable<CredentialState>): void {
+    const registers = this.#registers
+    const gauge = (name: string, help: string, value: (state: CredentialState) => number | undefined): void => {
+      new Gauge({
+        name,
+        help,
+        labelNames: ['kind', 'namespace', 'name'],
+        registers,
+        collect() {
+          this.reset()
+          for (const state of states()) {
+            const { kind, namespace, name } = state
+            const now = value(state)
+            if (now !== undefined) this.set({ kind, namespace, name }, now)
+          }
+        },
+      })
+    }
+    gauge(
+      'culvert_certificate_renewal_timestamp_seconds',
+      'When the certificate is to be renewed, in seconds since the epoch; in the past while a renewal fails.',
+      ({ renewsAt }) => seconds(renewsAt),
+    )
+    gauge(
+      'culvert_certificate_expiry_timestamp_seconds',
+      'Until when the certificate is valid, in seconds since the epoch.',
+      ({ expiresAt }) => seconds(expiresAt),
+    )
+    gauge(
+      'culvert_renewal_failing',
+      'Whether no new certificate or token could be issued when it was due or asked for; the present one is still in use.',
+      ({ failing }) => (failing === undefined ? undefined : Number(failing)),
+    )
   }
+}
+
+function seconds(milliseconds: number | undefined): number | undefined {
+  return milliseconds === undefined ? undefined : milliseconds / 1000
 }
 
 const METHODS: Readonly<Record<KubeRequestObservation['verb'], string>> = {

@@ -19,18 +19,23 @@ import { allWatches, createWatches } from './watches.ts'
 
 /**
  * Runs an operator until `signal` is aborted or leadership is lost.
+ * @param clock what it takes the time from. Default: the machine's clock.
  * @returns the exit code of the process: 0 after a stop that was asked for, 1 after lost leadership.
  */
-export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<number> {
+export async function runOperator(
+  options: OperatorOptions,
+  signal: AbortSignal,
+  clock: Clock = systemClock,
+): Promise<number> {
   refuseUnsafeTimes(options)
-  const operator = new Operator(options)
+  const operator = new Operator(options, clock)
   return operator.run(signal)
 }
 
 /** Everything that one process is made of. */
 class Operator {
   readonly #options: OperatorOptions
-  readonly #clock: Clock = systemClock
+  readonly #clock: Clock
   readonly #random: Random = systemRandom
   readonly #logger: Logger
   readonly #registry = new Registry()
@@ -46,8 +51,9 @@ class Operator {
   #leadingSince: number | undefined
   #synced = false
 
-  constructor(options: OperatorOptions) {
+  constructor(options: OperatorOptions, clock: Clock) {
     this.#options = options
+    this.#clock = clock
     this.#logger = options.logger
     collectDefaultMetrics({ register: this.#registry })
     const connection = loadKubeConnection({ kubeconfig: options.kubeconfig, context: options.context })

@@ -18,10 +18,11 @@ import { MirrorWriter } from '../../managed/mirrors/writer.ts'
 import { CompanionWatches } from '../../managed/outputs/companion-watches.ts'
 import { ManagedReconciler } from '../../managed/reconciler.ts'
 import type { ResourceStore, Watches } from '../../managed/resource-store.ts'
+import { isSuccessionFailing } from '../../managed/succession/failing.ts'
 import { subscribeWakeups } from '../../managed/wakeups.ts'
 import { Controller, type ReconcileKey } from '../../runtime/controller.ts'
 import { EventRecorder } from '../../runtime/events.ts'
-import type { CertificateRenewal, Metrics } from '../../runtime/metrics.ts'
+import type { CredentialState, Metrics } from '../../runtime/metrics.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Random } from '../../util/random.ts'
 import type { OperatorOptions } from './options.ts'
@@ -90,7 +91,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
     }),
     wake: (cr, lane) => managed.enqueue(cr, lane),
   })
-  metrics.watchCertificates(() => renewals(kinds, store))
+  metrics.watchCredentials(() => credentialStates(kinds, store))
   const wake = { managed: managed.enqueue.bind(managed), account: wakeAccount }
   subscribeWakeups({ kinds, store, watches, memories, operatorNamespace: namespace, wake })
   const stop = new AbortController()
@@ -208,12 +209,22 @@ function base({ clock, random, options, metrics }: ReconcilersOptions) {
   return { clock, random, logger: options.logger, observer: metrics.controller }
 }
 
-function renewals(kinds: KindsRegistry, store: ResourceStore): CertificateRenewal[] {
+function credentialStates(kinds: KindsRegistry, store: ResourceStore): CredentialState[] {
   return store.all().flatMap((cr) => {
+    const descriptor = kinds.managedKind(cr.kind)
+    if (descriptor === undefined) return []
     const { namespace = '', name } = cr.metadata
-    const renewsAt = kinds.managedKind(cr.kind)?.renewsAt?.(statusOf(cr))
-    return renewsAt === undefined ? [] : [{ kind: cr.kind, namespace, name, renewsAt: Date.parse(renewsAt) }]
+    const status = statusOf(cr)
+    const renewsAt = timeOf(descriptor.renewsAt?.(status))
+    const expiresAt = timeOf(descriptor.expiresAt?.(status))
+    const failing = isSuccessionFailing(descriptor, status)
+    const known = [renewsAt, expiresAt, failing].some((value) => value !== undefined)
+    return known ? [{ kind: cr.kind, namespace, name, renewsAt, expiresAt, failing }] : []
   })
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text)
 }
 
 function driftMetrics(metrics: Metrics): ManagedContext['metrics'] {

@@ -9,28 +9,7 @@ import type { Reconciliation } from '../reconciliation.ts'
 import type { CommonStatus } from '../types/common.ts'
 import type { Fields, KindCondition, Succession } from '../types/descriptor.ts'
 import { decideSuccession, pauseAfterFailures, type SuccessionStep } from './decide.ts'
-
-/** What the two kinds of succession are called where people read of them. */
-const WORDS = {
-  rotation: {
-    condition: 'Rotated',
-    next: 'nextRotationAt',
-    event: 'Rotating',
-    failing: reasons.RotationFailing,
-    scheduled: reasons.RotationScheduled,
-    what: 'a new token',
-    old: 'the token in the Secret goes on working',
-  },
-  renewal: {
-    condition: 'Renewed',
-    next: 'renewsAt',
-    event: 'Renewing',
-    failing: reasons.RenewalFailing,
-    scheduled: reasons.RenewalScheduled,
-    what: 'a new certificate',
-    old: 'the present one is good until it expires',
-  },
-} as const satisfies Record<Succession<never>['type'], object>
+import { WORDS } from './words.ts'
 
 /** Whether the object gives way to a new one now. A token that is lost, or has no place, is cared for otherwise. */
 export function successionStep(run: Reconciliation, remote: RemoteObject, token: TokenState): SuccessionStep {

@@ -206,6 +206,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   unusable(view: TargetView): string | undefined
   /** When the certificate of the object is to be renewed, from its status; for kinds with certificates. */
   renewsAt?(status: Fields): string | undefined
+  /** Until when the certificate of the object is valid, from its status; for kinds whose certificates tell it. */
+  expiresAt?(status: Fields): string | undefined
   /**
    * Kinds whose CRs make up what a CR of this kind is, by referring to it as `partOf`: it is looked at again when one of them
    * changes, and `unusable` is told of them.

@@ -2,7 +2,7 @@ import { Registry } from '@prometheus-io/client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Controller } from '../../../src/runtime/controller.ts'
 import { HealthServer } from '../../../src/runtime/health.ts'
-import { Metrics } from '../../../src/runtime/metrics.ts'
+import { type CredentialState, Metrics } from '../../../src/runtime/metrics.ts'
 import { done, type Outcome } from '../../../src/runtime/outcome.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
@@ -121,10 +121,15 @@ describe('metrics', () => {
     metrics.driftFound('Edge', ['description', 'backend'])
     metrics.setOrphans('shop/default', 2)
     metrics.setLeading('culvert', true)
-    let renewals = [{ kind: 'ReservedDomain', namespace: 'shop', name: 'www', renewsAt: 1_800_000_000_000 }]
-    metrics.watchCertificates(() => renewals)
-    const renewal =
-      'culvert_certificate_renewal_timestamp_seconds{kind="ReservedDomain",namespace="shop",name="www"} 1800000000'
+    const nothing = { renewsAt: undefined, expiresAt: undefined, failing: undefined }
+    const one = { ...nothing, namespace: 'shop', name: 'one' }
+    let states: readonly CredentialState[] = [
+      { ...one, kind: 'ReservedDomain', renewsAt: 1_800_000_000_000 },
+      { ...one, kind: 'SSHUserCertificate', renewsAt: 1_700_000_000_000, expiresAt: 1_900_000_000_000, failing: true },
+      { ...one, kind: 'APIKey', failing: false },
+    ]
+    metrics.watchCredentials(() => states)
+    const of = (kind: string): string => `{kind="${kind}",namespace="shop",name="one"}`
     expect(await samples()).toEqual(
       expect.arrayContaining([
         'rest_client_requests_total{code="200",method="PATCH",verb="patch",resource="edges"} 1',
@@ -135,11 +140,16 @@ describe('metrics', () => {
         'culvert_drift_total{kind="Edge",field="backend"} 1',
         'culvert_orphans{account="shop/default"} 2',
         'leader_election_master_status{name="culvert"} 1',
-        renewal,
+        `culvert_certificate_renewal_timestamp_seconds${of('ReservedDomain')} 1800000000`,
+        `culvert_certificate_renewal_timestamp_seconds${of('SSHUserCertificate')} 1700000000`,
+        `culvert_certificate_expiry_timestamp_seconds${of('SSHUserCertificate')} 1900000000`,
+        `culvert_renewal_failing${of('SSHUserCertificate')} 1`,
+        `culvert_renewal_failing${of('APIKey')} 0`,
       ]),
     )
-    renewals = []
+    expect((await samples()).filter((line) => /^culvert_(certificate|renewal)_/.test(line))).toHaveLength(5)
+    states = []
     metrics.forgetAccount('shop/default')
-    expect((await samples()).filter((line) => /renewal|orphans/.test(line))).toEqual([])
+    expect((await samples()).filter((line) => /renewal|expiry|orphans/.test(line))).toEqual([])
   })
 })
