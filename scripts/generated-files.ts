@@ -5,6 +5,7 @@ import type { KindDefinition } from '../src/schema/definition.ts'
 import { kindIndex, kindPage } from '../src/schema/docs.ts'
 import { generatedMarkdownHeader } from '../src/schema/markdown.ts'
 import { crdFile, generatedYamlHeader, toYaml } from '../src/schema/yaml.ts'
+import { RBAC_FOLDER } from './rbac-files.ts'
 
 /** What the generator needs of a descriptor. */
 export interface Described {
@@ -15,6 +16,7 @@ export interface Described {
 const generatedFolders: readonly (readonly [folder: string, header: string])[] = [
   ['crds', generatedYamlHeader],
   [join('docs', 'kinds'), generatedMarkdownHeader],
+  [RBAC_FOLDER, generatedYamlHeader],
 ]
 
 /** How the files on disk differ from what the kinds say. Paths are relative to the root of the project. */

@@ -4,7 +4,7 @@ import type { Logger } from '../util/logger.ts'
 import { microTime } from '../util/micro-time.ts'
 import type { Random } from '../util/random.ts'
 
-const events: ResourceType = {
+export const events: ResourceType = {
   group: 'events.k8s.io',
   version: 'v1',
   plural: 'events',

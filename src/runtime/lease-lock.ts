@@ -3,7 +3,7 @@ import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../kube/ty
 import type { Clock } from '../util/clock.ts'
 import { microTime } from '../util/micro-time.ts'
 
-const leases: ResourceType = {
+export const leases: ResourceType = {
   group: 'coordination.k8s.io',
   version: 'v1',
   plural: 'leases',

@@ -5,6 +5,7 @@ import type { CustomResource } from '../../managed/cr.ts'
 import { configMapType, secretType } from '../../managed/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
 import type { MirroredObject } from '../../managed/mirrors/mirrored.ts'
+import { namespaceType } from '../../managed/namespaces.ts'
 import type { Watches } from '../../managed/resource-store.ts'
 import type { Descriptor } from '../../managed/types/descriptor.ts'
 import { Reflector, type ReflectorOptions } from '../../runtime/reflector.ts'
@@ -42,16 +43,7 @@ export function createWatches(
     commands: byKind<CommandResource>(kinds.commands),
     secrets: reflect({ ...secretType, metadataOnly: true }, secretScope),
     configMaps: reflect({ ...configMapType, metadataOnly: true }),
-    namespaces: all
-      ? reflect({
-          group: '',
-          version: 'v1',
-          metadataOnly: true,
-          plural: 'namespaces',
-          kind: 'Namespace',
-          namespaced: false,
-        })
-      : undefined,
+    namespaces: all ? reflect({ ...namespaceType, metadataOnly: true }) : undefined,
   }
 }
 

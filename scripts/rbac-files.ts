@@ -1,0 +1,34 @@
+import { join } from 'node:path'
+import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
+import {
+  installationPermission,
+  ownNamespacePermissions,
+  watchedPermissions,
+} from '../src/managed/permissions/operator.ts'
+import { type Permission, rulesOf } from '../src/managed/permissions/rules.ts'
+import { userRoles } from '../src/managed/permissions/users.ts'
+import { toYaml } from '../src/schema/yaml.ts'
+
+/** Where the chart takes its rules from. */
+export const RBAC_FOLDER = join('charts', 'culvert', 'files', 'rbac')
+
+/** The rules of every role in the chart, a file each. */
+export function rbacFiles(kinds: KindsRegistry): ReadonlyMap<string, string> {
+  const watched = (scope: 'cluster' | 'namespace', watchSecrets: boolean): readonly Permission[] =>
+    watchedPermissions(kinds, { scope, watchSecrets })
+  const { view, edit, admin } = userRoles(kinds)
+  const roles: readonly (readonly [name: string, permissions: readonly Permission[]])[] = [
+    ['cluster', watched('cluster', true)],
+    ['cluster-no-watch-secrets', watched('cluster', false)],
+    ['namespace', watched('namespace', true)],
+    ['namespace-no-watch-secrets', watched('namespace', false)],
+    ['own-namespace', ownNamespacePermissions],
+    ['installation', [installationPermission]],
+    ['user-view', view],
+    ['user-edit', edit],
+    ['user-admin', admin],
+  ]
+  return new Map(
+    roles.map(([name, permissions]) => [join(RBAC_FOLDER, `${name}.yaml`), toYaml({ rules: rulesOf(permissions) })]),
+  )
+}

@@ -1,0 +1,121 @@
+import type { ResourceType } from '../../kube/types.ts'
+import { events } from '../../runtime/events.ts'
+import { leases } from '../../runtime/lease-lock.ts'
+import { configMapType, secretType } from '../inputs.ts'
+import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
+import { namespaceType, SYSTEM_NAMESPACE } from '../namespaces.ts'
+import type { Descriptor } from '../types/descriptor.ts'
+import type { Permission, Verb } from './rules.ts'
+
+export interface Reach {
+  /** Everything, by a ClusterRole; or some namespaces, by a Role in each. */
+  readonly scope: 'cluster' | 'namespace'
+  /** Whether Secrets and ConfigMaps are watched, or only read one by one. */
+  readonly watchSecrets: boolean
+}
+
+/** What the operator has to be allowed in the cluster, or in each namespace that it watches. */
+export function watchedPermissions(kinds: KindsRegistry, { scope, watchSecrets }: Reach): readonly Permission[] {
+  const all: readonly Descriptor[] = [...kinds.accounts, ...kinds.managed, ...kinds.mirrors, ...kinds.commands]
+  const served = all.filter(({ definition }) => scope === 'cluster' || definition.scope === 'Namespaced')
+  return [
+    ...served.flatMap(kindPermissions),
+    ...dataPermissions(kinds, watchSecrets ? WATCH : []),
+    ...companionPermissions(kinds),
+    { type: events, verbs: ['create'], why: 'Events tell people what happened to a resource.' },
+    ...(scope === 'cluster' ? [namespacesPermission, installationPermission] : []),
+  ]
+}
+
+/** What the operator has to be allowed in its own namespace, wherever else it works. */
+export const ownNamespacePermissions: readonly Permission[] = [
+  {
+    type: leases,
+    verbs: ['get', 'create', 'patch'],
+    why: 'Of several operators only the one that holds the Lease works.',
+  },
+  {
+    type: secretType,
+    // An apply that makes the object asks for create as well.
+    verbs: ['get', 'create', 'patch', 'delete'],
+    why: 'The last working key of each account is kept here, so that a namespace can still be emptied whose Secrets went first.',
+  },
+]
+
+/** Reads what marks objects at the API as this installation's. Nobody needs it who gives `--installation`. */
+export const installationPermission: Permission = {
+  type: namespaceType,
+  verbs: ['get'],
+  names: [SYSTEM_NAMESPACE],
+  why: 'Its UID stands for the cluster in the mark on objects at the API; not needed with `--installation`.',
+}
+
+const namespacesPermission: Permission = {
+  type: namespaceType,
+  verbs: ['list', 'watch'],
+  why: 'The labels of a namespace decide which ClusterAccounts it may use. Metadata only.',
+}
+
+const WATCH: readonly Verb[] = ['list', 'watch']
+
+function kindPermissions(descriptor: Descriptor): readonly Permission[] {
+  const type = resourceTypeOf(descriptor)
+  return [
+    { type, ...objectsOf[descriptor.role] },
+    { type, subresource: 'status', verbs: ['patch'], why: 'Culvert says in the status how things stand.' },
+  ]
+}
+
+/** What is done to the resources themselves. Without `blockOwnerDeletion` in owner references nobody needs their finalizers. */
+const objectsOf: Readonly<Record<Descriptor['role'], Pick<Permission, 'verbs' | 'why'>>> = {
+  managed: {
+    verbs: ['get', 'list', 'watch', 'patch'],
+    why: 'They say what has to be at the API; patched are finalizer and annotations, read again is what changed during a write.',
+  },
+  account: {
+    verbs: ['get', 'list', 'watch', 'patch'],
+    why: 'They say which account to use; patched is the finalizer, read again is what changed during a write.',
+  },
+  mirror: {
+    verbs: ['list', 'watch', 'create', 'patch', 'delete'],
+    why: 'Culvert alone makes, changes and removes what shows the objects of an account.',
+  },
+  command: {
+    verbs: ['get', 'list', 'watch', 'delete'],
+    why: 'They say what to do; deleted are those with `ttlAfterFinished`, read again is what changed during a write.',
+  },
+}
+
+/** Secrets and ConfigMaps: keys of accounts and inputs are read, outputs are made, changed and taken away. */
+function dataPermissions(kinds: KindsRegistry, watch: readonly Verb[]): readonly Permission[] {
+  const outputs = kinds.managed.flatMap(({ output }) => (output === undefined ? [] : [output.type]))
+  const of = (type: ResourceType, what: string, isOutput: boolean): readonly Permission[] => [
+    { type, verbs: ['get'], why: `${what} are read when they are needed.` },
+    ...(isOutput
+      ? [
+          {
+            type,
+            verbs: ['create', 'patch', 'delete'] as const,
+            why: 'Outputs of resources go into them. Only what a resource owns is changed or deleted.',
+          },
+        ]
+      : []),
+    ...(watch.length > 0
+      ? [{ type, verbs: watch, why: 'A change is seen at once. Metadata only; not with `--no-watch-secrets`.' }]
+      : []),
+  ]
+  return [
+    ...of(secretType, 'Keys of accounts, and inputs of resources,', outputs.length > 0),
+    ...of(configMapType, 'Inputs of resources', outputs.includes('derived')),
+  ]
+}
+
+/** Objects of other operators' types that resources keep beside themselves. */
+function companionPermissions(kinds: KindsRegistry): readonly Permission[] {
+  const types = new Map(kinds.managed.flatMap(({ companion }) => (companion ? [[companion.type.kind, companion]] : [])))
+  return [...types.values()].map(({ type }) => ({
+    type,
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+    why: `Resources that ask for a ${type.kind} keep one beside themselves. Not needed where none asks.`,
+  }))
+}

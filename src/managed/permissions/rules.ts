@@ -1,0 +1,58 @@
+import type { ResourceType } from '../../kube/types.ts'
+
+/** One thing that somebody has to be allowed to do, and why. */
+export interface Permission {
+  readonly type: Pick<ResourceType, 'group' | 'plural'>
+  readonly subresource?: string
+  readonly verbs: readonly Verb[]
+  /** Only these objects. Absent: all. */
+  readonly names?: readonly string[]
+  /** For people: what it is needed for. */
+  readonly why: string
+}
+
+/** As RBAC knows it. */
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+
+/** A rule of a Role or ClusterRole (rbac.authorization.k8s.io/v1). */
+export interface Rule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly resourceNames?: readonly string[]
+  readonly verbs: readonly Verb[]
+}
+
+/** The rules that give these permissions and nothing else, as few as there can be without giving more. */
+export function rulesOf(permissions: readonly Permission[]): readonly Rule[] {
+  const rules = new Map<string, { readonly rule: Omit<Rule, 'resources'>; readonly resources: string[] }>()
+  for (const permission of joined(permissions)) {
+    const { type, verbs, names } = permission
+    const rule = { apiGroups: [type.group], ...(names === undefined ? {} : { resourceNames: names }), verbs }
+    const entry = rules.get(JSON.stringify(rule)) ?? { rule, resources: [] }
+    entry.resources.push(resourceOf(permission))
+    rules.set(JSON.stringify(rule), entry)
+  }
+  return [...rules.values()].map(({ rule: { apiGroups, ...rest }, resources }) => ({
+    apiGroups,
+    resources: [...resources].sort(),
+    ...rest,
+  }))
+}
+
+/** `edges`, or `edges/status`: as a rule names it. */
+export function resourceOf({ type, subresource }: Pick<Permission, 'type' | 'subresource'>): string {
+  return subresource === undefined ? type.plural : `${type.plural}/${subresource}`
+}
+
+/** Permissions of the same objects as one: what several reasons ask for is granted once. */
+function joined(permissions: readonly Permission[]): readonly Permission[] {
+  const byObjects = new Map<string, Permission>()
+  for (const permission of permissions) {
+    const key = JSON.stringify([permission.type.group, resourceOf(permission), permission.names])
+    const verbs = new Set([...(byObjects.get(key)?.verbs ?? []), ...permission.verbs])
+    byObjects.set(key, { ...permission, verbs: ORDER.filter((verb) => verbs.has(verb)) })
+  }
+  return [...byObjects.values()]
+}
+
+const ORDER: readonly Verb[] = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
