@@ -63,6 +63,8 @@ const definition = defineKind({
       description:
         'True (AllDone) when every action is Done. False (SomeNotDone, NoTarget, TooManyTargets) when the command is over otherwise. Unknown while it is under way or waits for its account.',
     },
+    { type: 'Reconciling', description: 'True, and there only, while the command is not over (kstatus).' },
+    { type: 'Stalled', description: 'True, and there only, when the command is over and not all is done (kstatus).' },
   ],
   notes: `
 \`kubectl wait --for=condition=Complete tunnelsessioncommand/<name>\` waits for it.

@@ -13,7 +13,7 @@ import { generationOf, isDeleting, isPaused, type ResourceName, shortName } from
 import { TerminalError, WaitError } from '../errors.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
 import type { MirroredObject } from '../mirrors/mirrored.ts'
-import { type Reason, reasons } from '../reasons.ts'
+import { reasons } from '../reasons.ts'
 import {
   type CommandDescriptor,
   type CommandStatus,
@@ -36,6 +36,7 @@ import {
   withoutSent,
   withResult,
 } from './progress.ts'
+import { conditionsOf, nobody, type Said } from './said.ts'
 import type { CommandStore } from './store.ts'
 import { isAwaiting, withSuccessors } from './successors.ts'
 import { type Candidate, candidateOf, targetsOf } from './targets.ts'
@@ -291,16 +292,8 @@ export class CommandReconciler {
     const { store, clock } = this.#context
     const observedGeneration = generationOf(cr)
     const previous = commandStatus(cr).conditions ?? []
-    const [complete, reason, message] = said ?? []
     const conditions =
-      complete === undefined || reason === undefined || message === undefined
-        ? previous
-        : stampConditions(
-            [{ type: 'Complete', status: complete, reason, message }],
-            previous,
-            observedGeneration,
-            clock.now(),
-          )
+      said === undefined ? previous : stampConditions(conditionsOf(said), previous, observedGeneration, clock.now())
     return await store.write(resourceTypeOf(descriptor), cr, {
       ...status,
       observedGeneration,
@@ -314,27 +307,9 @@ export class CommandReconciler {
   }
 }
 
-/** The condition Complete. */
-type Said = readonly [status: 'True' | 'False' | 'Unknown', reason: Reason, message: string]
-
 function answerKey(
   { metadata: { uid } }: CommandResource,
   { id, action }: { readonly id: string; readonly action: string },
 ): string {
   return `${uid} ${action} ${id}`
-}
-
-/** Why nothing is sent at all. */
-function nobody(count: number, mirroring: boolean, account: string): Said {
-  if (count > MAX_TARGETS) {
-    return [
-      'False',
-      reasons.TooManyTargets,
-      `spec.target means ${count} sessions, and ${MAX_TARGETS} at most go into one command: narrow the selector`,
-    ]
-  }
-  const remedy = mirroring
-    ? 'see `kubectl get tunnelsessions`'
-    : `${account} has no mirrorSessions: enable it, or name an id`
-  return ['False', reasons.NoTarget, `spec.target means no session that ${account} shows here: ${remedy}`]
 }
