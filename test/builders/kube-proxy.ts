@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -91,13 +91,27 @@ export class KubeProxy implements AsyncDisposable {
 
   static async start(kubeconfig: string): Promise<KubeProxy> {
     const connection = loadKubeConnection({ kubeconfig })
+    return KubeProxy.#open(connection.server, await connection.material())
+  }
+
+  /** In front of another server with plain HTTP, as an emulator of the API is: callers speak for themselves. */
+  static inFrontOf(url: string): Promise<KubeProxy> {
+    return KubeProxy.#open(url, { headers: {}, tls: {} })
+  }
+
+  static async #open(upstream: string, material: ConnectionMaterial): Promise<KubeProxy> {
     const folder = await mkdtemp(join(tmpdir(), 'culvert-proxy-'))
-    const proxy = new KubeProxy(folder, connection.server, await connection.material())
+    const proxy = new KubeProxy(folder, upstream, material)
     proxy.#server.listen(0, '127.0.0.1')
     await once(proxy.#server, 'listening')
-    const { port } = proxy.#server.address() as AddressInfo
-    await writeFile(proxy.kubeconfigPath, kubeconfigOf(`http://127.0.0.1:${port}`))
+    await writeFile(proxy.kubeconfigPath, kubeconfigOf(proxy.url))
     return proxy
+  }
+
+  /** Where it listens. */
+  get url(): string {
+    const { port } = this.#server.address() as AddressInfo
+    return `http://127.0.0.1:${port}`
   }
 
   /** Decides about each request from now on, until it is removed. Of several, the first one that does something does it. */
@@ -166,10 +180,12 @@ export class KubeProxy implements AsyncDisposable {
   }
 
   async #forward(incoming: IncomingMessage, response: ServerResponse, body: Buffer): Promise<IncomingMessage> {
-    const { hostname, port } = this.#upstream
+    const { protocol, hostname, port } = this.#upstream
     const { method, url: path } = incoming
     const headers = { ...endToEnd(incoming.headers), ...this.#headers, 'content-length': body.length }
-    const outgoing = httpsRequest({ agent: this.#agent, hostname, port, method, path, headers })
+    const to = { hostname, port, method, path, headers }
+    const outgoing =
+      protocol === 'http:' ? httpRequest({ ...to, agent: false }) : httpsRequest({ ...to, agent: this.#agent })
     response.once('close', () => outgoing.destroy())
     outgoing.on('error', () => response.destroy())
     outgoing.end(body)
