@@ -51,6 +51,8 @@ export interface WorldOptions {
   readonly operator?: boolean
   /** What the operator watches: the world's namespace (default), or all, as ClusterAccounts need: then in a cluster of its own. */
   readonly watch?: 'namespace' | 'cluster'
+  /** A world in another cluster, whose account this one works on, with namespaces of the same names. */
+  readonly beside?: World
 }
 
 /**
@@ -63,9 +65,9 @@ export interface WorldOptions {
  * const policy = await world.ready('IPPolicy', 'office')
  */
 export class World implements AsyncDisposable {
-  readonly namespace = `t-${randomBytes(5).toString('hex')}`
+  readonly namespace: string
   /** The operator's own namespace. */
-  readonly operatorNamespace = `${this.namespace}-op`
+  readonly operatorNamespace: string
   readonly kubeconfig: string
   readonly kube: ClosableKubeClient
   readonly emulator: Emulator
@@ -76,6 +78,8 @@ export class World implements AsyncDisposable {
 
   private constructor(options: WorldOptions, emulator: Emulator) {
     this.#options = options
+    this.namespace = options.beside?.namespace ?? `t-${randomBytes(5).toString('hex')}`
+    this.operatorNamespace = `${this.namespace}-op`
     this.kubeconfig = options.kubeconfig ?? inject('kubeconfigPath')
     this.emulator = emulator
     this.api = EmulatorClient.of(emulator)
@@ -88,10 +92,9 @@ export class World implements AsyncDisposable {
   }
 
   static async open(options: WorldOptions = {}): Promise<World> {
-    const world = new World(
-      options,
-      await startEmulator({ listen: '127.0.0.1:0', certSeconds: 1, ...options.emulator }),
-    )
+    const emulator =
+      options.beside?.emulator ?? (await startEmulator({ listen: '127.0.0.1:0', certSeconds: 1, ...options.emulator }))
+    const world = new World(options, emulator)
     await world.createNamespace(world.namespace)
     await world.createNamespace(world.operatorNamespace)
     await world.setKey(world.emulator.apiKey)
@@ -317,7 +320,7 @@ export class World implements AsyncDisposable {
     await Promise.all(this.#operators.map((operator) => operator.kill()))
     await this.#release()
     await this.kube.close()
-    await this.emulator.close()
+    if (this.#options.beside === undefined) await this.emulator.close()
   }
 
   /** Without the operator nothing takes finalizers off: the test's namespace would stay for ever. */
