@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { endAtOnceAsFirstProcess } from './cli/stop-signal.ts'
 
 /** Each is loaded when it is named: the emulator starts without the operator's libraries, in half the time and memory. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -6,6 +7,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   emulator: async () => (await import('./cli/emulator.ts')).emulatorCommand(),
   demo: async () => (await import('./cli/demo.ts')).demoCommand(),
 }
+
+/** Until a command takes the signals over, loading its modules for one. */
+const stopListening = endAtOnceAsFirstProcess()
 
 /** Entry point of the `culvert` command. */
 const program = new Command('culvert').description(
@@ -17,4 +21,5 @@ for (const load of wanted) {
   if (load !== undefined) program.addCommand(await load())
 }
 
+program.hook('preAction', stopListening)
 await program.parseAsync()

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { DemoError } from './demo/cluster.ts'
 import { runDemo } from './demo/run.ts'
 import { positive } from './flags.ts'
+import { stopSignal } from './stop-signal.ts'
 
 interface Flags {
   readonly once: boolean
@@ -30,17 +31,13 @@ async function run(flags: Flags): Promise<number> {
   const entryPoint = process.argv[1]
   if (entryPoint === undefined) throw new Error('this process has no program that another could be started from')
   try {
-    return await runDemo({ ...flags, timeoutMs: TIMEOUT_MS, entryPoint, output: process.stdout }, stopSignal)
+    return await runDemo({ ...flags, timeoutMs: TIMEOUT_MS, entryPoint, output: process.stdout }, () =>
+      // The last is the end of the terminal.
+      stopSignal(['SIGINT', 'SIGTERM', 'SIGHUP']),
+    )
   } catch (error) {
     if (!(error instanceof DemoError)) throw error
     process.stderr.write(`${error.message}\n`)
     return 1
   }
-}
-
-/** Aborted when the person, or the terminal's end, asks for a stop. A second request ends the process without order. */
-function stopSignal(): AbortSignal {
-  const controller = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => controller.abort())
-  return controller.signal
 }

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { startEmulator } from '../emulator/emulator.ts'
 import { type EmulatorOptions, OptionError, parseListen, parseRateLimit } from '../emulator/options.ts'
 import { duration } from './flags.ts'
+import { stopSignal } from './stop-signal.ts'
 
 interface Flags {
   listen: string
@@ -53,10 +54,8 @@ async function serve(flags: Flags): Promise<void> {
   // A large seed makes much garbage and little that stays. Left to grow, the room for young objects takes 100 MiB, and keeps them.
   setFlagsFromString('--semi-space-growth-factor=1')
   // Before anything is printed: whoever reads the line may send the signal at once.
-  const stopped = new Promise<void>((resolve) => {
-    process.once('SIGTERM', () => resolve())
-    process.once('SIGINT', () => resolve())
-  })
+  const signal = stopSignal()
+  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   const emulator = await startEmulator(optionsFrom(flags))
   const lines = [`emulator listening on ${emulator.url}`]
   if (flags.apiKey === undefined) lines.push(`API key: ${emulator.apiKey}`)

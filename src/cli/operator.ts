@@ -5,6 +5,7 @@ import { collect, duration, positive } from './flags.ts'
 import { runOperator } from './operator/operator.ts'
 import type { OperatorOptions } from './operator/options.ts'
 import { runRelease } from './operator/release.ts'
+import { stopSignal } from './stop-signal.ts'
 
 interface Flags {
   readonly kubeconfig?: string
@@ -114,11 +115,4 @@ function optionsFrom(flags: Flags): OperatorOptions {
     watchSilenceMs: flags.watchSilence,
     logger: createLogger(flags.logLevel),
   }
-}
-
-/** Aborted by SIGTERM or SIGINT; a second one ends the process at once, as Node does by itself. */
-function stopSignal(): AbortSignal {
-  const controller = new AbortController()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => controller.abort())
-  return controller.signal
 }
