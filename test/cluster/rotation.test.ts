@@ -146,11 +146,14 @@ test('a rotation that the API refuses shows in a condition and an Event; on requ
       ({ reason, type }) => reason === 'RotationFailing' && type === 'Warning',
     )
   })
+  const metric = () => world.operator.metric('culvert_renewal_failing', 'kind="APIKey"', 'name="ci"')
+  expect(await metric()).toBe(1)
   world.emulator.admin.deleteFault(fault.id)
   await world.annotate('APIKey', 'ci', { [REQUEST]: 'two' })
   const after = await world.until('APIKey', 'ci', 'has answered', ({ status }) => status?.lastRotationRequest === 'two')
   expect(after.status?.id).not.toBe(before.status?.id)
   expect(await openedBy(world, 'APIKey', await tokenOf(world, after))).toBe(after.status?.id)
+  await until('the metric says that it does not fail any more', async () => (await metric()) === 0)
   // The former one works on for the overlap that counts where the spec names none.
   expect(await openedBy(world, 'APIKey', token)).toBe(before.status?.id)
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { openSSH, requireOpenSSH } from '../builders/openssh.ts'
 import { type ProgramResult, runProgram } from '../controlplane/run-program.ts'
-import { SSHD } from './support/sshd.ts'
+import { clientFlags, SSHD } from './support/sshd.ts'
 import { until } from './support/wait.ts'
 import { core, World } from './support/world.ts'
 
@@ -127,19 +127,12 @@ describe.each(AUTHORITIES)('with an authority of type $title', ({ name, signing 
     await writeFile(join(home, 'id'), await readFile(join(folder, 'id'), 'utf8'), { mode: 0o600 })
     const secret = await output('Secret', `${name}-${title}`)
     await writeFile(join(home, 'id-cert.pub'), secret('id-cert.pub'))
-    const settings = {
-      BatchMode: 'yes',
-      IdentitiesOnly: 'yes',
-      IdentityAgent: 'none',
-      AddressFamily: 'inet',
-      StrictHostKeyChecking: 'yes',
+    const flags = clientFlags({
       UserKnownHostsFile: join(place, options.knownHosts ?? 'known_hosts'),
-      GlobalKnownHostsFile: 'none',
       ...(options.alias === undefined ? {} : { HostKeyAlias: options.alias }),
-    }
-    const flags = Object.entries(settings).flatMap(([key, value]) => ['-o', `${key}=${value}`])
+    })
     const target = ['-p', String(server.port), '-i', join(home, 'id'), `${user}@localhost`, 'echo let in']
-    return run('ssh', '-F', 'none', ...flags, ...target)
+    return run('ssh', ...flags, ...target)
   }
 
   test('ssh-keygen reads what the outputs hold', async () => {

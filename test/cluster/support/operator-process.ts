@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { sumOfMetric } from './metric.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
@@ -96,11 +97,7 @@ export class OperatorProcess {
 
   /** Sum of a metric over all label sets that contain `labels` (`kind="Edge"`). */
   async metric(name: string, ...labels: readonly string[]): Promise<number> {
-    const lines = (await this.metrics()).split('\n')
-    const matching = lines.filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-    return matching
-      .filter((line) => labels.every((label) => line.includes(label)))
-      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+    return sumOfMetric(await this.metrics(), name, labels)
   }
 
   /** Ends it in order; resolves to its exit code. */

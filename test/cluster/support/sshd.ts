@@ -8,14 +8,18 @@ import { ControlPlaneError } from '../../controlplane/errors.ts'
 import { startOnFreePort } from '../../controlplane/ports.ts'
 import { until } from './wait.ts'
 
-export interface SSHDOptions {
-  /** A folder of its own. */
-  readonly folder: string
+/** What a server proves itself with, and whom it lets in. */
+export interface HostOptions {
   /** The private host key and its certificate. */
   readonly hostKey: string
   readonly hostCertificate: string
   /** File with the public keys of authorities whose user certificates are accepted: the only way in. */
   readonly trustedUserCAKeys: string
+}
+
+export interface SSHDOptions extends HostOptions {
+  /** A folder of its own. */
+  readonly folder: string
 }
 
 /** Where a server run by root keeps those out that have not signed in yet; an installation without init lacks it. */
@@ -36,11 +40,10 @@ export class SSHD implements AsyncDisposable {
   }
 
   static async start(options: SSHDOptions): Promise<SSHD> {
-    if (process.getuid?.() === 0) await mkdir(PRIVSEP, { recursive: true, mode: 0o755 })
-    const program = await openSSH('sshd')
+    const program = await serverProgram()
     return startOnFreePort(async (port) => {
       const config = join(options.folder, `sshd-${port}.conf`)
-      await writeFile(config, configText(options, port))
+      await writeFile(config, `Port ${port}\nListenAddress 127.0.0.1\n${configText(options)}`)
       const child = spawn(program, ['-D', '-e', '-f', config], { stdio: ['ignore', 'ignore', 'pipe'] })
       const server = new SSHD(child, port)
       await server.#listening()
@@ -72,10 +75,15 @@ export class SSHD implements AsyncDisposable {
   }
 }
 
-function configText({ hostKey, hostCertificate, trustedUserCAKeys }: SSHDOptions, port: number): string {
+/** The path of sshd, once what it needs on the machine is there. */
+export async function serverProgram(): Promise<string> {
+  if (process.getuid?.() === 0) await mkdir(PRIVSEP, { recursive: true, mode: 0o755 })
+  return openSSH('sshd')
+}
+
+/** The configuration of a server, wherever it listens. */
+export function configText({ hostKey, hostCertificate, trustedUserCAKeys }: HostOptions): string {
   const lines = {
-    Port: port,
-    ListenAddress: '127.0.0.1',
     HostKey: hostKey,
     HostCertificate: hostCertificate,
     TrustedUserCAKeys: trustedUserCAKeys,
@@ -90,6 +98,20 @@ function configText({ hostKey, hostCertificate, trustedUserCAKeys }: SSHDOptions
   return `${Object.entries(lines)
     .map(([name, value]) => `${name} ${value}`)
     .join('\n')}\n`
+}
+
+/** Flags of `ssh` for a client that takes nothing from the machine it runs on, and asks nobody. */
+export function clientFlags(settings: Readonly<Record<string, string>>): readonly string[] {
+  const all = {
+    BatchMode: 'yes',
+    IdentitiesOnly: 'yes',
+    IdentityAgent: 'none',
+    AddressFamily: 'inet',
+    StrictHostKeyChecking: 'yes',
+    GlobalKnownHostsFile: 'none',
+    ...settings,
+  }
+  return ['-F', 'none', ...Object.entries(all).flatMap(([key, value]) => ['-o', `${key}=${value}`])]
 }
 
 function accepts(port: number): Promise<boolean> {

@@ -1,0 +1,174 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { type ReadCertificate, readCertificate } from '../../builders/contract/read-certificate.ts'
+import { LeapingClock } from '../../builders/leaping-clock.ts'
+import { openSSH, requireOpenSSH } from '../../builders/openssh.ts'
+import { runProgram } from '../../controlplane/run-program.ts'
+import { HeldOverTime } from './held-over-time.ts'
+import { type Login, type LoginOptions, loginAt } from './login-at.ts'
+import { OperatorInProcess } from './operator-in-process.ts'
+import { until } from './wait.ts'
+import { type Resource, World } from './world.ts'
+
+/** A request is on its way, or something waits to be tried again, while a timer falls due within so long. */
+const QUIET_MS = 60_000
+const LOGINS_AT_A_TIME = 2
+
+export const USER = 'SSHUserCertificate'
+export const HOST = 'SSHHostCertificate'
+/** The name of all resources of a life, and of what they write. */
+export const NAME = 'life'
+
+/** A sample: what was held at an instant, and what a server and a client said to it. */
+export interface Sample {
+  readonly at: number
+  readonly user: ReadCertificate
+  readonly host: ReadCertificate
+  readonly login: Login
+}
+
+/**
+ * A user's and a host's certificate over a time that the test puts forward. The operator, the emulator and the API server are the
+ * real ones; operator and emulator have the same clock, which leaps.
+ */
+export class CertificateLife implements AsyncDisposable {
+  readonly clock: LeapingClock
+  readonly world: World
+  readonly secret: HeldOverTime
+  readonly configMap: HeldOverTime
+  readonly #folder: string
+  readonly #sshKeygen: string
+  readonly #samples: Promise<Sample>[] = []
+  readonly #open = new Set<Promise<unknown>>()
+  #operator: OperatorInProcess
+  #authority = ''
+
+  private constructor(parts: {
+    readonly clock: LeapingClock
+    readonly world: World
+    readonly folder: string
+    readonly sshKeygen: string
+    readonly operator: OperatorInProcess
+  }) {
+    this.clock = parts.clock
+    this.world = parts.world
+    this.#folder = parts.folder
+    this.#sshKeygen = parts.sshKeygen
+    this.#operator = parts.operator
+    const { world, clock } = parts
+    this.secret = new HeldOverTime({ world, clock, plural: 'secrets', kind: 'Secret', name: NAME, key: 'id-cert.pub' })
+    const file = 'ssh_host_key-cert.pub'
+    this.configMap = new HeldOverTime({
+      world,
+      clock,
+      plural: 'configmaps',
+      kind: 'ConfigMap',
+      name: NAME,
+      key: file,
+    })
+  }
+
+  /** Begins with both certificates issued; each gets its fields of lengths. */
+  static async begin(lengths: Record<typeof USER | typeof HOST, Record<string, unknown>>): Promise<CertificateLife> {
+    await requireOpenSSH('ssh', 'ssh-keygen', 'sshd', 'faketime')
+    const clock = new LeapingClock()
+    const world = await World.open({ operator: false, emulator: { clock } })
+    const folder = await mkdtemp(join(tmpdir(), 'culvert-life-'))
+    const operator = await OperatorInProcess.start(world, clock)
+    const life = new CertificateLife({ clock, world, folder, operator, sshKeygen: await openSSH('ssh-keygen') })
+    await life.#apply(lengths)
+    return life
+  }
+
+  get operator(): OperatorInProcess {
+    return this.#operator
+  }
+
+  /** Ends the operator, lets `meanwhile` happen, and starts another. */
+  async restartOperator(meanwhile: () => Promise<void> | void = () => undefined): Promise<void> {
+    await this.#operator[Symbol.asyncDispose]()
+    await meanwhile()
+    this.#operator = await OperatorInProcess.start(this.world, this.clock)
+  }
+
+  async get(kind: string): Promise<Resource> {
+    const cr = await this.world.get(kind, NAME)
+    if (cr === undefined) throw new Error(`${kind} is gone`)
+    return cr
+  }
+
+  /** Waits until the operator has nothing to do for a while. */
+  async quiet(): Promise<void> {
+    await until('nothing is due', () => !this.clock.isDueWithin(QUIET_MS), {
+      timeoutMs: 60_000,
+      describe: () => this.#operator.log.slice(-20),
+    })
+  }
+
+  /** Goes to a wall time, unless it has passed, once all is quiet. */
+  async passTo(wall: number): Promise<void> {
+    await this.quiet()
+    this.clock.leapTo(wall)
+  }
+
+  /** Logs in now with what is held now, and goes on without waiting for it. */
+  async sample(): Promise<void> {
+    const [user, host] = await Promise.all([this.secret.now(), this.configMap.now()])
+    const at = this.clock.now()
+    while (this.#open.size >= LOGINS_AT_A_TIME) await Promise.race(this.#open)
+    const login = this.login({ at, certificate: user, hostCertificate: host })
+    this.#open.add(login)
+    void login.finally(() => this.#open.delete(login)).catch(() => undefined)
+    this.#samples.push(login.then((seen) => ({ at, user: this.read(user), host: this.read(host), login: seen })))
+  }
+
+  /** Every sample that was taken, with how its login ended. */
+  samples(): Promise<readonly Sample[]> {
+    return Promise.all(this.#samples)
+  }
+
+  /** Logs in at any time with any certificates. */
+  login(options: Pick<LoginOptions, 'at' | 'certificate' | 'hostCertificate'>): Promise<Login> {
+    return loginAt({
+      ...options,
+      folder: this.#folder,
+      user: userInfo().username,
+      key: join(this.#folder, 'id'),
+      hostKey: join(this.#folder, 'host'),
+      authority: this.#authority,
+    })
+  }
+
+  /** What OpenSSH reads in a certificate. */
+  read(certificate: string): ReadCertificate {
+    return readCertificate(this.#sshKeygen, certificate)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#open)
+    await Promise.all([this.#operator, this.secret, this.configMap].map((part) => part[Symbol.asyncDispose]()))
+    await this.world[Symbol.asyncDispose]()
+    await rm(this.#folder, { recursive: true })
+  }
+
+  async #apply(lengths: Record<typeof USER | typeof HOST, Record<string, unknown>>): Promise<void> {
+    const { world } = this
+    const signed = { sshCertificateAuthorityRef: { name: NAME } }
+    const user = { ...signed, publicKey: await this.#newKey('id'), principals: [userInfo().username], secretName: NAME }
+    const host = { ...signed, publicKey: await this.#newKey('host'), principals: ['localhost'], configMapName: NAME }
+    await world.apply('SSHCertificateAuthority', NAME, { privateKeyType: 'Ed25519' })
+    await world.apply(USER, NAME, { ...user, ...lengths[USER] })
+    await world.apply(HOST, NAME, { ...host, ...lengths[HOST] })
+    this.#authority = String((await world.ready('SSHCertificateAuthority', NAME)).status?.publicKey)
+    await Promise.all([world.ready(USER, NAME), world.ready(HOST, NAME)])
+    await Promise.all([this.secret.begin(), this.configMap.begin()])
+  }
+
+  /** @returns the public half. */
+  async #newKey(name: string): Promise<string> {
+    const file = join(this.#folder, name)
+    await runProgram(this.#sshKeygen, ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', file])
+    return readFile(`${file}.pub`, 'utf8')
+  }
+}

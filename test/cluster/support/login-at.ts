@@ -1,0 +1,62 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openSSH } from '../../builders/openssh.ts'
+import { type ProgramResult, runProgram } from '../../controlplane/run-program.ts'
+import { clientFlags, configText, serverProgram } from './sshd.ts'
+
+export interface LoginOptions {
+  /** Wall time, in milliseconds, that both sides are shown. */
+  readonly at: number
+  /** Where a folder of the login's own is made. */
+  readonly folder: string
+  readonly user: string
+  /** File with the user's private key, and the text of its certificate. */
+  readonly key: string
+  readonly certificate: string
+  /** File with the host's private key, and the text of its certificate. */
+  readonly hostKey: string
+  readonly hostCertificate: string
+  /** The public key of the authority that both sides trust. */
+  readonly authority: string
+}
+
+export interface Login extends ProgramResult {
+  /** What the server said. */
+  readonly log: string
+}
+
+/**
+ * Logs in with a real `ssh` at a real `sshd` of its own, both of which take it for another time: faketime answers when they ask
+ * what time it is. Their clocks stand still, so that they judge by exactly that second.
+ */
+export async function loginAt(options: LoginOptions): Promise<Login> {
+  const folder = await mkdtemp(join(options.folder, 'login-'))
+  const put = async (name: string, text: string): Promise<string> => {
+    const path = join(folder, name)
+    await writeFile(path, text)
+    return path
+  }
+  const config = await put(
+    'sshd.conf',
+    configText({
+      hostKey: options.hostKey,
+      hostCertificate: await put('host-cert.pub', options.hostCertificate),
+      trustedUserCAKeys: await put('ca.pub', `${options.authority}\n`),
+    }),
+  )
+  const log = await put('sshd.log', '')
+  const flags = clientFlags({
+    UserKnownHostsFile: await put('known_hosts', `@cert-authority localhost ${options.authority}\n`),
+    CertificateFile: await put('id-cert.pub', options.certificate),
+    IdentityFile: options.key,
+    // A server for this one connection, which it has from the client instead of a port.
+    ProxyCommand: `${await serverProgram()} -i -f ${config} -E ${log}`,
+  })
+  const shown = new Date(options.at).toISOString().slice(0, 19).replace('T', ' ')
+  const ssh = [await openSSH('ssh'), ...flags, `${options.user}@localhost`, 'echo let in']
+  const result = await runProgram(await openSSH('faketime'), ['-f', '--exclude-monotonic', shown, ...ssh], {
+    // It reads the time as a local one.
+    env: { ...process.env, TZ: 'UTC' },
+  })
+  return { ...result, log: await readFile(log, 'utf8') }
+}

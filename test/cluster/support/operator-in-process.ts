@@ -1,0 +1,80 @@
+import { runOperator } from '../../../src/cli/operator/operator.ts'
+import type { LeapingClock } from '../../builders/leaping-clock.ts'
+import { createSilentLogger } from '../../builders/silent-logger.ts'
+import { samplesOf } from './metric.ts'
+import { until } from './wait.ts'
+import type { World } from './world.ts'
+
+/** Longer than any test's time: the API server keeps the machine's time, whatever time the operator is told. */
+const NEVER_MS = 1000 * 365 * 86_400_000
+
+/** The whole operator within the test's own process, so that it can be given a clock. It watches the world's namespace alone. */
+export class OperatorInProcess implements AsyncDisposable {
+  readonly #stop = new AbortController()
+  readonly #logger = createSilentLogger()
+  readonly #running: Promise<number>
+
+  private constructor(world: World, clock: LeapingClock) {
+    const { kubeconfig, namespace, operatorNamespace, emulator } = world
+    this.#running = runOperator(
+      {
+        kubeconfig,
+        namespace: operatorNamespace,
+        name: 'culvert',
+        identity: 'in-process',
+        watchNamespaces: [namespace],
+        baseURLPolicy: { allowedHosts: [new URL(emulator.url).host], allowHTTP: true },
+        proxies: {},
+        leaderElect: false,
+        leaseDurationMs: 15_000,
+        renewDeadlineMs: 10_000,
+        retryPeriodMs: 2_000,
+        requestTimeoutMs: 4_000,
+        scanPauseMs: 200,
+        watchSilenceMs: NEVER_MS,
+        workers: 4,
+        listen: '127.0.0.1:0',
+        logger: this.#logger,
+      },
+      this.#stop.signal,
+      clock,
+    )
+    // Whoever disposes of it is told.
+    this.#running.catch(() => undefined)
+  }
+
+  /** Starts it; resolves when it reconciles. */
+  static async start(world: World, clock: LeapingClock): Promise<OperatorInProcess> {
+    const operator = new OperatorInProcess(world, clock)
+    await until('the operator reconciles', () => operator.#said('reconciling') !== undefined, {
+      describe: () => operator.log,
+    })
+    return operator
+  }
+
+  /** What it logged. */
+  get log(): readonly unknown[] {
+    return this.#logger.lines
+  }
+
+  /** What it logged of errors that nobody foresaw. */
+  get bugs(): readonly unknown[] {
+    return this.#logger.lines.filter(({ level }) => level === 'error')
+  }
+
+  /** The value of a metric of one resource; undefined when it is not exposed. */
+  async metric(name: string, kind: string, resource: string): Promise<number | undefined> {
+    const response = await fetch(`http://127.0.0.1:${this.#said('serving health and metrics')?.fields.port}/metrics`)
+    return samplesOf(await response.text(), name, [`kind="${kind}"`, `name="${resource}"`])[0]
+  }
+
+  /** Stops it in order. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  #said(message: string) {
+    return this.#logger.lines.find((line) => line.message === message)
+  }
+}
