@@ -38,7 +38,7 @@ export class HeldOverTime implements AsyncDisposable {
   async begin(): Promise<void> {
     const object = await until('it is written', () => this.#get())
     this.#note(object)
-    this.#following = this.#follow(object.metadata.resourceVersion ?? '')
+    this.#following = this.#follow(object.metadata.resourceVersion)
   }
 
   /** What is held at this moment. */
@@ -77,7 +77,7 @@ export class HeldOverTime implements AsyncDisposable {
   }
 
   #note(object: WithData): void {
-    this.#version = object.metadata.resourceVersion ?? ''
+    this.#version = object.metadata.resourceVersion
     const text = this.#textOf(object)
     if (text !== this.#history.at(-1)?.text) this.#history.push({ text, since: this.#options.clock.now() })
   }
