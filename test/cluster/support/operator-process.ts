@@ -9,6 +9,15 @@ const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 /** Ends the operator when the channel to the test closes, however the test ended: one left behind would work on for ever. */
 const END_WITH_PARENT = 'process.on("disconnect", () => process.kill(process.pid, "SIGKILL")); process.channel?.unref()'
 
+/** Code that moves the wall clock of the process it runs in. */
+function clockAheadBy(ms: number): string {
+  return `const Real = Date
+    globalThis.Date = class Date extends Real {
+      constructor(...given) { if (given.length === 0) super(Real.now() + ${ms}); else super(...given) }
+      static now() { return Real.now() + ${ms} }
+    }`
+}
+
 export interface OperatorProcessOptions {
   readonly kubeconfig: string
   /** The operator's own namespace; it must exist. */
@@ -17,6 +26,8 @@ export interface OperatorProcessOptions {
   readonly flags?: readonly string[]
   /** Whether it takes a Lease, as it does by default for users. Default here: false. */
   readonly leaderElect?: boolean
+  /** By how many milliseconds its wall clock is ahead of the machine's; negative to live at the time of a recording. Default 0. */
+  readonly clockOffsetMs?: number
   /** What `start` waits for: that it reconciles (default), or only that it serves /healthz, as a standby does. */
   readonly until?: 'reconciling' | 'serving'
 }
@@ -42,7 +53,7 @@ export class OperatorProcess {
 
   /** Starts the process; resolves at the stage that `until` names. */
   static async start(options: OperatorProcessOptions): Promise<OperatorProcess> {
-    const { kubeconfig, namespace, flags = [], leaderElect = false, until = 'reconciling' } = options
+    const { kubeconfig, namespace, flags = [], leaderElect = false, clockOffsetMs = 0, until = 'reconciling' } = options
     const own = ['--kubeconfig', kubeconfig, '--namespace', namespace, '--allow-http']
     const times = [
       '--request-timeout',
@@ -54,7 +65,9 @@ export class OperatorProcess {
       '--log-level',
       'debug',
     ]
-    const preload = ['--import', `data:text/javascript,${encodeURIComponent(END_WITH_PARENT)}`]
+    const preload = [END_WITH_PARENT, ...(clockOffsetMs === 0 ? [] : [clockAheadBy(clockOffsetMs)])].flatMap((code) => {
+      return ['--import', `data:text/javascript,${encodeURIComponent(code)}`]
+    })
     const args = [
       ...preload,
       MAIN,

@@ -11,7 +11,6 @@ import { resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import { EmulatorClient } from '../../builders/emulator-client.ts'
-import { OperatorAccount } from './operator-account.ts'
 import { OperatorProcess, type OperatorProcessOptions } from './operator-process.ts'
 import { until } from './wait.ts'
 
@@ -50,13 +49,14 @@ export interface WorldOptions {
   readonly account?: Record<string, unknown>
   /** Whether the operator is started at once. Default true. */
   readonly operator?: boolean
+  /** Name of the namespace. Default: a new one. */
+  readonly namespace?: string
+  /** Whether the Account and its key are made. Default true; false for a world whose objects come from elsewhere. */
+  readonly setUp?: boolean
+  /** By how many milliseconds the operator's wall clock is ahead of the machine's. Default 0. */
+  readonly clockOffsetMs?: number
   /** What the operator watches: the world's namespace (default), or all, as ClusterAccounts need: then in a cluster of its own. */
   readonly watch?: 'namespace' | 'cluster'
-  /**
-   * How far the operator's rights reach. Default: as far as it watches. The deletion of a namespace takes the Roles in it first: only an
-   * operator with rights in the whole cluster can then let its resources go.
-   */
-  readonly rights?: 'namespace' | 'cluster'
   /** A world in another cluster, whose account this one works on, with namespaces of the same names. */
   readonly beside?: World
 }
@@ -81,11 +81,10 @@ export class World implements AsyncDisposable {
   readonly api: EmulatorClient
   readonly #options: WorldOptions
   readonly #operators: OperatorProcess[] = []
-  #account: OperatorAccount | undefined
 
   private constructor(options: WorldOptions, emulator: Emulator) {
     this.#options = options
-    this.namespace = options.beside?.namespace ?? `t-${randomBytes(5).toString('hex')}`
+    this.namespace = options.namespace ?? options.beside?.namespace ?? `t-${randomBytes(5).toString('hex')}`
     this.operatorNamespace = `${this.namespace}-op`
     this.kubeconfig = options.kubeconfig ?? inject('kubeconfigPath')
     this.emulator = emulator
@@ -104,16 +103,16 @@ export class World implements AsyncDisposable {
     const world = new World(options, emulator)
     await world.createNamespace(world.namespace)
     await world.createNamespace(world.operatorNamespace)
-    world.#account = await world.#createAccount()
-    await world.setKey(world.emulator.apiKey)
-    await world.apply('Account', 'default', {
-      baseURL: world.emulator.url,
-      apiKeySecretRef: { name: 'credentials' },
-      resyncInterval: options.resyncInterval ?? '10m',
-      ...options.account,
-    })
+    if (options.setUp ?? true) await world.#setUp()
     if (options.operator ?? true) await world.startOperator()
     return world
+  }
+
+  async #setUp(): Promise<void> {
+    const { resyncInterval = '10m', account } = this.#options
+    await this.setKey(this.emulator.apiKey)
+    const apiKeySecretRef = { name: 'credentials' }
+    await this.apply('Account', 'default', { baseURL: this.emulator.url, apiKeySecretRef, resyncInterval, ...account })
   }
 
   /** The one that was started last. */
@@ -128,40 +127,22 @@ export class World implements AsyncDisposable {
     flags: readonly string[] = [],
     until: OperatorProcessOptions['until'] = 'reconciling',
   ): Promise<OperatorProcess> {
-    const all = [...(this.#options.flags ?? []), ...flags]
     const operator = await OperatorProcess.start({
       kubeconfig: this.kubeconfig,
       namespace: this.operatorNamespace,
       leaderElect: this.#options.leaderElect ?? false,
       until,
+      ...(this.#options.clockOffsetMs === undefined ? {} : { clockOffsetMs: this.#options.clockOffsetMs }),
       flags: [
         '--allow-api-host',
         new URL(this.emulator.url).host,
         ...(this.#options.watch === 'cluster' ? [] : ['--watch-namespace', this.namespace]),
-        ...all,
-        ...this.asOperator(all),
+        ...(this.#options.flags ?? []),
+        ...flags,
       ],
     })
     this.#operators.push(operator)
     return operator
-  }
-
-  /** Flags that give a process the operator's own rights in the place of those of the administrator, whichever way `flags` send it. */
-  asOperator(flags: readonly string[] = []): readonly string[] {
-    const at = flags.lastIndexOf('--kubeconfig')
-    const kubeconfig = at < 0 ? this.kubeconfig : (flags[at + 1] ?? '')
-    return ['--kubeconfig', this.#account?.kubeconfigFor(kubeconfig) ?? kubeconfig]
-  }
-
-  #createAccount(): Promise<OperatorAccount> {
-    const { rights, watch = 'namespace', flags = [] } = this.#options
-    return OperatorAccount.create({
-      kubeconfig: this.kubeconfig,
-      kube: this.kube,
-      namespace: this.operatorNamespace,
-      watched: (rights ?? watch) === 'cluster' ? undefined : [this.namespace],
-      watchSecrets: !flags.includes('--no-watch-secrets'),
-    })
   }
 
   async createNamespace(name: string): Promise<void> {
@@ -346,7 +327,6 @@ export class World implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#operators.map((operator) => operator.kill()))
     await this.#release()
-    await this.#account?.[Symbol.asyncDispose]()
     await this.kube.close()
     if (this.#options.beside === undefined) await this.emulator.close()
   }
