@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
 /**
- * Three suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
- * `cluster` runs the operator against a real kube-apiserver (started once for the suite, or given by CULVERT_TEST_KUBECONFIG).
+ * Four suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
+ * `cluster` runs the operator against a real kube-apiserver (started once for the suite, or given by CULVERT_TEST_KUBECONFIG);
+ * `chart` renders the Helm chart with real Helms, which Go builds once.
  */
 export default defineConfig({
   test: {
@@ -24,6 +25,15 @@ export default defineConfig({
           globalSetup: ['test/cluster/global-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'chart',
+          include: ['test/chart/**/*.test.ts'],
+          globalSetup: ['test/chart/global-setup.ts'],
+          testTimeout: 120_000,
           maxWorkers: 2,
         },
       },

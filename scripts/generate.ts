@@ -1,20 +1,26 @@
 import { fileURLToPath } from 'node:url'
 import { kinds } from '../src/kinds/index.ts'
 import { KindsRegistry } from '../src/managed/kinds-registry.ts'
+import { CHART_PAGE, chartPage } from './chart-page.ts'
 import { COVERAGE_PAGE, coverageOf } from './coverage-page.ts'
 import { differences, generatedFiles, writeGenerated } from './generated-files.ts'
 import { rbacFiles } from './rbac-files.ts'
 
 /**
  * Writes `crds/`, `docs/kinds/` and the chart's rules from the descriptors in `src/kinds`, and `docs/api-coverage.md` from the table of facts and
- * the tests that there are. With `--check` it writes nothing and fails, naming every file that is stale, missing or of no kind.
+ * the tests that there are, and the chart's README from the comments in its values.yaml. With `--check` it writes nothing and fails, naming every file that is stale, missing or of no kind.
  * A fact that is due and that no test holds fails both.
  */
 async function main(check: boolean): Promise<number> {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const { page, gaps } = await coverageOf(root)
   const rbac = rbacFiles(new KindsRegistry(kinds))
-  const files = new Map([...(await generatedFiles(kinds, root)), ...rbac, [COVERAGE_PAGE, page]])
+  const files = new Map([
+    ...(await generatedFiles(kinds, root)),
+    ...rbac,
+    [COVERAGE_PAGE, page],
+    [CHART_PAGE, await chartPage(root)],
+  ])
   const { stale, missing, extra } = check ? await differences(files, root) : await writeGenerated(files, root)
   report(check ? 'stale' : 'rewritten', stale)
   report(check ? 'missing' : 'created', missing)

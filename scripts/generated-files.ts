@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { toCRD } from '../src/schema/crd.ts'
 import type { KindDefinition } from '../src/schema/definition.ts'
 import { kindIndex, kindPage } from '../src/schema/docs.ts'
@@ -12,10 +12,14 @@ export interface Described {
   readonly definition: KindDefinition
 }
 
+/** The CRDs once more, since a chart is packed without what lies outside of it. */
+const CHART_CRDS = join('charts', 'culvert', 'files', 'crds')
+
 /** Folders whose files are all generated, and the first line that marks them. */
 const generatedFolders: readonly (readonly [folder: string, header: string])[] = [
   ['crds', generatedYamlHeader],
   [join('docs', 'kinds'), generatedMarkdownHeader],
+  [CHART_CRDS, generatedYamlHeader],
   [RBAC_FOLDER, generatedYamlHeader],
 ]
 
@@ -35,7 +39,9 @@ export async function generatedFiles(kinds: readonly Described[], root: string):
     const example = await readIfPresent(join(root, 'examples', 'kinds', `${definition.plural}.yaml`))
     const { notes } = definition
     const page = kindPage(definition, { ...(example === undefined ? {} : { example }), ...(notes ? { notes } : {}) })
-    files.set(crdFile(definition), toYaml(toCRD(definition)))
+    const crd = toYaml(toCRD(definition))
+    files.set(crdFile(definition), crd)
+    files.set(join(CHART_CRDS, basename(crdFile(definition))), crd)
     files.set(join('docs', 'kinds', `${definition.plural}.md`), page)
   }
   files.set(join('docs', 'kinds', 'README.md'), kindIndex(kinds.map(({ definition }) => definition)))

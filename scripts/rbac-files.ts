@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
+import { leftoverPermissions } from '../src/managed/leftovers.ts'
 import {
   installationPermission,
   ownNamespacePermissions,
@@ -24,6 +25,8 @@ export function rbacFiles(kinds: KindsRegistry): ReadonlyMap<string, string> {
     ['namespace-no-watch-secrets', watched('namespace', false)],
     ['own-namespace', ownNamespacePermissions],
     ['installation', [installationPermission]],
+    ['leftovers-cluster', leftoverPermissions(kinds, 'cluster')],
+    ['leftovers-namespace', leftoverPermissions(kinds, 'namespace')],
     ['user-view', view],
     ['user-edit', edit],
     ['user-admin', admin],

@@ -4,6 +4,8 @@ import { endAtOnceAsFirstProcess } from './cli/stop-signal.ts'
 /** Each is loaded when it is named: the emulator starts without the operator's libraries, in half the time and memory. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   operator: async () => (await import('./cli/operator.ts')).operatorCommand(),
+  leftovers: async () => (await import('./cli/leftovers.ts')).leftoversCommand(),
+  probe: async () => (await import('./cli/probe.ts')).probeCommand(),
   emulator: async () => (await import('./cli/emulator.ts')).emulatorCommand(),
   demo: async () => (await import('./cli/demo.ts')).demoCommand(),
 }

@@ -3,6 +3,7 @@ import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
 import { KeptKeys } from './accounts/kept-key.ts'
 import { type CustomResource, hasFinalizer, statusOf, unresolvedAttempt, withoutFinalizer } from './cr.ts'
 import { type KindsRegistry, resourceTypeOf } from './kinds-registry.ts'
+import { listAll } from './list-all.ts'
 import { targetText } from './outputs/place.ts'
 import { release } from './outputs/vacate.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
@@ -29,7 +30,6 @@ export interface Departure {
   readonly failures: number
 }
 
-const PAGE = 500
 const TRIES = 5
 
 /**
@@ -118,7 +118,8 @@ class Leaving {
 
   /** Acts on every object of the type. One that resists keeps none of the others. */
   async #each<T extends KubeObject>(type: ResourceType, act: (object: T) => Promise<void>): Promise<void> {
-    for (const object of await this.#list<T>(type)) {
+    const { kube, namespaces } = this.#options
+    for (const object of await listAll<T>(kube, type, namespaces)) {
       this.#signal.throwIfAborted()
       try {
         await act(object)
@@ -128,26 +129,6 @@ class Leaving {
         this.#tell(object, [`not released: ${error.message}`])
       }
     }
-  }
-
-  async #list<T extends KubeObject>(type: ResourceType): Promise<readonly T[]> {
-    const { kube, namespaces } = this.#options
-    const scopes = type.namespaced && namespaces.length > 0 ? namespaces : [undefined]
-    const found: T[] = []
-    for (const namespace of scopes) {
-      try {
-        let page = await kube.list<T>(type, { namespace, limit: PAGE })
-        found.push(...page.items)
-        while (page.continue !== undefined) {
-          page = await kube.list<T>(type, { namespace, limit: PAGE, continue: page.continue })
-          found.push(...page.items)
-        }
-      } catch (error) {
-        // Without its CRD there is nothing of the kind to let go of.
-        if (!(error instanceof KubeError) || error.code !== 'NotFound') throw error
-      }
-    }
-    return found
   }
 
   #tell({ kind, metadata: { namespace, name } }: KubeObject, facts: readonly string[]): void {

@@ -1,9 +1,9 @@
-import { access, mkdir, readdir, rename, rm, symlink } from 'node:fs/promises'
+import { symlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { acquireBuildLock, isAlive } from './build-lock.ts'
 import { BuildProgress, formatDuration, type OnProgress } from './build-progress.ts'
-import { ControlPlaneError, systemErrorCode } from './errors.ts'
+import { buildOnce, exists } from './cached-build.ts'
+import { ControlPlaneError } from './errors.ts'
 import { goEnvironment, goIn, requireGo } from './go-toolchain.ts'
 import { runProgram } from './run-program.ts'
 import { readModule, sourceHash } from './source-hash.ts'
@@ -56,15 +56,11 @@ export async function buildControlPlane(options: BuildOptions = {}): Promise<Con
   const cacheFolder = options.cacheFolder ?? defaultCacheFolder(process.env, homedir())
   const flags = buildFlags(KUBERNETES_VERSION)
   const folder = join(cacheFolder, await buildName(flags))
-  if (await exists(folder)) return programsIn(folder)
-
-  await mkdir(cacheFolder, { recursive: true })
-  await using _lock = await acquireBuildLock(`${folder}.lock`, {
+  await buildOnce({
+    folder,
+    build: (staging) => build(staging, folder, flags, options),
     onWait: (holder) => options.onProgress?.(`Waiting for process ${holder}, which is building the control plane`),
   })
-  if (await exists(folder)) return programsIn(folder)
-  await removeAbandonedBuilds(cacheFolder)
-  await build(folder, flags, options)
   return programsIn(folder)
 }
 
@@ -89,21 +85,14 @@ function programsIn(folder: string): ControlPlanePrograms {
   }
 }
 
-async function build(folder: string, flags: readonly string[], options: BuildOptions): Promise<void> {
+async function build(staging: string, folder: string, flags: readonly string[], options: BuildOptions): Promise<void> {
   const started = performance.now()
   await requireGo(goIn(MODULE_FOLDER))
   options.onProgress?.(
     `Building Kubernetes ${KUBERNETES_VERSION} (once; about 10 minutes on two cores, less when Go has parts of it)`,
   )
-  const staging = `${folder}.building-${process.pid}`
-  try {
-    await mkdir(staging)
-    await compile(staging, flags, options)
-    await symlink('controlplane', join(staging, 'kubectl'))
-    await moveIntoPlace(staging, folder)
-  } finally {
-    await rm(staging, { recursive: true, force: true })
-  }
+  await compile(staging, flags, options)
+  await symlink('controlplane', join(staging, 'kubectl'))
   options.onProgress?.(`Built in ${formatDuration(performance.now() - started)}; kept in ${folder}`)
 }
 
@@ -131,34 +120,4 @@ async function compile(staging: string, flags: readonly string[], options: Build
 async function countPackages(): Promise<number | undefined> {
   const { code, stdout } = await goIn(MODULE_FOLDER)(['list', '-deps', '-mod=readonly', '.'])
   return code === 0 ? stdout.trim().split('\n').length : undefined
-}
-
-/** Renames a finished build into the cache; one that came first is as good. */
-async function moveIntoPlace(staging: string, folder: string): Promise<void> {
-  try {
-    await rename(staging, folder)
-  } catch (error) {
-    const code = systemErrorCode(error)
-    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error
-  }
-}
-
-/** Removes what builders that were killed left in the cache. */
-async function removeAbandonedBuilds(cacheFolder: string): Promise<void> {
-  for (const name of await readdir(cacheFolder)) {
-    const builder = /\.building-(\d+)$/.exec(name)?.[1]
-    if (builder !== undefined && !isAlive(Number(builder))) {
-      await rm(join(cacheFolder, name), { recursive: true, force: true })
-    }
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path)
-    return true
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return false
-    throw error
-  }
 }

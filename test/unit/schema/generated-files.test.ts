@@ -7,7 +7,8 @@ import { sampleKind } from '../../builders/sample-kind.ts'
 
 const kinds = [{ definition: sampleKind }]
 const clean = { stale: [], missing: [], extra: [] }
-const all = ['crds/culvert.dev_samples.yaml', 'docs/kinds/samples.md', 'docs/kinds/README.md']
+const crds = ['crds/culvert.dev_samples.yaml', 'charts/culvert/files/crds/culvert.dev_samples.yaml']
+const all = [...crds, 'docs/kinds/samples.md', 'docs/kinds/README.md']
 let root: string
 
 beforeEach(async () => {
@@ -37,7 +38,11 @@ test('a file edited by hand is stale and is written anew', async () => {
 test('files of a kind that is gone are extra, and are removed', async () => {
   await writeGenerated(await generatedFiles(kinds, root), root)
   const files = await generatedFiles([], root)
-  expect((await differences(files, root)).extra).toEqual(['crds/culvert.dev_samples.yaml', 'docs/kinds/samples.md'])
+  expect((await differences(files, root)).extra).toEqual([
+    'crds/culvert.dev_samples.yaml',
+    'docs/kinds/samples.md',
+    'charts/culvert/files/crds/culvert.dev_samples.yaml',
+  ])
   expect((await writeGenerated(files, root)).extra).toEqual([])
   expect(await differences(files, root)).toEqual(clean)
 })

@@ -1,0 +1,124 @@
+{{- define "culvert.chartName" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* 52 characters leave room for the longest suffix. */}}
+{{- define "culvert.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := include "culvert.chartName" . -}}
+{{- if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 52 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 52 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Cluster-scoped objects carry the namespace, so that releases in two namespaces do not fight over one. */}}
+{{- define "culvert.clusterName" -}}
+{{- printf "%s-%s" .Release.Namespace (include "culvert.fullname" .) -}}
+{{- end -}}
+
+{{- define "culvert.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "culvert.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "culvert.image" -}}
+{{- with .Values.image -}}
+{{- if .digest -}}
+{{- printf "%s@%s" .repository .digest -}}
+{{- else -}}
+{{- printf "%s:%s" .repository (default $.Chart.AppVersion .tag) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What finds the Pods of a component. Takes (dict "root" $ "component" "operator"). */}}
+{{- define "culvert.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "culvert.chartName" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{/* Labels of an object of a component. Takes (dict "root" $ "component" "operator" "extra" map), the last one optional; "template" true for a Pod template, which a new chart alone must not change. */}}
+{{- define "culvert.labels" -}}
+{{- $own := include "culvert.selectorLabels" . | fromYaml -}}
+{{- $more := dict
+  "app.kubernetes.io/version" .root.Chart.AppVersion
+  "app.kubernetes.io/managed-by" .root.Release.Service
+  "app.kubernetes.io/part-of" "culvert"
+  "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_") -}}
+{{- if .template }}{{ $more = omit $more "helm.sh/chart" }}{{ end -}}
+{{- toYaml (merge $own $more (default dict .extra) .root.Values.commonLabels) -}}
+{{- end -}}
+
+{{/* `annotations:` with those of the object and the common ones, or nothing. Takes (dict "root" $ "annotations" map). */}}
+{{- define "culvert.annotations" -}}
+{{- with merge dict (default dict .annotations) .root.Values.commonAnnotations -}}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end -}}
+{{- end -}}
+
+{{/* Rules that the generator made from the kinds. Takes (dict "root" $ "name" "cluster"). */}}
+{{- define "culvert.rules" -}}
+{{- $path := printf "files/rbac/%s.yaml" .name -}}
+{{- $rules := .root.Files.Get $path -}}
+{{- if not $rules }}{{ fail (printf "%s is not in the chart" $path) }}{{ end -}}
+{{- toYaml (pick ($rules | fromYaml) "rules") -}}
+{{- end -}}
+
+{{- define "culvert.watchedRules" -}}
+{{- $scope := ternary "namespace" "cluster" (gt (len .Values.watchNamespaces) 0) -}}
+{{- include "culvert.rules" (dict "root" . "name" (printf "%s%s" $scope (ternary "" "-no-watch-secrets" .Values.watchSecrets))) -}}
+{{- end -}}
+
+{{- define "culvert.emulatorName" -}}
+{{- printf "%s-emulator" (include "culvert.fullname" .) -}}
+{{- end -}}
+
+{{- define "culvert.emulatorHost" -}}
+{{- printf "%s.%s.svc:%d" (include "culvert.emulatorName" .) .Release.Namespace (int .Values.emulator.port) -}}
+{{- end -}}
+
+{{- define "culvert.accountURL" -}}
+{{- if .Values.clusterAccount.baseURL -}}
+{{- .Values.clusterAccount.baseURL -}}
+{{- else -}}
+{{- printf "http://%s" (include "culvert.emulatorHost" .) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What Pods of every component share. */}}
+{{- define "culvert.podBasics" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  {{- toYaml .Values.podSecurityContext | nindent 2 }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "culvert.containerBasics" -}}
+image: {{ include "culvert.image" . }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  {{- toYaml .Values.securityContext | nindent 2 }}
+{{- end -}}

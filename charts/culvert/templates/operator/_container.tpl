@@ -1,0 +1,78 @@
+{{/* Every flag of `culvert operator` that a value sets. Flags are written with "=", so that no value is taken for another flag. */}}
+{{- define "culvert.operatorArgs" -}}
+- operator
+- --name={{ include "culvert.fullname" . }}
+- --listen={{ if contains ":" .Values.operator.host }}[{{ .Values.operator.host }}]{{ else }}{{ .Values.operator.host }}{{ end }}:{{ .Values.operator.port }}
+{{- with .Values.operator.installation }}
+- {{ printf "--installation=%s" . | quote }}
+{{- end }}
+{{- range .Values.watchNamespaces }}
+- --watch-namespace={{ . }}
+{{- end }}
+{{- if not .Values.watchSecrets }}
+- --no-watch-secrets
+{{- end }}
+{{- range include "culvert.allowedHosts" . | fromYamlArray }}
+- {{ printf "--allow-api-host=%s" . | quote }}
+{{- end }}
+{{- if or .Values.operator.allowHttp .Values.emulator.enabled }}
+- --allow-http
+{{- end }}
+{{- if .Values.leaderElection.enabled }}
+- --lease-duration={{ .Values.leaderElection.leaseDuration }}
+- --renew-deadline={{ .Values.leaderElection.renewDeadline }}
+- --retry-period={{ .Values.leaderElection.retryPeriod }}
+{{- else }}
+- --no-leader-elect
+{{- end }}
+- --request-timeout={{ .Values.operator.requestTimeout }}
+- --scan-pause={{ .Values.operator.scanPause }}
+- --watch-silence={{ .Values.operator.watchSilence }}
+- --workers={{ .Values.operator.workers }}
+- --log-level={{ .Values.operator.logLevel }}
+{{- range .Values.operator.extraArgs }}
+- {{ . | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* Hosts that accounts may be aimed at: those named, the emulator's, and that of the chart's own account. */}}
+{{- define "culvert.allowedHosts" -}}
+{{- $hosts := .Values.operator.allowApiHosts -}}
+{{- if .Values.emulator.enabled -}}
+{{- $hosts = append $hosts (include "culvert.emulatorHost" .) -}}
+{{- end -}}
+{{- if and .Values.clusterAccount.enabled .Values.clusterAccount.baseURL -}}
+{{- $hosts = append $hosts (get (urlParse .Values.clusterAccount.baseURL) "host") -}}
+{{- end -}}
+{{- toYaml (uniq $hosts) -}}
+{{- end -}}
+
+{{- define "culvert.operatorEnv" -}}
+- name: POD_NAME
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.name
+- name: POD_NAMESPACE
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.namespace
+{{- with .Values.proxy.http }}
+- name: HTTP_PROXY
+  value: {{ . | quote }}
+{{- end }}
+{{- with .Values.proxy.https }}
+- name: HTTPS_PROXY
+  value: {{ . | quote }}
+{{- end }}
+{{- with .Values.proxy.noProxy }}
+- name: NO_PROXY
+  value: {{ . | quote }}
+{{- end }}
+{{- if or .Values.caBundle.configMap .Values.caBundle.secret }}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/culvert/ca/{{ .Values.caBundle.key }}
+{{- end }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}

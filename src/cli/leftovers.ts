@@ -1,0 +1,75 @@
+import { Command } from 'commander'
+import { kinds } from '../kinds/index.ts'
+import { createKubeClient } from '../kube/client.ts'
+import { type KubeConnection, loadKubeConnection } from '../kube/load-config.ts'
+import { KindsRegistry } from '../managed/kinds-registry.ts'
+import { findLeftovers, type Leftovers } from '../managed/leftovers.ts'
+import { systemClock } from '../util/clock.ts'
+import { systemRandom } from '../util/random.ts'
+import { collect } from './flags.ts'
+
+interface Flags {
+  readonly kubeconfig?: string
+  readonly context?: string
+  readonly watchNamespace: readonly string[]
+  readonly allow: boolean
+}
+
+/** How it is asked. */
+export interface LeftoversRequest {
+  readonly connection: KubeConnection
+  readonly namespaces: readonly string[]
+  /** Whether leftovers are told of, but are no failure. */
+  readonly allow: boolean
+  /** Takes a line for the person who asked. */
+  readonly print: (line: string) => void
+}
+
+/** Of each kind so many are named. */
+const NAMED = 10
+
+/** `culvert leftovers`: what would hang if the operator went now. Changes nothing. */
+export function leftoversCommand(): Command {
+  return new Command('leftovers')
+    .description('Say which resources could not be deleted any more without an operator; exit code 1 if there are any.')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: KUBECONFIG, ~/.kube/config, or the pod itself)')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--watch-namespace <name>', 'look at this namespace only (repeatable; default: all)', collect, [])
+    .option('--allow', 'exit with code 0 all the same', false)
+    .action(async ({ kubeconfig, context, watchNamespace: namespaces, allow }: Flags) => {
+      const connection = loadKubeConnection({ kubeconfig, context })
+      process.exitCode = await runLeftovers({
+        connection,
+        namespaces,
+        allow,
+        print: (line) => console.log(line),
+      })
+    })
+}
+
+/** @returns the exit code: 1 when there are leftovers that are not allowed. */
+export async function runLeftovers({ connection, namespaces, allow, print }: LeftoversRequest): Promise<number> {
+  const kube = createKubeClient({ connection, clock: systemClock, random: systemRandom })
+  try {
+    const found = await findLeftovers({ kube, kinds: new KindsRegistry(kinds), namespaces })
+    if (found.length === 0) {
+      print('Nothing is left that needs an operator to be deleted.')
+      return 0
+    }
+    for (const leftovers of found) print(lineOf(leftovers))
+    const count = found.reduce((sum, { names }) => sum + names.length, 0)
+    print(
+      `Without an operator these ${count} resources cannot be deleted, and their namespaces hang. While it still runs, either`,
+    )
+    print('  delete them, with their objects at the API:  kubectl delete culvert --all --all-namespaces')
+    print('  or let go of them, and leave the objects:    stop the operator, then run culvert operator --release')
+    return allow ? 0 : 1
+  } finally {
+    await kube.close()
+  }
+}
+
+function lineOf({ kind, names }: Leftovers): string {
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : ''
+  return `${kind}: ${names.slice(0, NAMED).join(', ')}${more}`
+}

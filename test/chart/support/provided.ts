@@ -1,0 +1,12 @@
+import 'vitest'
+
+declare module 'vitest' {
+  /** What `global-setup.ts` gives to the chart suite; read with `inject`. */
+  interface ProvidedContext {
+    /** Paths of the Helms, by their major version. */
+    helms: { readonly 3: string; readonly 4: string }
+    kubeconformPath: string
+    /** Folder of JSON schemas, as kubeconform's `-schema-location` has it. */
+    schemasFolder: string
+  }
+}

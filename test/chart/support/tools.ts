@@ -1,0 +1,60 @@
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { defaultCacheFolder } from '../../controlplane/build.ts'
+import { BuildProgress } from '../../controlplane/build-progress.ts'
+import { buildOnce } from '../../controlplane/cached-build.ts'
+import { goEnvironment, goIn, requireGo } from '../../controlplane/go-toolchain.ts'
+import { runProgram } from '../../controlplane/run-program.ts'
+
+/** A program that `go install` makes. */
+interface GoTool {
+  /** Its package with the version, as `go install` takes it. */
+  readonly source: string
+  /** What `go install` calls it. */
+  readonly program: string
+}
+
+/** The programs that judge the chart. */
+export const TOOLS = {
+  helm4: { source: 'helm.sh/helm/v4/cmd/helm@v4.3.1', program: 'helm' },
+  helm3: { source: 'helm.sh/helm/v3/cmd/helm@v3.22.0', program: 'helm' },
+  kubeconform: { source: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0', program: 'kubeconform' },
+} as const satisfies Readonly<Record<string, GoTool>>
+
+/** Path of a tool, built first when this machine has not built this version: a minute or two each, once. */
+export async function toolPath(name: keyof typeof TOOLS, onProgress: (message: string) => void): Promise<string> {
+  const { source, program } = TOOLS[name]
+  const version = source.slice(source.lastIndexOf('@') + 1)
+  const tools = join(dirname(defaultCacheFolder(process.env, homedir())), 'tools')
+  const folder = join(tools, `${name}-${version}-${process.platform}-${process.arch}`)
+  await buildOnce({
+    folder,
+    build: async (staging) => {
+      onProgress(`Building ${source} (once)`)
+      await requireGo(goIn(import.meta.dirname))
+      await install(source, staging)
+    },
+    onWait: (holder) => onProgress(`Waiting for process ${holder}, which is building ${name}`),
+  })
+  return join(folder, program)
+}
+
+async function install(source: string, folder: string): Promise<void> {
+  const progress = new BuildProgress()
+  const { code } = await runProgram('go', ['install', '-v', '-trimpath', '-ldflags', '-s -w', source], {
+    cwd: folder,
+    env: { ...goEnvironment(), GOBIN: folder },
+    onStderr: (chunk) => progress.read(chunk),
+  })
+  if (code !== 0) throw new Error(`go install ${source} failed:\n${progress.complaints()}`)
+}
+
+/** Folder of a Go module's files in Go's own cache, fetched first where it is not there. */
+export async function goModule(pathAndVersion: string): Promise<string> {
+  const { code, stdout, stderr } = await runProgram('go', ['mod', 'download', '-json', pathAndVersion], {
+    cwd: homedir(),
+    env: goEnvironment(),
+  })
+  if (code !== 0) throw new Error(`go mod download ${pathAndVersion} failed:\n${stdout}${stderr}`)
+  return (JSON.parse(stdout) as { readonly Dir: string }).Dir
+}

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { closed, crdSchema, type JSONSchema, kubernetesSchemas, prometheusSchema, reachable } from './openapi.ts'
+import { ROOT } from './paths.ts'
+
+/** Types of Kubernetes that values take as they are. */
+const TAKEN = [
+  'core.v1.Affinity',
+  'core.v1.EnvVar',
+  'core.v1.LocalObjectReference',
+  'core.v1.PodSecurityContext',
+  'core.v1.ResourceRequirements',
+  'core.v1.SecurityContext',
+  'core.v1.Toleration',
+  'core.v1.TopologySpreadConstraint',
+  'core.v1.Volume',
+  'core.v1.VolumeMount',
+  'networking.v1.NetworkPolicyEgressRule',
+  'networking.v1.NetworkPolicyIngressRule',
+  'networking.v1.NetworkPolicyPeer',
+].map((name) => `io.k8s.api.${name}`)
+
+/** What values.schema.json borrows from elsewhere: types of Kubernetes, of the Prometheus operator, and the spec of a ClusterAccount. */
+export async function borrowedDefinitions(): Promise<Readonly<Record<string, JSONSchema>>> {
+  const schemas = await kubernetesSchemas()
+  const rename = (name: string): string => `#/definitions/${shortName(name)}`
+  const names = reachable(TAKEN, schemas).toSorted((a, b) => (shortName(a) < shortName(b) ? -1 : 1))
+  const kubernetes = names.map((name) => [shortName(name), closed(schemas.get(name) ?? {}, rename)] as const)
+  return {
+    ClusterAccountSpec: await clusterAccountSpec(),
+    RelabelConfig: closed(await relabelConfig(), rename),
+    ...Object.fromEntries(kubernetes),
+  }
+}
+
+function shortName(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1)
+}
+
+/** All fields but those that have values of their own. */
+async function clusterAccountSpec(): Promise<JSONSchema> {
+  const text = await readFile(join(ROOT, 'crds', 'culvert.dev_clusteraccounts.yaml'), 'utf8')
+  const spec = closed(at(crdSchema(text), 'properties', 'spec'), (name) => name)
+  const {
+    baseURL: _url,
+    apiKeySecretRef: _key,
+    ...properties
+  } = spec.properties as Readonly<Record<string, JSONSchema>>
+  const { required: _required, ...rest } = spec
+  return { ...rest, properties }
+}
+
+async function relabelConfig(): Promise<JSONSchema> {
+  const monitor = await prometheusSchema('servicemonitors')
+  return at(monitor, 'properties', 'spec', 'properties', 'endpoints', 'items', 'properties', 'relabelings', 'items')
+}
+
+function at(schema: JSONSchema, ...path: readonly string[]): JSONSchema {
+  return path.reduce((inner, key) => inner[key] as JSONSchema, schema)
+}
