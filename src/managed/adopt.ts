@@ -4,6 +4,7 @@ import type { Wanted } from './desired.ts'
 import { equalJSON } from './equal.ts'
 import { TerminalError } from './errors.ts'
 import { markerOf } from './marker.ts'
+import { withItsToken } from './outputs/token-recovery.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
@@ -73,6 +74,8 @@ export async function adopt(run: Reconciliation, wanted: Wanted): Promise<Remote
   await run.patchMetadata({ finalizers: withFinalizer(cr) })
   run.noteObject(object, { nonce: markerOf(object)?.nonce ?? context.random.hex(16), attempt: 0 })
   run.note({ adopted: true })
+  // Of a former life's object the Secret may still hold the token; that of anybody else's is known to whoever made it.
+  await withItsToken(run, [object])
   context.events.record(cr, { type: 'Normal', reason: 'Adopted', message: `adopted ${object.id}` })
   return object
 }

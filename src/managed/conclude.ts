@@ -2,6 +2,7 @@ import { markerText, type Wanted } from './desired.ts'
 import { type Observed, type Operation, type PlanContext, plan } from './plan.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { reportSuccession } from './succession/succession.ts'
+import { noteMark } from './taken-over.ts'
 import type { Fields } from './types/descriptor.ts'
 import { lookAgainIn } from './types/look-again.ts'
 import type { Verdict } from './verdict.ts'
@@ -34,6 +35,7 @@ export function conclude(run: Reconciliation, observed: Observed): Verdict {
   const { context, cr, descriptor, memory } = run
   const { remote } = observed
   run.noteKind(kindStatus(run, observed))
+  noteMark(run, remote)
   const readiness = descriptor.readiness({ spec: cr.spec, remote, now: context.clock.now() })
   const { ready, reason, message, stalled = false, conditions, lookAgainMs } = readiness
   const succession = reportSuccession(run, remote)

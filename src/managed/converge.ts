@@ -29,6 +29,7 @@ import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { replaceObject, retireFormer } from './replace.ts'
 import { announceSuccession, noteSuccessionFailure, successionStep } from './succession/succession.ts'
+import { refuseTaken } from './taken-over.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
 import { lookAgainIn } from './types/look-again.ts'
 import type { Verdict } from './verdict.ts'
@@ -59,7 +60,8 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
 /** The object that the CR has; undefined when one is to be made. */
 async function held(run: Reconciliation, known: string | undefined): Promise<RemoteObject | undefined> {
   const object = known === undefined ? undefined : await look(run, known)
-  if (known === undefined || object !== undefined) return object
+  if (object !== undefined) return refuseTaken(run, object)
+  if (known === undefined) return undefined
   refuseVanished(run, known)
   noteVanished(run, known)
   return undefined

@@ -1,6 +1,7 @@
 import type { RemoteObject } from '../api/types.ts'
 import { unresolvedAttempt } from './cr.ts'
 import { copiesOf } from './create-protocol.ts'
+import { equalJSON } from './equal.ts'
 import { markerOf } from './marker.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
@@ -18,7 +19,7 @@ export async function deleteCopies(
   await run.confirmLive()
   for (const copy of copies) {
     const live = await session.cache.fetch(collection, copy.id)
-    if (live === undefined || markerOf(live)?.nonce !== markerOf(copy)?.nonce) continue
+    if (live === undefined || !equalJSON(markerOf(live), markerOf(copy))) continue
     await session.cache.delete(collection, copy.id)
     context.events.record(cr, {
       type: 'Normal',

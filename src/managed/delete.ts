@@ -19,6 +19,7 @@ import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { wholesOf } from './references.ts'
 import { revealGuards } from './replace.ts'
+import { isTakenLive } from './taken-over.ts'
 import { IN_USE_MS, usersOf } from './users.ts'
 import { silent, type Verdict } from './verdict.ts'
 
@@ -62,7 +63,7 @@ async function removeObject(run: Reconciliation): Promise<void> {
   // A vanished object's successor may be settled while the id in status is still the old one: both go.
   const ids = new Set([settled, statusOf(run.cr).id, ...former])
   for (const id of ids) {
-    if (id === undefined) continue
+    if (id === undefined || (await isTakenLive(run, id))) continue
     await refuseWhileUsed(run, id)
     await deleteObject(run, id)
   }

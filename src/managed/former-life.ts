@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../api/types.ts'
+import { tellAlike } from './alike.ts'
 import { deleteCopies } from './copies.ts'
 import { isDeleting, withFinalizer } from './cr.ts'
 import { leftByFormerLife, ownershipClaim } from './create-protocol.ts'
@@ -17,9 +18,11 @@ export async function findFormerLife(run: Reconciliation): Promise<string | unde
   if (own !== undefined) {
     // Nothing is deleted or taken on the word of an old copy of the CR.
     await run.patchMetadata({ finalizers: withFinalizer(run.cr) })
+    // What yet another life left may be at work in another cluster: it is reported, like all that nobody here holds.
+    const uid = markerOf(own)?.uid
     await deleteCopies(
       run,
-      free.filter((object) => object !== own),
+      free.filter((object) => object !== own && markerOf(object)?.uid === uid),
     )
     context.events.record(cr, {
       type: 'Normal',
@@ -28,7 +31,9 @@ export async function findFormerLife(run: Reconciliation): Promise<string | unde
     })
     return takeMarked(run, own)
   }
-  return ownedByNote(run)
+  const noted = await ownedByNote(run)
+  if (noted === undefined && !isDeleting(run.cr)) tellAlike(run)
+  return noted
 }
 
 async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
@@ -40,8 +45,9 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
     if (isDeleting(run.cr)) return undefined
     throw new TerminalError(
       reasons.AlreadyExists,
-      `a former resource of this name owned ${claim.id}, which still exists: ` +
-        'remove the annotation culvert.dev/id to have a new object made, or delete that object',
+      `a former resource of this name owned ${claim.id}, which still exists: to have it again, set the annotation ` +
+        `culvert.dev/external-id: ${claim.id} and spec.mode: Manage; to have a new object made, remove the annotation ` +
+        'culvert.dev/id, or delete that object',
     )
   }
   await run.patchMetadata({ finalizers: withFinalizer(run.cr) })

@@ -46,6 +46,8 @@ export const reasons = {
   Conflict: 'Conflict',
   /** The API holds an object that this CR may have owned before; it is not taken without being asked for. */
   AlreadyExists: 'AlreadyExists',
+  /** The object bears the mark of another life of this CR: two clusters work with one installation id. */
+  TakenOver: 'TakenOver',
   /** The object is only looked at; the message says in what it differs. */
   Observed: 'Observed',
   /** The object that `culvert.dev/external-id` names cannot be taken. */

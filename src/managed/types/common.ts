@@ -144,6 +144,9 @@ export const commonStatus = {
       {
         nonce: text({ description: 'Nonce of the last create that is known to have happened.', maxLength: 64 }),
         attempt: integer({ description: 'How many attempts it took.', minimum: 0 }),
+        uid: Type.Optional(
+          text({ description: 'UID of the resource whose mark the object was last seen to bear.', maxLength: 64 }),
+        ),
       },
       { description: 'How the remote object came to be.' },
     ),
