@@ -1,0 +1,106 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parse, parseAllDocuments } from 'yaml'
+import type { Json, JsonObject } from '../../src/emulator/json.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+import type { Subject } from './scene.ts'
+
+/** A folder for each release, named by its version. */
+export const RELEASES = fileURLToPath(new URL('../fixtures/releases/', import.meta.url))
+/** Stands for the origin of the API in what is recorded. */
+export const ORIGIN = 'http://127.0.0.1:4040'
+/** In a release's folder. */
+export const INDEX = 'index.json'
+/** In a release's folder: the CRDs, each in a file of its own. */
+export const CRDS = 'crds'
+/** In a scene's folder: what the API held, as the emulator's snapshot. */
+export const API_STATE = 'api.json'
+/** In a scene's folder: Secrets, ConfigMaps, Leases and what else is no resource of Culvert. */
+export const SURROUNDINGS = 'surroundings.yaml'
+
+/** One custom resource in the index. */
+export interface RecordedObject extends Required<Omit<Subject, 'namespace'>> {
+  /** Below the release's folder: `<scene>/<kind>.<name>.yaml`. */
+  readonly file: string
+  /** Undefined for what is cluster-scoped. */
+  readonly namespace?: string
+}
+
+/** One scene in the index. */
+export interface RecordedScene {
+  readonly name: string
+  readonly about: string
+  /** When it was recorded: everything in it has to be seen as of then. */
+  readonly recordedAt: string
+  /** `--installation` of the operator that left it. */
+  readonly installation: string
+  readonly namespace: string
+  /** The key in the Account's Secret. */
+  readonly apiKey: string
+  readonly watch: 'namespace' | 'cluster'
+  readonly leaderElect: boolean
+  /** Files of CRDs of other projects that the cluster had, below `test/fixtures`. */
+  readonly crds: readonly string[]
+  readonly objects: readonly RecordedObject[]
+}
+
+export interface ReleaseIndex {
+  /** Of package.json. */
+  readonly version: string
+  readonly scenes: readonly RecordedScene[]
+}
+
+/** Versions that are recorded. */
+export async function recordedReleases(): Promise<readonly string[]> {
+  const entries = await readdir(RELEASES, { withFileTypes: true })
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+}
+
+/**
+ * A recorded release.
+ *
+ * @example
+ * const release = await Release.open('0.1.0')
+ * for (const { object, recorded } of await release.all()) expect(phaseOf(object)).toBe(recorded.phase)
+ */
+export class Release {
+  readonly index: ReleaseIndex
+  readonly folder: string
+
+  private constructor(folder: string, index: ReleaseIndex) {
+    this.folder = folder
+    this.index = index
+  }
+
+  static async open(version: string): Promise<Release> {
+    const folder = join(RELEASES, version)
+    return new Release(folder, JSON.parse(await readFile(join(folder, INDEX), 'utf8')) as ReleaseIndex)
+  }
+
+  /** Every custom resource of every scene. */
+  async all(): Promise<readonly { readonly recorded: RecordedObject; readonly object: KubeObject }[]> {
+    return Promise.all(this.index.scenes.flatMap(({ objects }) => objects).map((recorded) => this.#read(recorded)))
+  }
+
+  async objectsOf({ objects }: RecordedScene, origin: string): Promise<readonly KubeObject[]> {
+    return (await Promise.all(objects.map((recorded) => this.#read(recorded, origin)))).map(({ object }) => object)
+  }
+
+  async surroundingsOf({ name }: RecordedScene, origin: string): Promise<readonly KubeObject[]> {
+    const file = await this.#text(join(name, SURROUNDINGS), origin)
+    return parseAllDocuments(file).map((document) => document.toJS() as KubeObject)
+  }
+
+  async apiStateOf({ name }: RecordedScene, origin: string): Promise<JsonObject> {
+    return JSON.parse(await this.#text(join(name, API_STATE), origin)) as Json as JsonObject
+  }
+
+  async #read(recorded: RecordedObject, origin = ORIGIN) {
+    return { recorded, object: parse(await this.#text(recorded.file, origin)) as KubeObject }
+  }
+
+  async #text(file: string, origin: string): Promise<string> {
+    return (await readFile(join(this.folder, file), 'utf8')).replaceAll(ORIGIN, origin)
+  }
+}

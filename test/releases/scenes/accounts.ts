@@ -1,0 +1,104 @@
+import { core, typeOf, type World } from '../../cluster/support/world.ts'
+import { type Scene, type Subject, saying } from '../scene.ts'
+
+const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
+/** Nobody listens there: it takes an administrator to. */
+const CLOSED = '127.0.0.1:1'
+
+/** Accounts that cannot be worked with, each with a resource that waits for it. */
+export const accounts: Scene = {
+  name: 'accounts',
+  about:
+    'Accounts in every trouble, each with a Backend that waits for it; and one that is being deleted while it is needed.',
+  world: { flags: ['--allow-api-host', CLOSED] },
+  async play({ world }) {
+    const { port } = new URL(world.emulator.url)
+    await world.secret('wrong', { apiKey: 'wrong' })
+    await world.secret('leaving', { apiKey: world.emulator.apiKey })
+    const account = async (name: string, secret: string, baseURL = world.emulator.url): Promise<void> => {
+      await world.apply('Account', name, { baseURL, apiKeySecretRef: { name: secret } })
+      await world.apply('Backend', name, { ...tunnels, accountRef: { name } })
+    }
+    await account('unauthorized', 'wrong')
+    await account('unreachable', 'credentials', `http://${CLOSED}`)
+    await account('not-allowed', 'credentials', `http://localhost:${port}`)
+    await account('no-secret', 'later')
+    await account('leaving', 'leaving')
+    await world.ready('Backend', 'leaving')
+    await world.delete('Account', 'leaving')
+    const waits = ['unauthorized', 'unreachable', 'not-allowed', 'no-secret']
+    return [
+      await saying(world, 'Account', 'unauthorized', 'Unauthorized', 'Failed'),
+      await saying(world, 'Account', 'unreachable', 'Unreachable', 'InProgress'),
+      await saying(world, 'Account', 'not-allowed', 'BaseURLNotAllowed', 'Failed'),
+      await saying(world, 'Account', 'no-secret', 'SecretMissing', 'InProgress'),
+      await saying(world, 'Account', 'leaving', 'Deleting', 'Terminating'),
+      ...(await Promise.all(waits.map((name) => saying(world, 'Backend', name, 'AccountNotReady', 'InProgress')))),
+    ]
+  },
+}
+
+/** More vanished at once than an accident explains. */
+export const braked: Scene = {
+  name: 'braked',
+  about: 'An Account whose identity is unproven, since most of its objects vanished; nothing is made or deleted there.',
+  async play({ world }) {
+    const names = Array.from({ length: 8 }, (_, index) => `shop-${index}`)
+    for (const name of names) await world.apply('Backend', name, tunnels)
+    const crs = await Promise.all(names.map((name) => world.ready('Backend', name)))
+    for (const { status } of crs.slice(0, 6)) await world.api.delete(`/backends/tunnel_group/${status?.id}`)
+    await world.pass()
+    await saying(world, 'Account', 'default', 'IdentityUnproven', 'Failed')
+    await world.apply('Backend', 'newcomer', tunnels)
+    await world.delete('Backend', 'shop-0')
+    await saying(world, 'Backend', 'shop-0', 'IdentityUnproven', 'Terminating')
+    const held = names.slice(1, 6).map((name) => saying(world, 'Backend', name, 'IdentityUnproven', 'InProgress'))
+    return [
+      { kind: 'Account', name: 'default', state: 'IdentityUnproven', phase: 'Failed' },
+      { kind: 'Backend', name: 'shop-0', state: 'IdentityUnproven', phase: 'Terminating' },
+      await saying(world, 'Backend', 'newcomer', 'IdentityUnproven', 'InProgress'),
+      ...(await Promise.all(held)),
+    ]
+  },
+}
+
+/** The one key of a whole cluster, and who may use it. */
+export const clusterAccounts: Scene = {
+  name: 'cluster-accounts',
+  about:
+    'ClusterAccounts: one that works, one that the API refuses, and resources of namespaces that are allowed or not.',
+  world: { watch: 'cluster' },
+  async play({ world }) {
+    await clusterAccount(world, 'shared', world.emulator.apiKey, { allowedNamespaces: {}, allowAdoption: true })
+    await clusterAccount(world, 'closed', world.emulator.apiKey, {
+      allowedNamespaces: { matchLabels: { team: 'edge' } },
+    })
+    await clusterAccount(world, 'unauthorized', 'wrong', { allowedNamespaces: {} })
+    for (const name of ['shared', 'closed', 'unauthorized']) {
+      await world.apply('Backend', name, { ...tunnels, accountRef: { kind: 'ClusterAccount', name } })
+    }
+    await world.ready('Backend', 'shared')
+    const told: Subject[] = [
+      await saying(world, 'Backend', 'closed', 'AccountNotAllowed', 'InProgress'),
+      await saying(world, 'Backend', 'unauthorized', 'AccountNotReady', 'InProgress'),
+    ]
+    return [...told, { kind: 'ClusterAccount', name: 'unauthorized', state: 'Unauthorized', phase: 'Failed' }]
+  },
+}
+
+async function clusterAccount(world: World, name: string, key: string, spec: Record<string, unknown>): Promise<void> {
+  const place = { namespace: world.operatorNamespace, name: `key-of-${name}` }
+  const data = { apiKey: Buffer.from(key).toString('base64') }
+  await world.kube.apply(core('secrets', 'Secret'), place, { apiVersion: 'v1', kind: 'Secret', metadata: place, data })
+  await world.kube.apply(
+    typeOf('ClusterAccount'),
+    { name },
+    {
+      apiVersion: 'culvert.dev/v1alpha1',
+      kind: 'ClusterAccount',
+      metadata: { name },
+      spec: { baseURL: world.emulator.url, apiKeySecretRef: { name: place.name }, ...spec },
+    },
+    { force: true },
+  )
+}

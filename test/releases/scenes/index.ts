@@ -1,0 +1,31 @@
+import type { Scene } from '../scene.ts'
+import { accounts, braked, clusterAccounts } from './accounts.ts'
+import { atRest } from './at-rest.ts'
+import { certificatesFailing, certificatesPending, dnsEndpoints, renewalFailing } from './certificates.ts'
+import { deletingBegun, deletingInUse } from './deleting.ts'
+import { refused } from './refused.ts'
+import { sessions } from './sessions.ts'
+import { replacing, successionFailing } from './succession.ts'
+import { unresolvedLost, unresolvedMade } from './unresolved.ts'
+import { waiting } from './waiting.ts'
+
+/** In the order in which they are played: what a scene installs in the cluster, those after it have as well. */
+export const scenes: readonly Scene[] = [
+  atRest,
+  waiting,
+  unresolvedLost,
+  unresolvedMade,
+  refused,
+  replacing,
+  successionFailing,
+  certificatesPending,
+  certificatesFailing,
+  renewalFailing,
+  deletingBegun,
+  deletingInUse,
+  accounts,
+  braked,
+  clusterAccounts,
+  sessions,
+  dnsEndpoints,
+]

@@ -1,0 +1,76 @@
+import { MAX_TARGETS } from '../../../src/managed/types/command.ts'
+import { until } from '../../cluster/support/wait.ts'
+import type { World } from '../../cluster/support/world.ts'
+import { type Scene, type Subject, saying } from '../scene.ts'
+
+const COMMAND = 'TunnelSessionCommand'
+
+/** Sessions of agents, and what they were told. */
+export const sessions: Scene = {
+  name: 'sessions',
+  about:
+    'Mirrored tunnel sessions, and commands that are done, partly done, of no use, or under way without an answer.',
+  world: { account: { mirrorSessions: { enabled: true, interval: '2s' } } },
+  async play({ world }) {
+    const { admin } = world.emulator
+    const { body } = await world.api.post('/credentials', {})
+    const token = String(body.token)
+    const many = await tooMany(world, token)
+    const connect = (region: string, os = 'linux'): string =>
+      String(admin.connectAgent({ token, region, os }).sessionId)
+    const [stopped, windows, slow] = [connect('eu'), connect('eu', 'windows'), connect('ap')]
+    connect('us')
+    await shown(world, 5)
+    await world.apply(COMMAND, 'done', { action: 'Stop', target: { id: stopped } })
+    await world.apply(COMMAND, 'partly-failed', { action: 'Restart', target: { id: windows } })
+    await world.apply(COMMAND, 'nobody', {
+      action: 'Stop',
+      target: { selector: { matchLabels: { 'culvert.dev/region': 'sa' } } },
+    })
+    const told = [
+      many,
+      await saying(world, COMMAND, 'done', 'AllDone', 'Current'),
+      await saying(world, COMMAND, 'partly-failed', 'SomeNotDone', 'Failed'),
+      await saying(world, COMMAND, 'nobody', 'NoTarget', 'Failed'),
+    ]
+    admin.addFault({
+      match: { method: 'POST', path: `/tunnel_sessions/${slow}/stop`, every: true },
+      act: { type: 'hang' },
+    })
+    await unknown(world, slow)
+    told.push({ kind: COMMAND, name: 'unknown', state: 'SomeNotDone', phase: 'Failed' })
+    return [...told, ...(await underWay(world, slow))]
+  },
+}
+
+/** The answer to the one request of a command got lost. */
+async function unknown(world: World, id: string): Promise<void> {
+  await world.apply(COMMAND, 'unknown', { action: 'Stop', target: { id } })
+  await saying(world, COMMAND, 'unknown', 'SomeNotDone', 'Failed')
+}
+
+async function underWay(world: World, id: string): Promise<readonly Subject[]> {
+  const mark = world.mark()
+  await world.apply(COMMAND, 'running', { action: 'Stop', target: { id } })
+  await until('the command has been sent', () => world.writes(mark).some(({ path }) => path.endsWith(`/${id}/stop`)))
+  return [{ kind: COMMAND, name: 'running', state: 'CommandRunning', phase: 'InProgress', after: 'Failed' }]
+}
+
+/** They are gone again once the command has been refused for them: two hundred of the same would show nothing more. */
+async function tooMany(world: World, token: string): Promise<Subject> {
+  const { admin } = world.emulator
+  const agent = { token, region: 'many' }
+  admin.connectAgents({ agent, count: MAX_TARGETS + 1 })
+  await shown(world, MAX_TARGETS + 1)
+  await world.apply(COMMAND, 'too-many', { action: 'Stop', target: { selector: {} } })
+  const told = await saying(world, COMMAND, 'too-many', 'TooManyTargets', 'Failed')
+  admin.connectAgents({ agent, count: 1, disconnect: MAX_TARGETS + 1 })
+  await shown(world, 1)
+  return told
+}
+
+async function shown(world: World, count: number): Promise<void> {
+  await until('the sessions are shown', async () => (await world.list('TunnelSession')).length === count, {
+    timeoutMs: 90_000,
+  })
+}

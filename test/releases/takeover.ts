@@ -1,0 +1,110 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { kinds } from '../../src/kinds/index.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { systemClock } from '../../src/util/clock.ts'
+import { core, type Resource, typeOf, World } from '../cluster/support/world.ts'
+import type { ControlPlane } from '../controlplane/control-plane.ts'
+import { Etcd } from './etcd.ts'
+import { installCRDs } from './install-crds.ts'
+import { CRDS, type RecordedObject, type RecordedScene, type Release } from './release.ts'
+
+const CURRENT_CRDS = fileURLToPath(new URL('../../crds', import.meta.url))
+const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
+
+/** Beside what `kinds` knows. */
+const PLURALS: Readonly<Record<string, string>> = {
+  Secret: 'secrets',
+  ConfigMap: 'configmaps',
+  Lease: 'leases',
+  DNSEndpoint: 'dnsendpoints',
+}
+
+/**
+ * A cluster and an account as a scene of an older release left them, uids and all, with the CRDs of this version. Time is that of
+ * the recording, for the operator and for the API: tokens and certificates have not aged meanwhile.
+ */
+export class Takeover implements AsyncDisposable {
+  readonly scene: RecordedScene
+  readonly world: World
+  /** What was recorded, in the order of the scene's objects. */
+  readonly objects: readonly KubeObject[]
+  readonly surroundings: readonly KubeObject[]
+
+  private constructor(
+    scene: RecordedScene,
+    world: World,
+    objects: readonly KubeObject[],
+    surroundings: readonly KubeObject[],
+  ) {
+    this.scene = scene
+    this.world = world
+    this.objects = objects
+    this.surroundings = surroundings
+  }
+
+  /** Resolves when the CRDs have been upgraded; the operator is not started yet. */
+  static async prepare(cluster: ControlPlane, release: Release, scene: RecordedScene): Promise<Takeover> {
+    const etcd = new Etcd(cluster)
+    await etcd.wipe()
+    await installCRDs(cluster, join(release.folder, CRDS))
+    for (const file of scene.crds) await installCRDs(cluster, join(FIXTURES, file))
+    const offset = Date.parse(scene.recordedAt) - Date.now()
+    const world = await World.open({
+      namespace: scene.namespace,
+      setUp: false,
+      operator: false,
+      kubeconfig: cluster.kubeconfigPath,
+      watch: scene.watch,
+      leaderElect: scene.leaderElect,
+      clockOffsetMs: offset,
+      flags: ['--installation', scene.installation],
+      emulator: { apiKey: scene.apiKey, clock: { ...systemClock, now: () => systemClock.now() + offset } },
+    })
+    const origin = world.emulator.url
+    world.emulator.admin.restore(await release.apiStateOf(scene, origin))
+    const [objects, surroundings] = [
+      await release.objectsOf(scene, origin),
+      await release.surroundingsOf(scene, origin),
+    ]
+    // Owners first: what has none is collected as garbage.
+    for (const object of [...objects, ...surroundings]) await etcd.put(pluralOf(object), object)
+    await installCRDs(cluster, CURRENT_CRDS)
+    return new Takeover(scene, world, objects, surroundings)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.world[Symbol.asyncDispose]()
+  }
+
+  /** What was recorded of an object of the index. */
+  recorded({ kind, name, namespace }: RecordedObject): Resource {
+    const found = this.objects.find((object) => {
+      return object.kind === kind && object.metadata.name === name && object.metadata.namespace === namespace
+    })
+    if (found === undefined) throw new Error(`${kind}/${name} is not recorded`)
+    return found as Resource
+  }
+
+  /** The object as it is now. */
+  async now({ kind, name, namespace }: RecordedObject): Promise<Resource | undefined> {
+    return this.world.kube.get<Resource>(typeOf(kind), { namespace, name })
+  }
+
+  /** All custom resources of a kind as they are now. */
+  async list(kind: string): Promise<readonly Resource[]> {
+    return (await this.world.kube.list<Resource>(typeOf(kind), {})).items
+  }
+
+  /** A Secret as it is now. */
+  async secretLike({ metadata }: KubeObject): Promise<KubeObject | undefined> {
+    const { namespace, name } = metadata
+    return this.world.kube.get<KubeObject>(core('secrets', 'Secret'), { namespace, name })
+  }
+}
+
+function pluralOf({ kind }: KubeObject): string {
+  const plural = kinds.find(({ definition }) => definition.kind === kind)?.definition.plural ?? PLURALS[kind]
+  if (plural === undefined) throw new Error(`where is ${kind} stored?`)
+  return plural
+}
