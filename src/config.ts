@@ -12,10 +12,18 @@ export interface Environment {
   /** Names this process to people: the pod's name, else the host's. */
   readonly identity: string
   readonly proxies: ProxyOptions
+  /** A receiver of traces is named by OTEL_*, and nothing there forbids it. The OpenTelemetry SDK reads the rest of these itself. */
+  readonly tracesConfigured: boolean
+  /** Nothing of OTEL_* says that there shall be no traces. */
+  readonly tracesAllowed: boolean
 }
 
 export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environment {
+  const tracesAllowed = env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true' && env.OTEL_TRACES_EXPORTER !== 'none'
+  const receiver = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT
   return {
+    tracesAllowed,
+    tracesConfigured: tracesAllowed && Boolean(receiver),
     podNamespace: env.POD_NAMESPACE ?? serviceAccountNamespace(),
     identity: env.POD_NAME ?? hostname(),
     proxies: {
@@ -30,6 +38,12 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
 export function environmentForLoopback(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const noProxy = [env.NO_PROXY ?? env.no_proxy, '127.0.0.1'].filter(Boolean).join(',')
   return { ...env, NO_PROXY: noProxy, no_proxy: noProxy }
+}
+
+/** The version in package.json, which lies beside `src` and `dist` alike. */
+export function packageVersion(): string {
+  const { version }: { version: string } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  return version
 }
 
 function serviceAccountNamespace(): string | undefined {

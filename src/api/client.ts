@@ -1,3 +1,5 @@
+import type { Tracer } from '@opentelemetry/api'
+import type { WriteReport } from '../telemetry/write-report.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
 import { createDispatcher, type ProxyOptions } from './dispatcher.ts'
@@ -42,6 +44,10 @@ export interface ApiClientOptions {
   readonly beforeWrite?: (() => void) | undefined
   /** After each exchange, whatever its end. */
   readonly onRequest?: ((report: RequestReport) => void) | undefined
+  /** After each request that changes something and was, or may have been, sent. */
+  readonly onWrite?: ((report: WriteReport) => void) | undefined
+  /** For a span of each request. Default: none. */
+  readonly tracer?: Tracer | undefined
   readonly userAgent: string
 }
 
@@ -84,6 +90,8 @@ export function createApiClient(options: ApiClientOptions): ClosableApiClient {
     beforeCall: options.beforeCall,
     beforeWrite: options.beforeWrite,
     onRequest: options.onRequest,
+    onWrite: options.onWrite,
+    tracer: options.tracer,
   })
   return new HttpApiClient(transport, new URL(options.baseURL), () => dispatcher.close())
 }
@@ -106,6 +114,7 @@ class HttpApiClient implements ClosableApiClient {
       method: 'GET',
       url,
       collection: collection.path,
+      id,
       mayBeAbsent: true,
       options,
     })
@@ -137,7 +146,7 @@ class HttpApiClient implements ClosableApiClient {
     options: CallOptions = {},
   ): Promise<RemoteObject> {
     const url = this.#url(collection, 'PATCH', id)
-    const outgoing = { method: 'PATCH', url, collection: collection.path, body: { ...body, id }, options } as const
+    const outgoing = { method: 'PATCH', url, collection: collection.path, id, body: { ...body, id }, options } as const
     const answer = await this.#transport.send(outgoing)
     if (answer.body !== undefined) return object(answer, `PATCH ${collection.path}`, id)
     const stored = await this.get(collection, id, options)
@@ -149,7 +158,7 @@ class HttpApiClient implements ClosableApiClient {
 
   async delete(collection: Collection, id: string, options: CallOptions = {}): Promise<'deleted' | 'absent'> {
     const url = this.#url(collection, 'DELETE', id)
-    const outgoing = { method: 'DELETE', url, collection: collection.path, mayBeAbsent: true, options } as const
+    const outgoing = { method: 'DELETE', url, collection: collection.path, id, mayBeAbsent: true, options } as const
     const answer = await this.#transport.send(outgoing)
     return answer.status === 404 ? 'absent' : 'deleted'
   }
@@ -157,7 +166,7 @@ class HttpApiClient implements ClosableApiClient {
   async command(collection: Collection, id: string, command: string, options: CallOptions = {}): Promise<void> {
     const at = this.#url(collection, 'POST', id)
     const url = new URL(`${at.pathname}/${encodeURIComponent(command)}`, at.origin)
-    await this.#transport.send({ method: 'POST', url, collection: collection.path, body: {}, options })
+    await this.#transport.send({ method: 'POST', url, collection: collection.path, id, command, body: {}, options })
   }
 
   async #listOnce(collection: Collection, options: CallOptions, listing: Listing): Promise<CompleteList> {

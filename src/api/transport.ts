@@ -1,4 +1,6 @@
+import type { Tracer } from '@opentelemetry/api'
 import { type Dispatcher, errors, request } from 'undici'
+import type { WriteReport } from '../telemetry/write-report.ts'
 import type { Clock } from '../util/clock.ts'
 import { sleep } from '../util/clock.ts'
 import { jitter, type Random } from '../util/random.ts'
@@ -7,7 +9,9 @@ import { answerError, type CallContext, networkError, saysAbsent } from './failu
 import type { RateBudget } from './rate-budget.ts'
 import { secretsIn } from './redact.ts'
 import { parseRetryAfter } from './retry-after.ts'
+import { traced } from './tracing.ts'
 import type { CallOptions, RequestBody } from './types.ts'
+import { writeReport } from './write-report.ts'
 
 /** One finished exchange, for metrics. */
 export interface RequestReport {
@@ -35,6 +39,9 @@ export interface TransportOptions {
   readonly beforeCall?: (() => void) | undefined
   readonly beforeWrite?: (() => void) | undefined
   readonly onRequest?: ((report: RequestReport) => void) | undefined
+  /** After each request that changes something and was, or may have been, sent. */
+  readonly onWrite?: ((report: WriteReport) => void) | undefined
+  readonly tracer?: Tracer | undefined
 }
 
 export interface OutgoingRequest {
@@ -42,6 +49,10 @@ export interface OutgoingRequest {
   readonly url: URL
   /** Name of the collection in messages and metrics. */
   readonly collection: string
+  /** Of the object that the request is about; undefined for a list or a create. */
+  readonly id?: string
+  /** What comes after the id in the path. */
+  readonly command?: string
   readonly body?: RequestBody
   /** Take a 404 that speaks of the object for an answer instead of an error. Default false. */
   readonly mayBeAbsent?: boolean
@@ -53,6 +64,8 @@ export interface Answer {
   readonly status: number
   /** The parsed body; undefined when there is none. */
   readonly body: unknown
+  /** As the API names the request (`api-decisions.md § Errors`), where it does. */
+  readonly operationId: string | undefined
   /** When the request that was answered was sent, on the monotonic clock. */
   readonly sentAt: number
 }
@@ -77,7 +90,7 @@ export class Transport {
     const { clock, random } = this.#options
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(outgoing)
+        return await this.#attempt(outgoing, attempt - 1)
       } catch (error) {
         const wait = retryWait(error, outgoing.method, attempt)
         if (wait === undefined) throw error
@@ -89,8 +102,9 @@ export class Transport {
   }
 
   /** Releases the budget only after a 429 was reported to it, so that no waiter slips through in between. */
-  async #attempt(outgoing: OutgoingRequest): Promise<Answer> {
-    const { budget, beforeCall, beforeWrite } = this.#options
+  async #attempt(outgoing: OutgoingRequest, resends: number): Promise<Answer> {
+    const { budget, beforeCall, beforeWrite, clock, tracer } = this.#options
+    const since = clock.monotonic()
     const { lane = 'edit', signal } = outgoing.options
     const release = await budget.acquire(lane, signal).catch((cause: unknown) => {
       throw aborted(label(outgoing), true, cause)
@@ -98,7 +112,9 @@ export class Transport {
     try {
       beforeCall?.()
       if (outgoing.method !== 'GET') beforeWrite?.()
-      return await this.#exchange(outgoing, this.#key(outgoing))
+      const key = this.#key(outgoing)
+      const waitedSeconds = (clock.monotonic() - since) / 1000
+      return await traced(tracer, outgoing, { resends, waitedSeconds }, () => this.#exchange(outgoing, key))
     } catch (error) {
       if (error instanceof ApiError && error.code === 'RateLimited') budget.hold(error.retryAfterMs)
       throw error
@@ -108,19 +124,24 @@ export class Transport {
   }
 
   async #exchange(outgoing: OutgoingRequest, key: string): Promise<Answer> {
-    const { clock, onRequest } = this.#options
+    const { clock, onRequest, onWrite } = this.#options
     const sentAt = clock.monotonic()
     let status = 'unknown'
+    let ended: Omit<Answer, 'sentAt'> | Error | undefined
     try {
       const answer = await this.#roundTrip(outgoing, key)
+      ended = answer
       status = String(answer.status)
       return { ...answer, sentAt }
     } catch (error) {
+      if (error instanceof Error) ended = error
       if (error instanceof ApiError) status = String(error.status ?? error.code)
       throw error
     } finally {
       const seconds = (clock.monotonic() - sentAt) / 1000
       onRequest?.({ collection: outgoing.collection, method: outgoing.method, status, seconds })
+      const report = writeReport(outgoing, ended, seconds)
+      if (report !== undefined) onWrite?.(report)
     }
   }
 
@@ -171,16 +192,17 @@ export class Transport {
     const status = response.statusCode
     const empty = text.trim() === ''
     const body = empty ? undefined : parseJSON(text)
+    const operationId = header(response, 'operation-id')?.slice(0, 64)
     if (status >= 200 && status < 300) {
       if (!empty && body === undefined)
         throw invalid(call.label, `the API answered ${status} with a body that is not JSON`)
-      return { status, body }
+      return { status, body, operationId }
     }
-    if (mayBeAbsent && saysAbsent(status, { empty, body })) return { status, body }
+    if (mayBeAbsent && saysAbsent(status, { empty, body })) return { status, body, operationId }
     throw answerError(call, {
       status,
       body,
-      operationId: header(response, 'operation-id')?.slice(0, 64),
+      operationId,
       retryAfterMs: parseRetryAfter(header(response, 'retry-after'), this.#options.clock.now()),
     })
   }

@@ -1,3 +1,4 @@
+import type { WriteOrigin } from '../telemetry/write-origin.ts'
 import type { Lane } from '../util/lane.ts'
 
 /** An object as the API holds it. Read defensively: unknown fields are kept, null means absent. */
@@ -36,7 +37,12 @@ export interface CallOptions {
   readonly lane?: Lane | undefined
   /** Gives the call up, also while it waits for the budget. A write already on the wire then has an unknown outcome. */
   readonly signal?: AbortSignal | undefined
+  /** For whom and why something is changed: for audit records and traces, never sent. */
+  readonly origin?: WriteOrigin | undefined
 }
+
+/** Options of a call that has to say why it changes something. */
+export type WriteOptions = CallOptions & { readonly origin: WriteOrigin }
 
 /**
  * Calls to one account at the API. Every failure is an `ApiError`. Only GETs are retried inside; a write is sent at most once per call.

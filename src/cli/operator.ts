@@ -25,6 +25,8 @@ interface Flags {
   readonly watchSilence: number
   readonly workers: number
   readonly listen: string
+  readonly auditLog: string
+  readonly otlpEndpoint?: string
   readonly logLevel: LogLevel
   readonly release: boolean
   readonly releaseTimeout: number
@@ -83,18 +85,27 @@ export function operatorCommand(): Command {
       'address of /healthz, /readyz and /metrics; port 0 takes a free one',
       '127.0.0.1:8080',
     )
+    .option(
+      '--audit-log <file>',
+      'where each request that changes something is recorded as a JSON line: - for standard output, off, or a file',
+      '-',
+    )
+    .option(
+      '--otlp-endpoint <url>',
+      'send traces to this OTLP/HTTP receiver (default: OTEL_EXPORTER_OTLP_ENDPOINT, or none)',
+    )
     .addOption(new Option('--log-level <level>').choices(['debug', 'info', 'warn', 'error', 'silent']).default('info'))
     .option('--release', 'let go of all resources, touch no account, and end: before Culvert is removed', false)
     .option('--release-timeout <time>', 'how long --release waits for a running operator to end', duration, 60_000)
     .action(async (flags: Flags) => {
       const options = optionsFrom(flags)
-      process.exitCode = flags.release
-        ? await runRelease(
-            options,
-            { timeoutMs: flags.releaseTimeout, print: (line) => console.log(line) },
-            stopSignal(),
-          )
-        : await runOperator(options, stopSignal())
+      if (flags.release) {
+        const release = { timeoutMs: flags.releaseTimeout, print: (line: string) => console.log(line) }
+        process.exitCode = await runRelease(options, release, stopSignal())
+        return
+      }
+      // All that may still be open is a receiver of traces that does not answer.
+      process.exit(await runOperator(options, stopSignal()))
     })
 }
 
@@ -105,6 +116,7 @@ function optionsFrom(flags: Flags): OperatorOptions {
     namespace: flags.namespace ?? environment.podNamespace ?? 'culvert-system',
     identity: environment.identity,
     proxies: environment.proxies,
+    tracing: environment.tracesAllowed && (flags.otlpEndpoint !== undefined || environment.tracesConfigured),
     watchNamespaces: flags.watchNamespace,
     baseURLPolicy: { allowedHosts: flags.allowApiHost, allowHTTP: flags.allowHttp },
     leaseDurationMs: flags.leaseDuration,

@@ -1,3 +1,4 @@
+import type { Tracer } from '@opentelemetry/api'
 import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
 import { KubeError } from './errors.ts'
@@ -50,6 +51,8 @@ export interface KubeClientOptions {
   readonly beforeWrite?: () => void
   /** Told about each request that ended; for a watch, when its response's head arrived. */
   readonly onRequest?: (observation: KubeRequestObservation) => void
+  /** For a span of each request that belongs to a reconcile. Default: none. */
+  readonly tracer?: Tracer | undefined
 }
 
 export interface ClosableKubeClient extends KubeClient {
@@ -79,6 +82,7 @@ export function createKubeClient(options: KubeClientOptions): ClosableKubeClient
       userAgent: options.userAgent ?? 'culvert',
       beforeWrite: options.beforeWrite,
       onRequest: options.onRequest,
+      tracer: options.tracer,
     }),
   )
 }
@@ -188,6 +192,7 @@ class HttpKubeClient implements ClosableKubeClient {
       verb: 'patch',
       method: 'PATCH',
       resource: type.plural,
+      subresource: options.subresource,
       path: withQuery(objectPath(type, key, options.subresource), { fieldManager: FIELD_MANAGER }),
       accept: acceptObject(type),
       contentType: 'application/merge-patch+json',

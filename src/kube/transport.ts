@@ -1,3 +1,4 @@
+import type { Tracer } from '@opentelemetry/api'
 import type { Dispatcher } from 'undici'
 import { type Clock, sleep } from '../util/clock.ts'
 import { jitter, type Random } from '../util/random.ts'
@@ -6,6 +7,7 @@ import { type Channel, Dispatchers } from './dispatchers.ts'
 import { errorFromCause, errorFromResponse } from './error-mapping.ts'
 import { KubeError } from './errors.ts'
 import type { KubeConnection } from './load-config.ts'
+import { type KubeAnswer, traced } from './tracing.ts'
 
 const RETRY_BASE_MS = 250
 /** Longest pause before a retry, whatever Retry-After says: beyond it the caller's own backoff decides. */
@@ -37,12 +39,14 @@ export interface TransportOptions {
   readonly userAgent: string
   readonly beforeWrite: (() => void) | undefined
   readonly onRequest: ((observation: KubeRequestObservation) => void) | undefined
+  readonly tracer: Tracer | undefined
 }
 
 export interface KubeRequest {
   readonly verb: KubeVerb
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly resource: string
+  readonly subresource?: string | undefined
   /** With its query. */
   readonly path: string
   readonly accept: string
@@ -76,7 +80,9 @@ export class Transport {
   async call(request: KubeRequest): Promise<unknown> {
     for (let attempt = 0, renewed = false; ; attempt++) {
       try {
-        return await this.#withPlace(request, () => this.#attempt(request, 'calls', readJson))
+        const { connection, tracer } = this.#options
+        const send = () => this.#withPlace(request, () => this.#attempt(request, 'calls', readAnswer))
+        return (await traced(tracer, request, connection.server, send)).body
       } catch (error) {
         const failure = errorFromCause(callName(request), error)
         if (failure.code === 'Unauthorized' && !renewed) {
@@ -238,6 +244,10 @@ function classify(request: KubeRequest, error: unknown, outer: AbortSignal, time
 
 function aborted(request: KubeRequest, cause: unknown): KubeError {
   return new KubeError('Aborted', `${callName(request)}: aborted`, { cause })
+}
+
+async function readAnswer(response: Dispatcher.ResponseData, request: KubeRequest): Promise<KubeAnswer> {
+  return { status: response.statusCode, body: await readJson(response, request) }
 }
 
 async function readJson(response: Dispatcher.ResponseData, request: KubeRequest): Promise<unknown> {

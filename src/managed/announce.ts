@@ -1,17 +1,15 @@
-import { generationOf, statusOf } from './cr.ts'
+import { statusOf } from './cr.ts'
 import type { Operation } from './plan.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
+import { isSettled } from './write-reason.ts'
 
 /** Tells a drift that is put right from an edit that is carried out, and says so. */
 export function announce(run: Reconciliation, operations: readonly Operation[]): void {
   const { context, cr, descriptor, unstored } = run
-  const { observedGeneration, conditions, create } = statusOf(cr)
-  const synced = conditions?.some(({ type, status }) => type === 'Synced' && status === 'True') ?? false
-  if (unstored || create === undefined) return
-  const drift = synced && observedGeneration === generationOf(cr)
+  if (unstored || statusOf(cr).create === undefined) return
   const about = describeAll(operations)
-  if (!drift) {
+  if (!isSettled(run)) {
     context.events.record(cr, { type: 'Normal', reason: 'Updating', message: about })
     return
   }

@@ -1,5 +1,6 @@
 import { ApiError } from '../api/errors.ts'
-import type { Collection, RemoteObject } from '../api/types.ts'
+import type { Collection, RemoteObject, WriteOptions } from '../api/types.ts'
+import type { WriteReason } from '../telemetry/write-origin.ts'
 import { openRequest } from './cr.ts'
 import { WaitError } from './errors.ts'
 import { confirm } from './look.ts'
@@ -45,25 +46,34 @@ export async function quarantineChildren(run: Reconciliation, remote: RemoteObje
 }
 
 /** Carries out one write to a child. @returns the id of a child that was made. */
-export async function executeChild(run: Reconciliation, operation: ChildOperation): Promise<string | undefined> {
+export async function executeChild(
+  run: Reconciliation,
+  operation: ChildOperation,
+  reason: WriteReason,
+): Promise<string | undefined> {
   const collection = run.descriptor.children?.collection
   if (collection === undefined) throw new Error('a kind without children planned a write to one')
   switch (operation.type) {
     case 'create':
-      return createChild(run, collection, operation.body)
+      return createChild(run, collection, operation.body, run.because(reason))
     case 'update':
-      await run.session.cache.update(collection, operation.id, operation.body)
+      await run.session.cache.update(collection, operation.id, operation.body, run.because(reason))
       return undefined
     case 'delete':
-      await run.session.cache.delete(collection, operation.id)
+      await run.session.cache.delete(collection, operation.id, run.because(reason))
       return undefined
   }
 }
 
-async function createChild(run: Reconciliation, collection: Collection, body: Fields): Promise<string> {
+async function createChild(
+  run: Reconciliation,
+  collection: Collection,
+  body: Fields,
+  options: WriteOptions,
+): Promise<string> {
   const { clock, times } = run.context
   try {
-    return (await run.session.cache.create(collection, body)).id
+    return (await run.session.cache.create(collection, body, options)).id
   } catch (error) {
     if (!(error instanceof ApiError) || !error.definite) {
       run.memory.childUnknownUntil = clock.monotonic() + times.requestTimeoutMs

@@ -1,6 +1,6 @@
 import type { AccountCache } from '../api/account-cache.ts'
 import type { ApiError } from '../api/errors.ts'
-import type { ApiClient, CommandClient } from '../api/types.ts'
+import type { ApiClient, Collection, RemoteObject, RequestBody, WriteOptions } from '../api/types.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
@@ -42,13 +42,23 @@ export interface Blocked {
   readonly silent?: boolean
 }
 
+/** What is known of an account, and writes to it, each of which has to say for whom and why it is made. */
+export interface SessionCache extends Omit<AccountCache, 'create' | 'update' | 'delete'> {
+  create(collection: Collection, body: RequestBody, options: WriteOptions): Promise<RemoteObject>
+  update(collection: Collection, id: string, body: RequestBody, options: WriteOptions): Promise<RemoteObject>
+  delete(collection: Collection, id: string, options: WriteOptions): Promise<'deleted' | 'absent'>
+}
+
 /** The calls of an account that no cache stands behind. */
-export type SessionCalls = Pick<ApiClient, 'get' | 'list'> & CommandClient
+export interface SessionCalls extends Pick<ApiClient, 'get' | 'list'> {
+  /** As `CommandClient` has it. */
+  command(collection: Collection, id: string, command: string, options: WriteOptions): Promise<void>
+}
 
 /** Access to one account at the API. */
 export interface AccountSession {
   readonly account: AccountName
-  readonly cache: AccountCache
+  readonly cache: SessionCache
   /** Lists past the cache, for what comes and goes by the thousand, and commands. */
   readonly calls: SessionCalls
   /** Why no call may be made now; undefined when all is well. */

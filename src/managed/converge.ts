@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../api/types.ts'
+import { type WriteReason, writeReasons } from '../telemetry/write-origin.ts'
 import { adopt, refuseVanished } from './adopt.ts'
 import { announce, describe, describeAll } from './announce.ts'
 import { executeChild, observeChildren, quarantineChildren } from './children.ts'
@@ -33,6 +34,7 @@ import { refuseTaken } from './taken-over.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
 import { lookAgainIn } from './types/look-again.ts'
 import type { Verdict } from './verdict.ts'
+import { successionReason, updateReason } from './write-reason.ts'
 
 /** Makes the account match the spec of a CR that is not being deleted. */
 export async function converge(run: Reconciliation): Promise<Verdict> {
@@ -43,11 +45,16 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
   if (observed) return observe(run)
   await keepFinalizer(run)
   const wanted = await resolveWanted(run)
-  const existing = isAdopting(run.cr) ? await adopt(run, wanted) : await held(run, known)
+  const adopting = isAdopting(run.cr)
+  const existing = adopting ? await adopt(run, wanted) : await held(run, known)
   const token = await findToken(run)
-  const remote = existing === undefined ? await created(run, wanted) : await keepOrReplace(run, wanted, existing, token)
+  const { remote, made } =
+    existing === undefined
+      ? await created(run, wanted, known === undefined ? writeReasons.spec : writeReasons.drift)
+      : await keepOrReplace(run, wanted, existing, token)
   await sweepCopies(run)
-  const applied = await apply(run, wanted, remote)
+  const reason = made ?? (adopting ? writeReasons.adoption : updateReason(run, wanted))
+  const applied = await apply(run, wanted, remote, reason)
   await keepToken(run, token, remote.id !== existing?.id)
   await writeDerived(run, wanted, applied.remote)
   const companion = await keepCompanion(run, applied.remote)
@@ -67,20 +74,27 @@ async function held(run: Reconciliation, known: string | undefined): Promise<Rem
   return undefined
 }
 
+/** The object that the CR has from now on. */
+interface Kept {
+  readonly remote: RemoteObject
+  /** Why it was made, where this run has made it. */
+  readonly made?: WriteReason
+}
+
 /** The object itself, or the one that takes its place because a field that is fixed at create has changed. */
 async function keepOrReplace(
   run: Reconciliation,
   wanted: Wanted,
   existing: RemoteObject,
   token: TokenState,
-): Promise<RemoteObject> {
+): Promise<Kept> {
   const replacement = planReplacement(run.descriptor, wanted.desired, existing)
   if (replacement !== undefined) {
     const purpose = purposeOf(run, wanted, replacement)
     if (run.memory.replacedFor === purpose) throw notApplied(replacement)
     const message = `${replacement.fields.join(', ')} cannot be changed: replacing ${existing.id} by a new object`
     run.context.events.record(run.cr, { type: 'Normal', reason: 'Replacing', message })
-    const successor = await replace(run, wanted, existing)
+    const successor = await replace(run, wanted, existing, writeReasons.replacement)
     run.memory.replacedFor = purpose
     return successor
   }
@@ -88,22 +102,22 @@ async function keepOrReplace(
   if (successionStep(run, existing, token).type === 'due') return succeed(run, wanted, existing)
   if (!isReissueDue(run, token)) {
     await dropAttempt(run)
-    return existing
+    return { remote: existing }
   }
   announceReissue(run, token)
-  const remote = await replace(run, wanted, existing)
+  const successor = await replace(run, wanted, existing, writeReasons.reissue)
   countReissue(run)
-  return remote
+  return successor
 }
 
 /** A new object of the same spec takes the place of `existing`, which stays in use when none can be made. */
-async function succeed(run: Reconciliation, wanted: Wanted, existing: RemoteObject): Promise<RemoteObject> {
+async function succeed(run: Reconciliation, wanted: Wanted, existing: RemoteObject): Promise<Kept> {
   announceSuccession(run, existing.id)
   try {
-    return await replace(run, wanted, existing)
+    return await replace(run, wanted, existing, successionReason(run))
   } catch (error) {
     if (!noteSuccessionFailure(run, error)) throw error
-    return existing
+    return { remote: existing }
   }
 }
 
@@ -118,17 +132,22 @@ function notApplied({ fields }: ReplaceOperation): TerminalError {
   return new TerminalError(reasons.Rejected, `the API accepted a create and did not apply it: ${about} still differs`)
 }
 
-async function replace(run: Reconciliation, wanted: Wanted, existing: RemoteObject): Promise<RemoteObject> {
+async function replace(
+  run: Reconciliation,
+  wanted: Wanted,
+  existing: RemoteObject,
+  reason: WriteReason,
+): Promise<Kept> {
   // An object that is not in the status yet would be forgotten, should this process die before its successor is.
   if (run.unstored) {
     const message = `replacing ${existing.id} by a new object`
     await run.write({ type: 'progressing', reason: reasons.Progressing, message, existing: true })
   }
-  return made(run, wanted, await replaceObject(run, wanted, existing))
+  return { remote: made(run, wanted, await replaceObject(run, wanted, existing, reason)), made: reason }
 }
 
-async function created(run: Reconciliation, wanted: Wanted): Promise<RemoteObject> {
-  return made(run, wanted, await createObject(run, wanted))
+async function created(run: Reconciliation, wanted: Wanted, reason: WriteReason): Promise<Kept> {
+  return { remote: made(run, wanted, await createObject(run, wanted, reason)), made: reason }
 }
 
 /** The object that a POST has just made, with what was sent noted. */
@@ -153,7 +172,12 @@ function noteVanished(run: Reconciliation, id: string): void {
 const DELETED = 'deleted'
 
 /** Executes the plan, in order. Afterwards the plan must be empty; a server that takes a write and ignores it is named. */
-async function apply(run: Reconciliation, wanted: Wanted, remote: RemoteObject): Promise<Observed> {
+async function apply(
+  run: Reconciliation,
+  wanted: Wanted,
+  remote: RemoteObject,
+  reason: WriteReason,
+): Promise<Observed> {
   let observed = await observeChildren(run, remote)
   const operations = planFor(run, wanted, observed)
   const again = operations.find((operation) => operation.type === 'replace')
@@ -161,7 +185,7 @@ async function apply(run: Reconciliation, wanted: Wanted, remote: RemoteObject):
   if (operations.length > 0) {
     announce(run, operations)
     await prepare(run, operations, observed)
-    await execute(run, observed.remote.id, operations)
+    await execute(run, observed.remote.id, operations, reason)
     observed = await observeChildren(
       run,
       run.session.cache.get(run.collection, observed.remote.id)?.object ?? observed.remote,
@@ -230,16 +254,21 @@ function lookingAgain(verdict: Verdict, ms: number | undefined): Verdict {
 }
 
 /** Carries a plan out, in order. What was made for the time of the plan only goes at its end. */
-async function execute(run: Reconciliation, parentId: string, operations: readonly Operation[]): Promise<void> {
+async function execute(
+  run: Reconciliation,
+  parentId: string,
+  operations: readonly Operation[],
+  reason: WriteReason,
+): Promise<void> {
   const temporary: string[] = []
   for (const operation of operations) {
     if (operation.type === 'replace') throw new Error('a replacement is carried out before other writes')
     if (!('target' in operation)) {
-      await run.session.cache.update(run.collection, parentId, operation.body)
+      await run.session.cache.update(run.collection, parentId, operation.body, run.because(reason))
       continue
     }
-    const made = await executeChild(run, operation)
+    const made = await executeChild(run, operation, reason)
     if (made !== undefined && operation.type === 'create' && operation.temporary) temporary.push(made)
   }
-  for (const id of temporary) await executeChild(run, { type: 'delete', id, about: 'temporary child' })
+  for (const id of temporary) await executeChild(run, { type: 'delete', id, about: 'temporary child' }, reason)
 }

@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../api/types.ts'
+import { writeReasons } from '../telemetry/write-origin.ts'
 import { unresolvedAttempt } from './cr.ts'
 import { copiesOf } from './create-protocol.ts'
 import { equalJSON } from './equal.ts'
@@ -20,7 +21,7 @@ export async function deleteCopies(
   for (const copy of copies) {
     const live = await session.cache.fetch(collection, copy.id)
     if (live === undefined || !equalJSON(markerOf(live), markerOf(copy))) continue
-    await session.cache.delete(collection, copy.id)
+    await session.cache.delete(collection, copy.id, run.because(writeReasons.copy))
     context.events.record(cr, {
       type: 'Normal',
       reason: 'CopyDeleted',

@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectKey } from '../kube/types.ts'
+import type { WriteOrigin, WriteReason } from '../telemetry/write-origin.ts'
 import { type Attempt, parseAttempt } from './attempt.ts'
 import { CREATE_ATTEMPT, EXTERNAL_ID, FINALIZER, PAUSED, RECONCILE_REQUESTED_AT, ROTATE_REQUESTED_AT } from './names.ts'
 import type { CommonSpec, CommonStatus } from './types/common.ts'
@@ -114,6 +115,12 @@ const LONGEST_REQUEST = 255
 export function openRotationRequest(cr: CustomResource): string | undefined {
   const requested = rotationRequest(cr)
   return requested === statusOf(cr).lastRotationRequest ? undefined : requested
+}
+
+/** For whom and why something is written to an account. */
+export function originOf({ kind, metadata }: KubeObject, reason: WriteReason): WriteOrigin {
+  const { namespace, name, uid } = metadata
+  return { resource: { kind, namespace, name, uid }, reason }
 }
 
 export function generationOf(object: KubeObject): number {

@@ -1,5 +1,6 @@
 import { ApiError } from '../api/errors.ts'
 import type { RemoteObject } from '../api/types.ts'
+import { type WriteReason, writeReasons } from '../telemetry/write-origin.ts'
 import type { Attempt } from './attempt.ts'
 import { formatAttempt } from './attempt.ts'
 import { deleteCopies } from './copies.ts'
@@ -41,7 +42,7 @@ export async function settleIdentity(run: Reconciliation): Promise<string | unde
 }
 
 /** Makes the object: one durable attempt, then one POST. The id is noted and, until it is stored, kept in memory. */
-export async function createObject(run: Reconciliation, wanted: Wanted): Promise<string> {
+export async function createObject(run: Reconciliation, wanted: Wanted, reason: WriteReason): Promise<string> {
   const { context, collection, cr, memory, session } = run
   const step = createStep(cr, memory)
   const nonce = step.type === 'attempt' ? step.nonce : context.random.hex(16)
@@ -57,7 +58,8 @@ export async function createObject(run: Reconciliation, wanted: Wanted): Promise
   memory.firstScanAt = undefined
   let answer: Answer
   try {
-    answer = { nonce, number: attempt.number, object: await session.cache.create(collection, body) }
+    const options = run.because(again(reason, attempt))
+    answer = { nonce, number: attempt.number, object: await session.cache.create(collection, body, options) }
   } catch (error) {
     const found = await afterFailedCreate(run, attempt, error)
     if (found !== undefined) return take(run, found, attempt)
@@ -68,6 +70,11 @@ export async function createObject(run: Reconciliation, wanted: Wanted): Promise
   context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${answer.object.id}` })
   await storeToken(run, answer, reserved)
   return take(run, answer.object, attempt)
+}
+
+/** A create that has no cause of its own any more is made again for the sake of the one before. */
+function again(reason: WriteReason, { number }: Attempt): WriteReason {
+  return number > 1 && reason === writeReasons.spec ? writeReasons.recovery : reason
 }
 
 /** An attempt that nobody sent and nobody needs any more, because the spec changed back meanwhile. */

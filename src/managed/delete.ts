@@ -1,4 +1,5 @@
 import { ApiError } from '../api/errors.ts'
+import { writeReasons } from '../telemetry/write-origin.ts'
 import { deleteCopies } from './copies.ts'
 import {
   hasFinalizer,
@@ -98,7 +99,7 @@ function inUse(users: readonly string[]): WaitError {
 async function deleteObject(run: Reconciliation, id: string): Promise<void> {
   const { cache } = run.session
   try {
-    const result = await cache.delete(run.collection, id)
+    const result = await cache.delete(run.collection, id, run.because(writeReasons.deletion))
     const message = result === 'deleted' ? `deleted ${id}` : `${id} was gone already`
     run.context.events.record(run.cr, { type: 'Normal', reason: 'Deleted', message })
   } catch (error) {

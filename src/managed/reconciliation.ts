@@ -1,9 +1,10 @@
-import type { Collection, RemoteObject } from '../api/types.ts'
+import type { Collection, RemoteObject, WriteOptions } from '../api/types.ts'
 import { KubeError } from '../kube/errors.ts'
 import type { ResourceType } from '../kube/types.ts'
+import type { WriteReason } from '../telemetry/write-origin.ts'
 import { conditionsFor, type Standing, stampConditions } from './conditions.ts'
 import type { AccountSession, ManagedContext } from './context.ts'
-import { type CustomResource, generationOf, nameOf, openRequest, statusOf } from './cr.ts'
+import { type CustomResource, generationOf, nameOf, openRequest, originOf, statusOf } from './cr.ts'
 import { ConflictError } from './errors.ts'
 import { resourceTypeOf } from './kinds-registry.ts'
 import type { Memory } from './memory.ts'
@@ -66,6 +67,11 @@ export class Reconciliation {
 
   get collection(): Collection {
     return this.descriptor.collectionOf(this.#cr.spec)
+  }
+
+  /** Options of a write to the account: that it is made for this CR, and why. */
+  because(reason: WriteReason): WriteOptions {
+    return { origin: originOf(this.#cr, reason) }
   }
 
   /** Status as it stands in Kubernetes plus what this run has found. */

@@ -1,5 +1,6 @@
 import { ApiError } from '../api/errors.ts'
 import type { RemoteObject } from '../api/types.ts'
+import { type WriteReason, writeReasons } from '../telemetry/write-origin.ts'
 import { type CustomResource, generationOf, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
 import { createObject } from './create.ts'
 import { copiesOf } from './create-protocol.ts'
@@ -17,18 +18,28 @@ import { IN_USE_MS, usersOf } from './users.ts'
  * `status.superseded` until nobody refers to it; with `first: delete` it goes before, a guard standing in where one is needed.
  * @returns the new object's id, noted but not stored.
  */
-export async function replaceObject(run: Reconciliation, wanted: Wanted, former: RemoteObject): Promise<string> {
+export async function replaceObject(
+  run: Reconciliation,
+  wanted: Wanted,
+  former: RemoteObject,
+  reason: WriteReason,
+): Promise<string> {
   const { collection, descriptor, session } = run
   if (descriptor.replacement?.first === 'delete') {
-    await raiseGuard(run, wanted, former)
-    await session.cache.delete(collection, former.id)
+    await raiseGuard(run, wanted, former, reason)
+    await session.cache.delete(collection, former.id, run.because(reason))
     run.note({ id: undefined, uri: undefined, createdAt: undefined })
   }
-  return createObject(run, wanted)
+  return createObject(run, wanted, reason)
 }
 
 /** Makes the object that stands while neither the old nor the new one does. It bears our mark, and goes as a copy does. */
-async function raiseGuard(run: Reconciliation, wanted: Wanted, remote: RemoteObject): Promise<void> {
+async function raiseGuard(
+  run: Reconciliation,
+  wanted: Wanted,
+  remote: RemoteObject,
+  reason: WriteReason,
+): Promise<void> {
   const { collection, context, cr, descriptor, session } = run
   if (descriptor.replacement?.guard === undefined) return
   await session.cache.ensureListed(collection, { since: run.begun })
@@ -39,7 +50,7 @@ async function raiseGuard(run: Reconciliation, wanted: Wanted, remote: RemoteObj
   const own = copiesOf(all, cr.metadata.uid, run.status, context.installation)
   if (body === undefined || own.some((object) => markerOf(object)?.nonce === GUARD_NONCE)) return
   try {
-    await session.cache.create(collection, body)
+    await session.cache.create(collection, body, run.because(reason))
   } catch (error) {
     if (!(error instanceof ApiError) || !error.definite) {
       run.memory.guardUnknownUntil = context.clock.monotonic() + context.times.requestTimeoutMs
@@ -114,7 +125,7 @@ async function retire(run: Reconciliation, former: Former): Promise<number | und
     return IN_USE_MS
   }
   try {
-    await run.session.cache.delete(run.collection, id)
+    await run.session.cache.delete(run.collection, id, run.because(writeReasons.superseded))
   } catch (error) {
     if (error instanceof ApiError && error.code === 'Conflict') return IN_USE_MS
     throw error

@@ -1,3 +1,4 @@
+import { context, ROOT_CONTEXT } from '@opentelemetry/api'
 import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
@@ -72,7 +73,8 @@ export class EventRecorder {
       return
     }
     this.#waiting.push(this.#toWaiting(object, event))
-    this.#sending ??= this.#send()
+    // Events of many resources are sent one after the other: none belongs to the trace of whoever recorded the first.
+    this.#sending ??= context.with(ROOT_CONTEXT, () => this.#send())
   }
 
   /** Resolves when everything recorded so far was written or given up. */

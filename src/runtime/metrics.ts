@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client'
 import type { KubeRequestObservation } from '../kube/transport.ts'
 import type { Controller, ControllerObserver } from './controller.ts'
+import { type StateSources, watchStates } from './state-metrics.ts'
 import type { WorkQueueObserver } from './work-queue.ts'
 
 /** Seconds. A reconcile takes a few requests, or a wait for the rate budget. */
@@ -47,6 +48,8 @@ export class Metrics {
   readonly #rateLimitWait: Histogram<'lane'>
   readonly #drift: Counter<'kind' | 'field'>
   readonly #orphans: Gauge<'account'>
+  readonly #auditFailures: Counter
+  readonly #build: Gauge<'version' | 'node'>
 
   constructor(registry: Registry) {
     const registers: [Registry] = [registry]
@@ -106,6 +109,17 @@ export class Metrics {
       labelNames: ['account'],
       registers,
     })
+    this.#auditFailures = new Counter({
+      name: 'culvert_audit_failures_total',
+      help: 'Failures to write audit records.',
+      registers,
+    })
+    this.#build = new Gauge({
+      name: 'culvert_build_info',
+      help: 'Always 1; the labels say which Culvert runs, on which Node.',
+      labelNames: ['version', 'node'],
+      registers,
+    })
   }
 
   /** Reads the gauges of the queue and the workers of `controller` whenever metrics are scraped. */
@@ -144,6 +158,12 @@ export class Metrics {
     this.#leader.set({ name }, leading ? 1 : 0)
   }
 
+  readonly auditFailed = (): void => this.#auditFailures.inc()
+
+  setBuild(version: string): void {
+    this.#build.set({ version, node: process.version }, 1)
+  }
+
   readonly apiRequest = ({ collection, method, status, seconds }: ApiRequestObservation): void => {
     this.#apiRequests.inc({ collection, method, status })
     this.#apiDuration.observe({ collection, method }, seconds)
@@ -160,6 +180,11 @@ export class Metrics {
 
   setOrphans(account: string, count: number): void {
     this.#orphans.set({ account }, count)
+  }
+
+  /** Reads from `sources` whenever metrics are scraped. */
+  watchStates(sources: StateSources): void {
+    watchStates(this.#registers[0], sources)
   }
 
   forgetAccount(account: string): void {

@@ -59,7 +59,7 @@ export function startModelOperator(
     events: {
       record: (about: KubeObject, { reason }: { readonly reason: string }) => options.onEvent(about, reason),
     },
-    metrics: { drift: () => undefined, orphans: () => undefined },
+    metrics: { drift: () => undefined, orphans: () => undefined, forget: () => undefined },
   }
   const leadingSince = clock.monotonic()
   const companions = new CompanionWatches({ base, kinds, wake: (name) => controller.enqueue(name, 'edit') })

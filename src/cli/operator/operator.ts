@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client'
 import { ApiError } from '../../api/errors.ts'
+import { packageVersion } from '../../config.ts'
 import { kinds } from '../../kinds/index.ts'
 import { type ClosableKubeClient, createKubeClient } from '../../kube/client.ts'
 import { loadKubeConnection } from '../../kube/load-config.ts'
@@ -8,6 +9,8 @@ import { ResourceStore, type Watches } from '../../managed/resource-store.ts'
 import { HealthServer } from '../../runtime/health.ts'
 import { LeaderElection } from '../../runtime/leader-election.ts'
 import { Metrics } from '../../runtime/metrics.ts'
+import { type AuditLog, openAuditLog } from '../../telemetry/audit.ts'
+import { startTracing, type Tracing } from '../../telemetry/tracing.ts'
 import { type Clock, systemClock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import { type Random, systemRandom } from '../../util/random.ts'
@@ -28,8 +31,35 @@ export async function runOperator(
   clock: Clock = systemClock,
 ): Promise<number> {
   refuseUnsafeTimes(options)
-  const operator = new Operator(options, clock)
-  return operator.run(signal)
+  const telemetry = await openTelemetry(options, clock)
+  try {
+    return await new Operator(options, telemetry, clock).run(signal)
+  } finally {
+    telemetry.audit.close()
+    await telemetry.tracing?.close()
+  }
+}
+
+/** What an operator tells others about itself. */
+interface Telemetry {
+  readonly registry: Registry
+  readonly metrics: Metrics
+  readonly audit: AuditLog
+  /** Undefined while nobody wants traces. */
+  readonly tracing: Tracing | undefined
+}
+
+async function openTelemetry(options: OperatorOptions, clock: Clock): Promise<Telemetry> {
+  const { auditLog = 'off', otlpEndpoint, identity, logger } = options
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const metrics = new Metrics(registry)
+  const shared = { clock, logger }
+  const audit = await openAuditLog({ ...shared, destination: auditLog, onFailure: metrics.auditFailed })
+  const tracing = options.tracing
+    ? await startTracing({ ...shared, endpoint: otlpEndpoint, version: packageVersion(), instance: identity })
+    : undefined
+  return { registry, metrics, audit, tracing }
 }
 
 /** Everything that one process is made of. */
@@ -38,8 +68,8 @@ class Operator {
   readonly #clock: Clock
   readonly #random: Random = systemRandom
   readonly #logger: Logger
-  readonly #registry = new Registry()
-  readonly #metrics = new Metrics(this.#registry)
+  readonly #telemetry: Telemetry
+  readonly #metrics: Metrics
   readonly #kinds = new KindsRegistry(kinds)
   readonly #kube: ClosableKubeClient
   readonly #electionKube: ClosableKubeClient
@@ -51,11 +81,14 @@ class Operator {
   #leadingSince: number | undefined
   #synced = false
 
-  constructor(options: OperatorOptions, clock: Clock) {
+  constructor(options: OperatorOptions, telemetry: Telemetry, clock: Clock) {
     this.#options = options
     this.#clock = clock
+    this.#telemetry = telemetry
+    this.#metrics = telemetry.metrics
     this.#logger = options.logger
-    collectDefaultMetrics({ register: this.#registry })
+    this.#metrics.setLeading(options.name, false)
+    this.#metrics.setBuild(packageVersion())
     const connection = loadKubeConnection({ kubeconfig: options.kubeconfig, context: options.context })
     const shared = { connection, clock: this.#clock, random: this.#random, userAgent: USER_AGENT }
     this.#electionKube = createKubeClient({ ...shared, timeoutMs: 3_000, maxRetries: 0 })
@@ -64,6 +97,7 @@ class Operator {
       writeTimeoutMs: options.requestTimeoutMs,
       beforeWrite: () => this.#assertLeader(),
       onRequest: this.#metrics.kubeRequest,
+      tracer: telemetry.tracing?.tracer,
     })
     this.#election = new LeaderElection({
       client: this.#electionKube,
@@ -159,6 +193,8 @@ class Operator {
       store,
       kube: this.#kube,
       metrics: this.#metrics,
+      audit: this.#telemetry.audit,
+      tracer: this.#telemetry.tracing?.tracer,
       clock: this.#clock,
       random: this.#random,
       leadingSince: this.#leadingSince ?? this.#clock.monotonic(),
@@ -180,7 +216,7 @@ class Operator {
       port: Number(port),
       liveness: [],
       readiness: [{ name: 'watches', isWell: () => this.#synced }],
-      registry: this.#registry,
+      registry: this.#telemetry.registry,
       logger: this.#logger,
     })
   }

@@ -26,6 +26,12 @@ export interface OperatorOptions {
   readonly workers: number
   /** `host:port` of health and metrics. */
   readonly listen: string
+  /** Where audit records go: `-` for standard output, `off`, or a file. Default `off`. */
+  readonly auditLog?: string
+  /** Whether traces are sent. Default false. */
+  readonly tracing?: boolean
+  /** Base URL of the receiver; undefined: OTEL_EXPORTER_OTLP_* says. */
+  readonly otlpEndpoint?: string | undefined
   readonly logger: Logger
 }
 

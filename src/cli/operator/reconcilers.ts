@@ -1,4 +1,6 @@
-import type { KubeClient } from '../../kube/types.ts'
+import type { Tracer } from '@opentelemetry/api'
+import type { RateBudget } from '../../api/rate-budget.ts'
+import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import type { AccountContext } from '../../managed/accounts/account-context.ts'
 import { AccountReconciler } from '../../managed/accounts/account-reconciler.ts'
 import { accountText } from '../../managed/accounts/account-resource.ts'
@@ -23,10 +25,13 @@ import { subscribeWakeups } from '../../managed/wakeups.ts'
 import { Controller, type ReconcileKey } from '../../runtime/controller.ts'
 import { EventRecorder } from '../../runtime/events.ts'
 import type { CredentialState, Metrics } from '../../runtime/metrics.ts'
+import { type ReconcileTracing, tracedReconcile } from '../../runtime/tracing.ts'
+import type { AuditLog } from '../../telemetry/audit.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Random } from '../../util/random.ts'
 import type { OperatorOptions } from './options.ts'
 import { sessionFactory } from './sessions.ts'
+import { readyOf, stateSources } from './states.ts'
 
 export interface ReconcilersOptions {
   readonly options: OperatorOptions
@@ -37,6 +42,9 @@ export interface ReconcilersOptions {
   readonly store: ResourceStore
   readonly kube: KubeClient
   readonly metrics: Metrics
+  readonly audit: AuditLog
+  /** Undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly random: Random
   /** Monotonic time since when this process leads. */
@@ -70,27 +78,36 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
     kinds,
     wake: (name) => managed.enqueue(name, 'edit'),
   })
+  const budgets = new Map<string, RateBudget>()
   const managed: Controller = managedController(parts, { ...shared, companions, accounts: registry, keyUsers })
   const wakeAccount = (account: ReconcileKey, lane: 'edit' | 'poll' | 'drift'): void => accounts.enqueue(account, lane)
   const accounts = accountController(parts, {
     ...shared,
     registry,
     keptKeys,
-    metrics: { ...driftMetrics(metrics), orphans: (account, count) => metrics.setOrphans(account, count) },
+    metrics: {
+      ...driftMetrics(metrics),
+      orphans: (account, count) => metrics.setOrphans(account, count),
+      forget: (account) => metrics.forgetAccount(account),
+    },
     baseURLPolicy: options.baseURLPolicy,
     operatorNamespace: namespace,
     openSession: sessionFactory({
       store,
       metrics,
+      audit: parts.audit,
+      tracer: parts.tracer,
       clock: parts.clock,
       random: parts.random,
       proxies: options.proxies,
       requestTimeoutMs: options.requestTimeoutMs,
       beforeWrite: parts.beforeApiWrite,
       lookAgain: (key) => wakeAccount(key, 'poll'),
+      budgets,
     }),
     wake: (cr, lane) => managed.enqueue(cr, lane),
   })
+  metrics.watchStates(stateSources(watches, budgets))
   metrics.watchCredentials(() => credentialStates(kinds, store))
   const wake = { managed: managed.enqueue.bind(managed), account: wakeAccount }
   subscribeWakeups({ kinds, store, watches, memories, operatorNamespace: namespace, wake })
@@ -133,7 +150,7 @@ function managedController(
   const controller = new Controller({
     ...base(parts),
     workers,
-    reconcile: (key) => reconciler.reconcile(key),
+    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
     groupOf: (key) => groupOf(store, key),
     queueObserver: metrics.queue,
   })
@@ -147,9 +164,9 @@ function accountController(parts: ReconcilersOptions, context: AccountContext): 
   return new Controller({
     ...base(parts),
     workers: ACCOUNT_WORKERS,
-    reconcile: ({ kind, ...key }) => {
+    reconcile: tracedReconcile(tracing(parts), ({ kind, ...key }) => {
       return reconciler.reconcile({ ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' })
-    },
+    }),
   })
 }
 
@@ -171,7 +188,7 @@ function mirrorController(parts: ReconcilersOptions, reconciler: MirrorReconcile
   return new Controller({
     ...base(parts),
     workers: ACCOUNT_WORKERS,
-    reconcile: (key) => reconciler.reconcile(key, stop),
+    reconcile: tracedReconcile({ ...tracing(parts), verb: 'mirror' }, (key) => reconciler.reconcile(key, stop)),
   })
 }
 
@@ -195,9 +212,21 @@ function commandController(
   return new Controller({
     ...base(parts),
     workers: COMMAND_WORKERS,
-    reconcile: (key) => reconciler.reconcile(key),
+    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
     groupOf: ({ namespace = '' }) => namespace,
   })
+}
+
+function tracing({ tracer, watches }: ReconcilersOptions): ReconcileTracing {
+  const { managed, accounts, commands } = watches
+  return {
+    tracer,
+    factsOf: (key) => {
+      const store = (managed.get(key.kind) ?? accounts.get(key.kind) ?? commands.get(key.kind))?.store
+      const object: KubeObject | undefined = store?.get(key)
+      return object === undefined ? undefined : { uid: object.metadata.uid, reason: readyOf(object)?.reason }
+    },
+  }
 }
 
 function watchBase({ kube, clock, random, options }: ReconcilersOptions) {

@@ -1,11 +1,13 @@
+import type { Tracer } from '@opentelemetry/api'
 import { createApiClient } from '../../api/client.ts'
 import type { ProxyOptions } from '../../api/dispatcher.ts'
 import { RateBudget } from '../../api/rate-budget.ts'
-import type { AccountKey } from '../../managed/accounts/account-resource.ts'
+import { type AccountKey, accountText } from '../../managed/accounts/account-resource.ts'
 import { LiveSession, type SessionConfig } from '../../managed/accounts/session.ts'
 import { type CustomResource, isDeleting, statusOf } from '../../managed/cr.ts'
 import type { ResourceStore } from '../../managed/resource-store.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
+import type { AuditLog } from '../../telemetry/audit.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Random } from '../../util/random.ts'
 
@@ -15,12 +17,16 @@ export const USER_AGENT = 'culvert'
 export interface SessionFactoryOptions {
   readonly store: ResourceStore
   readonly metrics: Metrics
+  readonly audit: AuditLog
+  readonly tracer: Tracer | undefined
   readonly proxies: ProxyOptions
   readonly requestTimeoutMs: number
   readonly clock: Clock
   readonly random: Random
   /** Throws an `ApiError` `NotLeader` when this process may not write. */
   readonly beforeWrite: () => void
+  /** Takes the budget of each session, by the account's `Kind/namespace/name`. */
+  readonly budgets: Map<string, RateBudget>
   /** Queues the account. */
   readonly lookAgain: (key: AccountKey) => void
 }
@@ -29,10 +35,12 @@ export interface SessionFactoryOptions {
 export function sessionFactory(
   options: SessionFactoryOptions,
 ): (key: AccountKey, config: SessionConfig) => LiveSession {
-  const { store, metrics, clock, random, lookAgain, beforeWrite, proxies, requestTimeoutMs } = options
+  const { store, metrics, audit, tracer, budgets, clock, random, lookAgain, beforeWrite, proxies, requestTimeoutMs } =
+    options
   return (key, config) => {
     const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
     const budget = new RateBudget({ clock, random, requestsPerMinute, burst, onWait: metrics.rateLimitWait })
+    budgets.set(accountText(key), budget)
     const client = createApiClient({
       baseURL,
       apiKey: () => apiKey,
@@ -45,6 +53,8 @@ export function sessionFactory(
       random,
       beforeWrite,
       onRequest: metrics.apiRequest,
+      onWrite: (report) => audit.record(accountText(key), report),
+      tracer,
       userAgent: USER_AGENT,
     })
     return new LiveSession({

@@ -51,4 +51,6 @@ export interface AccountContext {
 
 export interface AccountMetrics {
   orphans(account: string, count: number): void
+  /** The account is gone. */
+  forget(account: string): void
 }

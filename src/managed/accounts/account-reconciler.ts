@@ -167,6 +167,7 @@ export class AccountReconciler {
     this.#orphans.delete(accountText(key))
     this.#told.delete(accountText(key))
     this.#context.registry.remove(key)
+    this.#context.metrics.forget(accountText(key))
   }
 
   #interval({ spec }: AccountResource): number {

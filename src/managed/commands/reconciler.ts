@@ -2,6 +2,7 @@ import { ApiError } from '../../api/errors.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
+import { type WriteOrigin, writeReasons } from '../../telemetry/write-origin.ts'
 import type { Clock } from '../../util/clock.ts'
 import { durationMs } from '../../util/duration.ts'
 import { openSession } from '../account-choice.ts'
@@ -9,7 +10,7 @@ import { isAccountTrouble } from '../account-trouble.ts'
 import { type AccountKey, type AccountResource, accountKey } from '../accounts/account-resource.ts'
 import { stampConditions } from '../conditions.ts'
 import type { AccountSession, Accounts, EventSink, Resources } from '../context.ts'
-import { generationOf, isDeleting, isPaused, type ResourceName, shortName } from '../cr.ts'
+import { generationOf, isDeleting, isPaused, originOf, type ResourceName, shortName } from '../cr.ts'
 import { TerminalError, WaitError } from '../errors.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
 import type { MirroredObject } from '../mirrors/mirrored.ts'
@@ -68,6 +69,14 @@ export interface CommandContext {
   readonly clock: Clock
   /** Whether a mirror shows what its account lists. */
   readonly isSettled: (kind: string, account: AccountResource) => boolean
+}
+
+/** One request of a command. */
+interface Sending {
+  readonly descriptor: CommandDescriptor
+  readonly id: string
+  readonly step: CommandStep
+  readonly origin: WriteOrigin
 }
 
 /** Carries commands out, each once: docs/decisions/0011-tunnel-sessions.md. */
@@ -134,7 +143,8 @@ export class CommandReconciler {
         this.#running(marked, step),
       )
       this.#forget(cr)
-      const result = await this.#send(session, descriptor, id, step)
+      const origin = originOf(cr, writeReasons.command)
+      const result = await this.#send(session, { descriptor, id, step, origin })
       this.#answers.set(answerKey(cr, at), result)
       targets = withResult(marked, at, (action) => ended(action, result, this.#context.clock.now()))
       if (result.state === 'Pending') {
@@ -190,9 +200,9 @@ export class CommandReconciler {
     return true
   }
 
-  async #send(session: AccountSession, descriptor: CommandDescriptor, id: string, step: CommandStep): Promise<Result> {
+  async #send(session: AccountSession, { descriptor, id, step, origin }: Sending): Promise<Result> {
     try {
-      await session.calls.command(descriptor.collection, id, step.command)
+      await session.calls.command(descriptor.collection, id, step.command, { origin })
       return { state: 'Done' }
     } catch (error) {
       if (isAccountTrouble(error)) session.reportTrouble(error)

@@ -1,0 +1,70 @@
+import type { Attributes, Tracer } from '@opentelemetry/api'
+import { inClientSpan, type SpanEnd } from '../telemetry/spans.ts'
+import { ApiError } from './errors.ts'
+import type { Answer, OutgoingRequest } from './transport.ts'
+
+/** How one request came to be sent. */
+export interface Sending {
+  /** How often it was sent before. */
+  readonly resends: number
+  /** How long it waited for the account's rate budget. */
+  readonly waitedSeconds: number
+}
+
+/** Sends a request inside a span by the semantic conventions for HTTP clients; of ids, the object's alone comes into it. */
+export async function traced(
+  tracer: Tracer | undefined,
+  outgoing: OutgoingRequest,
+  sending: Sending,
+  send: () => Promise<Answer>,
+): Promise<Answer> {
+  const template = templateOf(outgoing)
+  return await inClientSpan(
+    tracer,
+    {
+      name: `${outgoing.method} ${template}`,
+      attributes: requestAttributes(outgoing, template, sending),
+      answered: ({ status, operationId }) => ({ attributes: answerAttributes(status, operationId) }),
+      failed,
+    },
+    send,
+  )
+}
+
+function requestAttributes(
+  { method, url, collection, id, options }: OutgoingRequest,
+  template: string,
+  { resends, waitedSeconds }: Sending,
+): Attributes {
+  const { origin } = options
+  return {
+    'http.request.method': method,
+    'url.template': template,
+    'server.address': url.hostname,
+    'server.port': Number(url.port || (url.protocol === 'https:' ? 443 : 80)),
+    'culvert.api.collection': collection,
+    'culvert.api.rate_limit_wait_seconds': waitedSeconds,
+    ...(resends === 0 ? {} : { 'http.request.resend_count': resends }),
+    ...(id === undefined ? {} : { 'culvert.api.object_id': id }),
+    ...(origin === undefined ? {} : { 'culvert.write.reason': origin.reason }),
+  }
+}
+
+function answerAttributes(status: number | undefined, operationId: string | undefined): Attributes {
+  return {
+    ...(status === undefined ? {} : { 'http.response.status_code': status }),
+    ...(operationId === undefined ? {} : { 'culvert.api.operation_id': operationId }),
+  }
+}
+
+function failed(error: unknown): SpanEnd {
+  if (!(error instanceof ApiError)) return { attributes: {}, error: 'unexpected' }
+  const { status, operationId, code } = error
+  return { attributes: answerAttributes(status, operationId), error: String(status ?? code) }
+}
+
+/** `/edges/tcp/{id}`: the path with the id left open, so that spans of one kind have one name. */
+function templateOf({ collection, id, command }: OutgoingRequest): string {
+  const object = id === undefined ? '' : '/{id}'
+  return `/${collection}${object}${command === undefined ? '' : `/${command}`}`
+}

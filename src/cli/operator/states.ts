@@ -1,0 +1,47 @@
+import type { RateBudget } from '../../api/rate-budget.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { accountText, keyOfAccount } from '../../managed/accounts/account-resource.ts'
+import type { Watches } from '../../managed/resource-store.ts'
+import type { StateSources } from '../../runtime/state-metrics.ts'
+
+/** What metrics show of how things stand; `budgets` are those of the accounts, by `Kind/namespace/name`. */
+export function stateSources(watches: Watches, budgets: ReadonlyMap<string, RateBudget>): StateSources {
+  const { managed, accounts, commands } = watches
+  const allAccounts = () => [...accounts.values()].flatMap(({ store }) => store.list())
+  return {
+    resources: () => {
+      const kinds = [...managed.values(), ...accounts.values(), ...commands.values()]
+      return kinds
+        .flatMap<KubeObject>(({ store }) => store.list())
+        .map((object) => ({ kind: object.kind, ...state(object) }))
+    },
+    accounts: () => {
+      return allAccounts().map((account) => ({ account: accountText(keyOfAccount(account)), ...state(account) }))
+    },
+    budgets: () => {
+      return allAccounts().flatMap((resource) => {
+        const account = accountText(keyOfAccount(resource))
+        const budget = budgets.get(account)
+        return budget === undefined ? [] : [{ account, waitSeconds: budget.estimatedWaitMs() / 1000 }]
+      })
+    },
+  }
+}
+
+/** The condition Ready, or of a command Complete; undefined while nobody has looked at the resource. */
+export function readyOf(object: KubeObject & { readonly status?: unknown }): Ready | undefined {
+  const { status } = object
+  const conditions = typeof status === 'object' && status !== null && 'conditions' in status ? status.conditions : []
+  if (!Array.isArray(conditions)) return undefined
+  return conditions.find((condition) => condition.type === 'Ready' || condition.type === 'Complete')
+}
+
+interface Ready {
+  readonly status: string
+  readonly reason: string
+}
+
+function state(object: KubeObject): { readonly ready: string; readonly reason: string } {
+  const { status = 'Unknown', reason = '' } = readyOf(object) ?? {}
+  return { ready: status, reason }
+}

@@ -1,0 +1,43 @@
+import type { Tracer } from '@opentelemetry/api'
+import { inClientSpan } from '../telemetry/spans.ts'
+import { KubeError } from './errors.ts'
+import type { KubeRequest } from './transport.ts'
+
+/** A whole answer. */
+export interface KubeAnswer {
+  readonly status: number
+  readonly body: unknown
+}
+
+/** Sends a request inside a span. Lists belong to watches, which outlive the reconcile that may have begun one: they get none. */
+export async function traced(
+  tracer: Tracer | undefined,
+  request: KubeRequest,
+  server: string,
+  send: () => Promise<KubeAnswer>,
+): Promise<KubeAnswer> {
+  const { verb, method, resource, subresource, path } = request
+  if (verb === 'list' || verb === 'watch') return await send()
+  const { hostname, port, protocol } = new URL(server)
+  return await inClientSpan(
+    tracer,
+    {
+      name: `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`,
+      attributes: {
+        'http.request.method': method,
+        'url.path': path.split('?', 1)[0] ?? path,
+        'server.address': hostname,
+        'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
+        'culvert.kubernetes.verb': verb,
+        'culvert.kubernetes.resource': resource,
+      },
+      answered: ({ status }) => ({ attributes: { 'http.response.status_code': status } }),
+      failed: (error) => {
+        if (!(error instanceof KubeError)) return { attributes: {}, error: 'unexpected' }
+        const { status, code } = error
+        return { attributes: status === undefined ? {} : { 'http.response.status_code': status }, error: code }
+      },
+    },
+    send,
+  )
+}

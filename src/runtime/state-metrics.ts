@@ -1,0 +1,68 @@
+import { Gauge, type Registry } from '@prometheus-io/client'
+
+/** How a resource stands, by its condition Ready. */
+export interface ResourceState {
+  readonly kind: string
+  /** `True`, `False` or `Unknown`. */
+  readonly ready: string
+  /** A reason of the condition, of which there are a few dozen; empty while nobody has looked at the resource. */
+  readonly reason: string
+}
+
+/** How an account stands, by its condition Ready. */
+export interface AccountState {
+  /** `Kind/namespace/name`. */
+  readonly account: string
+  readonly ready: string
+  readonly reason: string
+}
+
+/** How much of an account's rate budget is used. */
+export interface BudgetState {
+  /** `Kind/namespace/name`. */
+  readonly account: string
+  /** How long a call of the least urgent sort, made now, would wait. */
+  readonly waitSeconds: number
+}
+
+/** Where the figures come from, each read whenever metrics are scraped. */
+export interface StateSources {
+  readonly resources: () => Iterable<ResourceState>
+  readonly accounts: () => Iterable<AccountState>
+  readonly budgets: () => Iterable<BudgetState>
+}
+
+/** Shows how resources, accounts and their budgets stand. */
+export function watchStates(registry: Registry, { resources, accounts, budgets }: StateSources): void {
+  const registers: [Registry] = [registry]
+  new Gauge({
+    name: 'culvert_resources',
+    help: 'Custom resources, by status and reason of their condition Ready.',
+    labelNames: ['kind', 'ready', 'reason'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { kind, ready, reason } of resources()) this.inc({ kind, ready, reason })
+    },
+  })
+  new Gauge({
+    name: 'culvert_account_state',
+    help: 'Always 1; the labels say how the account stands, by its condition Ready.',
+    labelNames: ['account', 'ready', 'reason'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { account, ready, reason } of accounts()) this.set({ account, ready, reason }, 1)
+    },
+  })
+  new Gauge({
+    name: 'culvert_rate_limit_backlog_seconds',
+    help: 'How long a call to the management API of the least urgent sort would wait for the rate budget now.',
+    labelNames: ['account'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { account, waitSeconds } of budgets()) this.set({ account }, waitSeconds)
+    },
+  })
+}

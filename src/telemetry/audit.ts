@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { pino } from 'pino'
+import type { Clock } from '../util/clock.ts'
+import type { Logger } from '../util/logger.ts'
+import { Rarely } from './rarely.ts'
+import type { WriteReport } from './write-report.ts'
+
+/** Where audit records go: `-` is standard output, `off` nowhere, all else a file that is appended to. */
+export type AuditDestination = '-' | 'off' | (string & {})
+
+export interface AuditLogOptions {
+  readonly destination: AuditDestination
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Called for each failure to write records. */
+  readonly onFailure?: (() => void) | undefined
+}
+
+/** One line for each request that changes something at the API: who, why, what and how it ended. */
+export interface AuditLog {
+  /** `account` as `Account/namespace/name`. */
+  record(account: string, report: WriteReport): void
+  /** Writes out what is waiting. */
+  close(): void
+}
+
+const OFF: AuditLog = { record: () => undefined, close: () => undefined }
+
+/**
+ * Opens the audit log. A line that cannot be written later on stops nobody: it is counted, and logged now and then.
+ * @throws the system's error when the file cannot be opened.
+ */
+export async function openAuditLog({ destination, clock, logger, onFailure }: AuditLogOptions): Promise<AuditLog> {
+  if (destination === 'off') return OFF
+  // Written at once: a crash must not take the record of a request with it.
+  const stream = pino.destination({ dest: destination === '-' ? 1 : destination, sync: true, append: true })
+  if (destination !== '-') await once(stream, 'ready')
+  const rarely = new Rarely(clock, (error, times) => {
+    logger.error({ err: error, times }, 'audit records could not be written')
+  })
+  const failed = (error: unknown): void => {
+    onFailure?.()
+    rarely.happened(error)
+  }
+  stream.on('error', failed)
+  return {
+    record: (account, report) => {
+      try {
+        stream.write(`${JSON.stringify(auditRecord(account, report, clock.now()))}\n`)
+      } catch (error) {
+        failed(error)
+      }
+    },
+    close: () => {
+      try {
+        stream.flushSync()
+      } catch (error) {
+        failed(error)
+      }
+    },
+  }
+}
+
+/** A report as a record; `at` is when the request had ended. What is not known is left out. */
+export function auditRecord(account: string, report: WriteReport, at: number) {
+  const { origin, method, collection, command, objectId, fields, outcome, status, error, apiErrorCode, operationId } =
+    report
+  return {
+    audit: true,
+    time: new Date(at).toISOString(),
+    msg: `${method} ${collection} ${outcome}`,
+    resource: origin?.resource,
+    reason: origin?.reason,
+    account,
+    method,
+    collection,
+    objectId,
+    command,
+    fields: fields.length === 0 ? undefined : fields,
+    outcome,
+    status,
+    error,
+    apiErrorCode,
+    operationId,
+    durationMs: Math.round(report.seconds * 1000),
+  }
+}

@@ -1,0 +1,75 @@
+import { diag, type Tracer } from '@opentelemetry/api'
+import type { Clock } from '../util/clock.ts'
+import { sleep } from '../util/clock.ts'
+import type { Logger } from '../util/logger.ts'
+import { Rarely } from './rarely.ts'
+
+/** The instrumentation scope of every span. */
+const SCOPE = 'culvert'
+/** How long the last spans may take at a stop, in milliseconds. */
+const FLUSH_MS = 3_000
+
+export interface TracingOptions {
+  /** Base URL of an OTLP/HTTP receiver, without `/v1/traces`; undefined: what OTEL_EXPORTER_OTLP_* says. */
+  readonly endpoint?: string | undefined
+  /** `service.version`. */
+  readonly version: string
+  /** `service.instance.id`: the pod's name. */
+  readonly instance: string
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export interface Tracing {
+  readonly tracer: Tracer
+  /** Sends the spans that wait, for a few seconds at most. Never throws. */
+  close(): Promise<void>
+}
+
+/**
+ * Loads the SDK and sends spans from now on. Sampler, batches, headers, time-outs and resource attributes are the SDK's own reading of the
+ * environment (OTEL_*), which is a standard of its own.
+ * @throws TypeError for an endpoint that is no URL.
+ */
+export async function startTracing(options: TracingOptions): Promise<Tracing> {
+  const { clock, logger, endpoint } = options
+  const rarely = new Rarely(clock, (error, times) => logger.warn({ ...safe(error), times }, 'spans were not delivered'))
+  // What the SDK has to say may quote an answer of the receiver: how often and of what sort is enough.
+  diag.setLogger({
+    error: (message) => rarely.happened(message),
+    warn: (message) => rarely.happened(message),
+    info: () => undefined,
+    debug: () => undefined,
+    verbose: () => undefined,
+  })
+  const { startProvider } = await import('./sdk.ts')
+  const provider = startProvider({
+    ...options,
+    url: endpoint === undefined ? undefined : tracesURL(endpoint),
+    failed: (error) => rarely.happened(error),
+  })
+  return {
+    tracer: provider.getTracer(SCOPE, options.version),
+    close: async () => {
+      const stop = new AbortController()
+      const flushed = provider.shutdown().catch((error: unknown) => rarely.happened(error))
+      await Promise.race([flushed, sleep(clock, FLUSH_MS, stop.signal).catch(() => undefined)])
+      stop.abort()
+    },
+  }
+}
+
+/** `/v1/traces` below the endpoint, as the specification of the exporter has it. @throws TypeError */
+export function tracesURL(endpoint: string): string {
+  const url = new URL(endpoint)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`
+  return url.href
+}
+
+/** What a log line says of an error: nothing that a server may have said. */
+function safe(error: unknown): { readonly error: string } {
+  if (typeof error === 'string') return { error: error.slice(0, 200) }
+  if (!(error instanceof Error)) return { error: 'unknown' }
+  const code = 'code' in error ? error.code : undefined
+  return { error: typeof code === 'string' || typeof code === 'number' ? String(code) : error.name }
+}
