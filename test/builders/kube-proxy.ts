@@ -55,7 +55,7 @@ interface Meeting {
 }
 
 /**
- * A plain HTTP proxy in front of an apiserver that speaks to it as an administrator. Everything passes, watches as they stream,
+ * A plain HTTP proxy in front of an apiserver that speaks to it as the caller does, or as an administrator for a caller without a token. Everything passes, watches as they stream,
  * but for what a test has asked to be held, dropped or answered.
  *
  * @example
@@ -182,7 +182,7 @@ export class KubeProxy implements AsyncDisposable {
   async #forward(incoming: IncomingMessage, response: ServerResponse, body: Buffer): Promise<IncomingMessage> {
     const { protocol, hostname, port } = this.#upstream
     const { method, url: path } = incoming
-    const headers = { ...endToEnd(incoming.headers), ...this.#headers, 'content-length': body.length }
+    const headers = { ...this.#headers, ...endToEnd(incoming.headers), 'content-length': body.length }
     const to = { hostname, port, method, path, headers }
     const outgoing =
       protocol === 'http:' ? httpRequest({ ...to, agent: false }) : httpsRequest({ ...to, agent: this.#agent })

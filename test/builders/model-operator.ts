@@ -42,7 +42,7 @@ export function startModelOperator(
   const { kinds, kube, openApi, clock, random } = options
   const logger = createSilentLogger()
   const base = { client: kube, clock, random, logger }
-  const watches = createWatches(kinds, base, { namespaces: [], operatorNamespace: OPERATOR_NAMESPACE })
+  const watches = createWatches(kinds, base, { namespaces: [] })
   const store = new ResourceStore(kinds, watches)
   const memories = new Memories()
   const registry = new AccountRegistry(store)

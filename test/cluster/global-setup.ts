@@ -1,13 +1,18 @@
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
+import type { Rule } from '../../src/managed/permissions/rules.ts'
 import { startControlPlane } from '../controlplane/control-plane.ts'
+import { generatedRules } from './support/operator-account.ts'
+import { judge, usesIn } from './support/permissions-used.ts'
 import './provided.ts'
 
 const CRDS = fileURLToPath(new URL('../../crds', import.meta.url))
 
 /**
  * One cluster for the whole suite: the one that CULVERT_TEST_KUBECONFIG names, else a control plane started here with
- * an audit log at level Metadata. Returns the teardown.
+ * an audit log at level Metadata. Returns the teardown, which fails the run when an operator was refused something, or, after the
+ * whole suite, when something was granted that none of them ever used.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const kubeconfig = process.env.CULVERT_TEST_KUBECONFIG
@@ -18,8 +23,43 @@ export default async function setup(project: TestProject): Promise<() => Promise
   })
   const applied = await controlPlane.kubectl(['apply', '--server-side', '--force-conflicts', '-f', CRDS])
   if (applied.code !== 0) throw new Error(`the CRDs were refused: ${applied.stderr}`)
+  const { auditLogPath } = controlPlane
   project.provide('kubeconfigPath', controlPlane.kubeconfigPath)
-  project.provide('auditLogPath', controlPlane.auditLogPath)
+  project.provide('auditLogPath', auditLogPath)
   project.provide('kubectlPath', controlPlane.kubectlPath)
-  return () => controlPlane.stop()
+  return async () => {
+    try {
+      if (auditLogPath !== undefined) await judgePermissions(dirname(auditLogPath), await isWholeSuite(project))
+    } finally {
+      await controlPlane.stop()
+    }
+  }
+}
+
+/** @throws Error with the permissions that operators lack, or have for nothing. */
+async function judgePermissions(folder: string, isWhole: boolean): Promise<void> {
+  const granted = {
+    own: (await generatedRules('own-namespace')) as readonly Rule[],
+    watched: (await generatedRules('cluster')) as readonly Rule[],
+  }
+  const { refused, unused } = judge(await usesIn(folder), granted)
+  const problems = [
+    ...refused.map((permission) => `refused to an operator: ${permission}`),
+    ...(isWhole ? unused.map((permission) => `granted, and used by no operator: ${permission}`) : []),
+  ]
+  if (problems.length > 0) throw new Error(`the audit log and the generated rules differ:\n${problems.join('\n')}`)
+  console.error(
+    `permissions: nothing refused${isWhole ? ', everything granted was used' : '; a part of the suite cannot tell what is granted for nothing'}`,
+  )
+}
+
+/** Whether every test of the suite ran to its end: what a part of them, or a failed one, did not use may be needed all the same. */
+async function isWholeSuite(project: TestProject): Promise<boolean> {
+  const { testFiles } = await project.globTestFiles()
+  const modules = project.vitest.state.getTestModules().filter((module) => module.project.name === project.name)
+  const ran = new Set(modules.map(({ moduleId }) => moduleId))
+  const passed = modules.every((module) => {
+    return [...module.children.allTests()].every((test) => test.result().state === 'passed')
+  })
+  return passed && testFiles.every((file) => ran.has(file))
 }

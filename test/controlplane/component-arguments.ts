@@ -37,7 +37,7 @@ export interface ApiserverSettings {
 }
 
 /**
- * Flags of kube-apiserver. Limits on requests in flight, priority and fairness, admission and the watch cache are the
+ * Flags of kube-apiserver. Limits on requests in flight, priority and fairness, and the watch cache are the
  * defaults, so that clients meet what they meet elsewhere.
  */
 export function apiserverArguments(folder: ControlPlaneFolder, settings: ApiserverSettings): string[] {
@@ -49,6 +49,8 @@ export function apiserverArguments(folder: ControlPlaneFolder, settings: Apiserv
     `--secure-port=${settings.port}`,
     `--cert-dir=${folder.certificateFolder}`,
     '--authorization-mode=RBAC',
+    // As OpenShift has it: who makes an object the dependant of another has to be allowed to delete it.
+    '--enable-admission-plugins=OwnerReferencesPermissionEnforcement',
     `--token-auth-file=${folder.tokenFile}`,
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${folder.serviceAccountPublicKeyFile}`,

@@ -13,6 +13,8 @@ export interface ControlPlaneOptions {
   readonly kubeconfig?: string
   /** Record requests in `auditLogPath`: `true` means at level Metadata. Default false. */
   readonly auditLog?: boolean | AuditLevel
+  /** Where the log goes and stays when all else is removed. Default: a file that goes with the control plane. */
+  readonly auditLogFile?: string
   /** Controllers to run. Default `DEFAULT_CONTROLLERS`; an empty list runs none, and namespaces are then not emptied. */
   readonly controllers?: readonly string[]
   /** Told of each step, in words for a person. */
@@ -65,6 +67,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   if (options.kubeconfig !== undefined) return openExistingCluster(resolve(options.kubeconfig))
   return LocalControlPlane.start({
     auditLevel: auditLevel(options.auditLog),
+    auditLogFile: options.auditLogFile,
     controllers: options.controllers ?? DEFAULT_CONTROLLERS,
     onProgress: options.onProgress ?? (() => {}),
   })

@@ -32,10 +32,14 @@ export interface ControlPlaneFolder {
 /** The watchdog removes only folders that hold this file. */
 const MARKER_FILE = '.culvert-controlplane'
 
-/** Makes a folder of its own, in the system's temporary folder, with keys, tokens and the audit policy in it. */
-export async function createFolder(auditLevel: AuditLevel): Promise<ControlPlaneFolder> {
+/**
+ * Makes a folder of its own, in the system's temporary folder, with keys, tokens and the audit policy in it. The audit log is in it too,
+ * unless `auditLogFile` says where else.
+ */
+export async function createFolder(auditLevel: AuditLevel, auditLogFile?: string): Promise<ControlPlaneFolder> {
   const path = await mkdtemp(join(tmpdir(), 'culvert-cp-'))
-  const folder = layout(path, randomBytes(24).toString('hex'), randomBytes(24).toString('hex'))
+  const standard = layout(path, randomBytes(24).toString('hex'), randomBytes(24).toString('hex'))
+  const folder = auditLogFile === undefined ? standard : { ...standard, auditLogFile }
   const ownerOnly = { mode: 0o600 }
   const keys = generateKeyPairSync('ec', {
     namedCurve: 'P-256',

@@ -16,6 +16,8 @@ import { Watchdog } from './watchdog.ts'
 export interface LocalSettings {
   /** Undefined: no audit log. */
   readonly auditLevel: AuditLevel | undefined
+  /** Undefined: in the folder of the control plane. */
+  readonly auditLogFile: string | undefined
   readonly controllers: readonly string[]
   readonly onProgress: OnProgress
 }
@@ -59,7 +61,7 @@ export class LocalControlPlane implements ControlPlane {
   static async start(settings: LocalSettings): Promise<LocalControlPlane> {
     const programs = await buildControlPlane({ onProgress: settings.onProgress })
     const started = performance.now()
-    const folder = await createFolder(settings.auditLevel ?? 'Metadata')
+    const folder = await createFolder(settings.auditLevel ?? 'Metadata', settings.auditLogFile)
     const watchdog = await Watchdog.start(programs.watchdog, folder.path)
     const controlPlane = new LocalControlPlane(settings, programs, folder, watchdog)
     try {

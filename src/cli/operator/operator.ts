@@ -160,7 +160,7 @@ class Operator {
 
   /** The watches start at once, so that a standby is warm; the reconcilers when this process leads. */
   async #work(signal: AbortSignal): Promise<void> {
-    const { watchNamespaces, namespace, watchSilenceMs } = this.#options
+    const { watchNamespaces, watchSilenceMs } = this.#options
     const base = {
       client: this.#kube,
       clock: this.#clock,
@@ -168,7 +168,7 @@ class Operator {
       logger: this.#logger,
       stallMs: watchSilenceMs,
     }
-    const watches = createWatches(this.#kinds, base, { namespaces: watchNamespaces, operatorNamespace: namespace })
+    const watches = createWatches(this.#kinds, base, { namespaces: watchNamespaces })
     const reflectors = allWatches(watches)
     const store = new ResourceStore(this.#kinds, watches)
     const running = reflectors.map((reflector) => reflector.start(signal))

@@ -11,29 +11,26 @@ import type { Descriptor } from '../../managed/types/descriptor.ts'
 import { Reflector, type ReflectorOptions } from '../../runtime/reflector.ts'
 
 export interface WatchScope {
-  /** Namespaces to watch; empty: all. */
+  /** Namespaces to watch; empty: all, and with them the operator's own, where the Secrets of ClusterAccounts live. */
   readonly namespaces: readonly string[]
-  /** The operator's own, where the Secrets of ClusterAccounts live. */
-  readonly operatorNamespace: string
 }
 
 /** A watch for every kind, for Secrets, for ConfigMaps and for Namespaces, none of them started. */
 export function createWatches(
   kinds: KindsRegistry,
   base: Omit<ReflectorOptions, 'type' | 'namespaces'>,
-  { namespaces, operatorNamespace }: WatchScope,
+  { namespaces }: WatchScope,
 ): Watches {
   // Installations side by side, each with its own namespaces, must not compete for what belongs to the whole cluster.
   const all = namespaces.length === 0
-  const reflect = <T extends KubeObject>(type: ResourceType, scope = namespaces): Reflector<T> => {
-    return new Reflector<T>({ ...base, type, namespaces: scope })
+  const reflect = <T extends KubeObject>(type: ResourceType): Reflector<T> => {
+    return new Reflector<T>({ ...base, type, namespaces })
   }
   const byKind = <T extends KubeObject>(descriptors: readonly Descriptor[]) => {
     return new Map(
       descriptors.map((descriptor) => [descriptor.definition.kind, reflect<T>(resourceTypeOf(descriptor))]),
     )
   }
-  const secretScope = all ? [] : [...new Set([...namespaces, operatorNamespace])]
   return {
     managed: byKind<CustomResource>(kinds.managed),
     accounts: byKind<AccountResource>(
@@ -41,7 +38,7 @@ export function createWatches(
     ),
     mirrors: byKind<MirroredObject>(kinds.mirrors),
     commands: byKind<CommandResource>(kinds.commands),
-    secrets: reflect({ ...secretType, metadataOnly: true }, secretScope),
+    secrets: reflect({ ...secretType, metadataOnly: true }),
     configMaps: reflect({ ...configMapType, metadataOnly: true }),
     namespaces: all ? reflect({ ...namespaceType, metadataOnly: true }) : undefined,
   }

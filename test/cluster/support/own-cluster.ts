@@ -1,15 +1,21 @@
+import { randomBytes } from 'node:crypto'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect } from 'vitest'
+import { expect, inject } from 'vitest'
 import { type ControlPlane, startControlPlane } from '../../controlplane/control-plane.ts'
+import { AUDIT_LOG } from './permissions-used.ts'
 
 const CRDS = fileURLToPath(new URL('../../../crds', import.meta.url))
 
 /**
  * A control plane of a test's own with the CRDs in it: for an operator that watches all namespaces, or a test that stops the
- * apiserver. Takes some five seconds to start.
+ * apiserver. Takes some five seconds to start. Its audit log lies beside the suite's, where that has one: what operators asked for
+ * here counts in the suite's last look at their rights.
  */
 export async function startOwnCluster(): Promise<ControlPlane> {
-  const cluster = await startControlPlane()
+  const suite = inject('auditLogPath')
+  const auditLogFile = suite && join(dirname(suite), `own-${randomBytes(5).toString('hex')}${AUDIT_LOG}`)
+  const cluster = await startControlPlane(auditLogFile ? { auditLog: true, auditLogFile } : {})
   for (const args of [
     ['apply', '--server-side', '-f', CRDS],
     ['wait', '--for=condition=Established', '--timeout=60s', '-f', CRDS],

@@ -14,10 +14,11 @@ export interface ReleaseRun {
 
 /** A `culvert operator --release` on the world's namespace, or on all that its operator watches. */
 export function startRelease(world: World, flags: readonly string[]) {
-  const { kubeconfig, operatorNamespace } = world
-  const args = [MAIN, 'operator', '--release', '--kubeconfig', kubeconfig, '--namespace', operatorNamespace]
+  const args = [MAIN, 'operator', '--release', '--namespace', world.operatorNamespace]
   const times = ['--request-timeout', '1s', '--retry-period', '300ms']
-  const child = spawn(process.execPath, [...args, ...times, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...args, ...times, ...flags, ...world.asOperator(flags)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const output = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
   return {
     kill: () => child.kill('SIGKILL'),

@@ -11,6 +11,7 @@ import { resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import { EmulatorClient } from '../../builders/emulator-client.ts'
+import { OperatorAccount } from './operator-account.ts'
 import { OperatorProcess, type OperatorProcessOptions } from './operator-process.ts'
 import { until } from './wait.ts'
 
@@ -57,6 +58,11 @@ export interface WorldOptions {
   readonly clockOffsetMs?: number
   /** What the operator watches: the world's namespace (default), or all, as ClusterAccounts need: then in a cluster of its own. */
   readonly watch?: 'namespace' | 'cluster'
+  /**
+   * How far the operator's rights reach. Default: as far as it watches. The deletion of a namespace takes the Roles in it first: only an
+   * operator with rights in the whole cluster can then let its resources go.
+   */
+  readonly rights?: 'namespace' | 'cluster'
   /** A world in another cluster, whose account this one works on, with namespaces of the same names. */
   readonly beside?: World
 }
@@ -81,6 +87,7 @@ export class World implements AsyncDisposable {
   readonly api: EmulatorClient
   readonly #options: WorldOptions
   readonly #operators: OperatorProcess[] = []
+  #account: OperatorAccount | undefined
 
   private constructor(options: WorldOptions, emulator: Emulator) {
     this.#options = options
@@ -103,6 +110,7 @@ export class World implements AsyncDisposable {
     const world = new World(options, emulator)
     await world.createNamespace(world.namespace)
     await world.createNamespace(world.operatorNamespace)
+    world.#account = await world.#createAccount()
     if (options.setUp ?? true) await world.#setUp()
     if (options.operator ?? true) await world.startOperator()
     return world
@@ -127,6 +135,7 @@ export class World implements AsyncDisposable {
     flags: readonly string[] = [],
     until: OperatorProcessOptions['until'] = 'reconciling',
   ): Promise<OperatorProcess> {
+    const all = [...(this.#options.flags ?? []), ...flags]
     const operator = await OperatorProcess.start({
       kubeconfig: this.kubeconfig,
       namespace: this.operatorNamespace,
@@ -137,12 +146,30 @@ export class World implements AsyncDisposable {
         '--allow-api-host',
         new URL(this.emulator.url).host,
         ...(this.#options.watch === 'cluster' ? [] : ['--watch-namespace', this.namespace]),
-        ...(this.#options.flags ?? []),
-        ...flags,
+        ...all,
+        ...this.asOperator(all),
       ],
     })
     this.#operators.push(operator)
     return operator
+  }
+
+  /** Flags that give a process the operator's own rights in the place of those of the administrator, whichever way `flags` send it. */
+  asOperator(flags: readonly string[] = []): readonly string[] {
+    const at = flags.lastIndexOf('--kubeconfig')
+    const kubeconfig = at < 0 ? this.kubeconfig : (flags[at + 1] ?? '')
+    return ['--kubeconfig', this.#account?.kubeconfigFor(kubeconfig) ?? kubeconfig]
+  }
+
+  #createAccount(): Promise<OperatorAccount> {
+    const { rights, watch = 'namespace', flags = [] } = this.#options
+    return OperatorAccount.create({
+      kubeconfig: this.kubeconfig,
+      kube: this.kube,
+      namespace: this.operatorNamespace,
+      watched: (rights ?? watch) === 'cluster' ? undefined : [this.namespace],
+      watchSecrets: !flags.includes('--no-watch-secrets'),
+    })
   }
 
   async createNamespace(name: string): Promise<void> {
@@ -327,6 +354,7 @@ export class World implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#operators.map((operator) => operator.kill()))
     await this.#release()
+    await this.#account?.[Symbol.asyncDispose]()
     await this.kube.close()
     if (this.#options.beside === undefined) await this.emulator.close()
   }

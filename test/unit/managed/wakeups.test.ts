@@ -46,7 +46,7 @@ class Watching {
     const none = { nextFault: () => undefined, onWrite: () => undefined }
     const client = new ModelKubeClient({ kube: watching.kube, process, clock, lagMs: 1, ...none })
     const base = { client, clock, random: { next: () => 0.5, hex: () => '' }, logger: createSilentLogger() }
-    const watches = createWatches(registry, base, { namespaces: [], operatorNamespace: 'culvert-system' })
+    const watches = createWatches(registry, base, { namespaces: [] })
     watching.store = new ResourceStore(registry, watches)
     for (const watch of allWatches(watches)) void watch.start(new AbortController().signal)
     await watching.#clock.advance(100)

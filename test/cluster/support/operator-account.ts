@@ -1,0 +1,206 @@
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { Agent, request as httpsRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { parse, stringify } from 'yaml'
+import { createKubeClient } from '../../../src/kube/client.ts'
+import { KubeError } from '../../../src/kube/errors.ts'
+import { loadKubeConnection } from '../../../src/kube/load-config.ts'
+import type { KubeClient, ResourceType } from '../../../src/kube/types.ts'
+import { systemClock } from '../../../src/util/clock.ts'
+import { systemRandom } from '../../../src/util/random.ts'
+import { until } from './wait.ts'
+
+const RULES = new URL('../../../charts/culvert/files/rbac/', import.meta.url)
+const RBAC = 'rbac.authorization.k8s.io'
+
+/** Name of the operator's ServiceAccount, and of all roles and bindings in namespaces. */
+export const OPERATOR_ACCOUNT = 'culvert'
+
+/** Longer than any suite takes. */
+const TOKEN_SECONDS = 86_400
+
+export interface OperatorAccountOptions {
+  /** Of an administrator. */
+  readonly kubeconfig: string
+  readonly kube: KubeClient
+  /** The operator's own namespace; it must exist. */
+  readonly namespace: string
+  /** The namespaces that a Role is put into; undefined: everything, by a ClusterRole. */
+  readonly watched: readonly string[] | undefined
+  /** Default true. */
+  readonly watchSecrets?: boolean
+  /** Default: `OPERATOR_ACCOUNT`. The suite's last look at the audit log judges that name alone. */
+  readonly name?: string
+  /** Whether it may learn the UID that its installation is known by. Default true. */
+  readonly installation?: boolean
+}
+
+/** A ServiceAccount that may do what the chart's rules say, and nothing else; it is there when the apiserver knows that. */
+export class OperatorAccount implements AsyncDisposable {
+  readonly #options: OperatorAccountOptions
+  readonly #folder: string
+  readonly #token: string
+  #files = 0
+
+  private constructor(options: OperatorAccountOptions, folder: string, token: string) {
+    this.#options = options
+    this.#folder = folder
+    this.#token = token
+  }
+
+  static async create(options: OperatorAccountOptions): Promise<OperatorAccount> {
+    const { kube, namespace, watched, kubeconfig, watchSecrets = true, installation = true } = options
+    const name = options.name ?? OPERATOR_ACCOUNT
+    await kube.apply(serviceAccounts, { namespace, name }, {})
+    const scope = watched === undefined ? 'cluster' : 'namespace'
+    const rules = `${scope}${watchSecrets ? '' : '-no-watch-secrets'}`
+    const places = watched ?? [undefined]
+    const subject = { kind: 'ServiceAccount', name, namespace }
+    await Promise.all([
+      grant(kube, { rules: 'own-namespace', namespace, subject, name: `${name}-own` }),
+      ...places.map((place) =>
+        grant(kube, { rules, namespace: place, subject, name: place ? name : `${name}-${namespace}` }),
+      ),
+      ...(watched === undefined || !installation
+        ? []
+        : [grant(kube, { rules: 'installation', namespace: undefined, subject, name: `${name}-${namespace}` })]),
+    ])
+    const folder = await mkdtemp(join(tmpdir(), 'culvert-account-'))
+    const account = new OperatorAccount(options, folder, await tokenOf(kubeconfig, namespace, name))
+    await account.#known()
+    return account
+  }
+
+  /** A kubeconfig with the address of `kubeconfig` and this account's token. */
+  kubeconfigFor(kubeconfig: string): string {
+    const path = join(this.#folder, `kubeconfig-${this.#files++}`)
+    const config = withToken(parse(readFileSync(kubeconfig, 'utf8')), this.#token)
+    writeFileSync(path, stringify(config), { mode: 0o600 })
+    return path
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { kube, namespace, name = OPERATOR_ACCOUNT } = this.#options
+    for (const type of [clusterRoleBindings, clusterRoles]) await kube.delete(type, { name: `${name}-${namespace}` })
+    await rm(this.#folder, { recursive: true })
+  }
+
+  /** The apiserver follows roles and bindings by watches: what was granted counts a moment later. */
+  async #known(): Promise<void> {
+    const { kubeconfig, namespace, watched, installation = true } = this.#options
+    const client = createKubeClient({
+      connection: loadKubeConnection({ kubeconfig: this.kubeconfigFor(kubeconfig) }),
+      clock: systemClock,
+      random: systemRandom,
+      userAgent: 'culvert-test',
+    })
+    try {
+      const looks: readonly (() => Promise<unknown>)[] = [
+        () => client.get(leases, { namespace, name: 'any' }),
+        ...(watched ?? [undefined]).map((place) => () => client.list(accounts, { namespace: place, limit: 1 })),
+        ...(installation ? [() => client.get(namespaces, { name: 'kube-system' })] : []),
+      ]
+      for (const look of looks) await until('the operator may do what it was granted', () => isAllowed(look))
+    } finally {
+      await client.close()
+    }
+  }
+}
+
+/** The rules of one role, as the chart has them. */
+export async function generatedRules(name: string): Promise<readonly unknown[]> {
+  const text = await readFile(fileURLToPath(new URL(`${name}.yaml`, RULES)), 'utf8')
+  return (parse(text) as { readonly rules: readonly unknown[] }).rules
+}
+
+interface Grant {
+  /** File of the rules. */
+  readonly rules: string
+  /** Undefined: in the whole cluster. */
+  readonly namespace: string | undefined
+  readonly subject: Readonly<Record<string, string>>
+  readonly name: string
+}
+
+async function grant(kube: KubeClient, { rules, namespace, subject, name }: Grant): Promise<void> {
+  const [role, binding] = namespace === undefined ? [clusterRoles, clusterRoleBindings] : [roles, roleBindings]
+  const roleRef = { apiGroup: RBAC, kind: role.kind, name }
+  await kube.apply(role, { namespace, name }, { rules: await generatedRules(rules) })
+  await kube.apply(binding, { namespace, name }, { roleRef, subjects: [subject] })
+}
+
+async function isAllowed(look: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await look()
+    return true
+  } catch (error) {
+    if (error instanceof KubeError && error.code === 'Forbidden') return false
+    throw error
+  }
+}
+
+/** A token as a pod gets it (TokenRequest). */
+async function tokenOf(kubeconfig: string, namespace: string, name: string): Promise<string> {
+  const connection = loadKubeConnection({ kubeconfig })
+  const { headers, tls } = await connection.material()
+  const agent = new Agent(tls)
+  try {
+    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`
+    const outgoing = httpsRequest(new URL(path, connection.server), {
+      agent,
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'culvert-test' },
+    })
+    outgoing.end(
+      JSON.stringify({
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        spec: { expirationSeconds: TOKEN_SECONDS },
+      }),
+    )
+    const [response] = await once(outgoing, 'response')
+    const { status } = (await json(response)) as { readonly status?: { readonly token?: string } }
+    if (status?.token === undefined) throw new Error(`no token for ${namespace}/${name}: HTTP ${response.statusCode}`)
+    return status.token
+  } finally {
+    agent.destroy()
+  }
+}
+
+interface Kubeconfig {
+  readonly 'current-context': string
+  readonly clusters: readonly { readonly name: string }[]
+  readonly contexts: readonly { readonly name: string; readonly context: { readonly cluster: string } }[]
+}
+
+function withToken(config: Kubeconfig, token: string): unknown {
+  const current = config.contexts.find(({ name }) => name === config['current-context'])
+  const cluster = current?.context.cluster
+  const name = 'operator'
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: config.clusters.filter((each) => each.name === cluster),
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster, user: name } }],
+    'current-context': name,
+  }
+}
+
+function type(group: string, plural: string, kind: string, namespaced: boolean, version = 'v1'): ResourceType {
+  return { group, version, plural, kind, namespaced }
+}
+
+const serviceAccounts = type('', 'serviceaccounts', 'ServiceAccount', true)
+const namespaces = type('', 'namespaces', 'Namespace', false)
+const leases = type('coordination.k8s.io', 'leases', 'Lease', true)
+const accounts = type('culvert.dev', 'accounts', 'Account', true, 'v1alpha1')
+const roles = type(RBAC, 'roles', 'Role', true)
+const roleBindings = type(RBAC, 'rolebindings', 'RoleBinding', true)
+const clusterRoles = type(RBAC, 'clusterroles', 'ClusterRole', false)
+const clusterRoleBindings = type(RBAC, 'clusterrolebindings', 'ClusterRoleBinding', false)

@@ -1,0 +1,110 @@
+import { createReadStream } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Rule } from '../../../src/managed/permissions/rules.ts'
+import { OPERATOR_ACCOUNT } from './operator-account.ts'
+
+/** How the names of all audit logs end that are looked through together. */
+export const AUDIT_LOG = 'audit.log'
+
+/** A request of an operator, as far as its permission goes. */
+export interface Use {
+  /** Whether in the operator's own namespace. */
+  readonly own: boolean
+  readonly group: string
+  /** `edges`, or `edges/status`. */
+  readonly resource: string
+  readonly verb: string
+  /** Namespace and name of the object, for people. */
+  readonly object: string
+  readonly allowed: boolean
+}
+
+/** What the operator is granted: in its own namespace, and in what it watches. */
+export interface Granted {
+  readonly own: readonly Rule[]
+  readonly watched: readonly Rule[]
+}
+
+export interface Judgement {
+  /** Requests that were refused for want of a permission, each kind of them once. */
+  readonly refused: readonly string[]
+  /** Permissions that no request ever used. */
+  readonly unused: readonly string[]
+}
+
+/** Compares what operators asked for with what they are granted. */
+export function judge(uses: Iterable<Use>, granted: Granted): Judgement {
+  const refused = new Map<string, string>()
+  const used = new Set<string>()
+  for (const use of uses) {
+    if (use.allowed) used.add(textOf(use))
+    else if (!refused.has(textOf(use))) refused.set(textOf(use), use.object)
+  }
+  const wanted = [...permissionsIn(granted.own, true), ...permissionsIn(granted.watched, false)]
+  return {
+    refused: [...refused].map(([text, object]) => `${text} (first ${object})`),
+    unused: [...new Set(wanted.filter((text) => !used.has(text)))],
+  }
+}
+
+function permissionsIn(rules: readonly Rule[], own: boolean): readonly string[] {
+  return rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => textOf({ own, group, resource, verb }))),
+    ),
+  )
+}
+
+function textOf({ own, group, resource, verb }: Pick<Use, 'own' | 'group' | 'resource' | 'verb'>): string {
+  return `${verb} ${group === '' ? resource : `${resource} of ${group}`}${own ? " in the operator's own namespace" : ''}`
+}
+
+/** The distinct uses that the audit logs in a folder tell of. */
+export async function usesIn(folder: string): Promise<readonly Use[]> {
+  const found = new Map<string, Use>()
+  for (const name of await readdir(folder)) {
+    if (!name.endsWith(AUDIT_LOG)) continue
+    for await (const line of createInterface({ input: createReadStream(join(folder, name)) })) {
+      if (!line.includes(USER)) continue
+      for (const use of usesOf(line)) found.set(`${textOf(use)} ${use.allowed}`, use)
+    }
+  }
+  return [...found.values()]
+}
+
+const USER = 'system:serviceaccount:'
+
+interface Line {
+  readonly stage: string
+  readonly verb: string
+  readonly user: { readonly username: string }
+  readonly userAgent?: string
+  readonly objectRef?: Readonly<
+    Record<'apiGroup' | 'resource' | 'subresource' | 'namespace' | 'name', string | undefined>
+  >
+  readonly responseStatus?: { readonly code?: number }
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+/** What the authorizer said is in what follows the arrival of a request. The last line of a log may have been cut off. */
+function usesOf(text: string): readonly Use[] {
+  if (!text.endsWith('}')) return []
+  const { stage, verb, user, userAgent, objectRef, responseStatus, annotations = {} } = JSON.parse(text) as Line
+  const decision = annotations['authorization.k8s.io/decision']
+  const [, , home, account] = user.username.split(':')
+  const isOperator = user.username.startsWith(USER) && account === OPERATOR_ACCOUNT && userAgent === 'culvert'
+  if (stage === 'RequestReceived' || !isOperator || decision === undefined) return []
+  const { apiGroup: group = '', resource: plural = '', subresource, namespace, name = '' } = objectRef ?? {}
+  const use: Use = {
+    own: namespace !== undefined && namespace === home,
+    group,
+    resource: subresource === undefined ? plural : `${plural}/${subresource}`,
+    verb,
+    object: namespace === undefined ? name : `${namespace}/${name}`,
+    allowed: decision === 'allow',
+  }
+  // An apply that made its object was allowed to create it, too.
+  return verb === 'patch' && responseStatus?.code === 201 ? [use, { ...use, verb: 'create' }] : [use]
+}
