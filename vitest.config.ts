@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
 /**
- * Four suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
+ * Five suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
  * `cluster` runs the operator against a real kube-apiserver (started once for the suite, or given by CULVERT_TEST_KUBECONFIG);
- * `chart` renders the Helm chart with real Helms, which Go builds once.
+ * `chart` renders the Helm chart with real Helms, which Go builds once; `image` builds the Dockerfile and runs the image, as root on a Debian.
  */
 export default defineConfig({
   test: {
@@ -35,6 +35,16 @@ export default defineConfig({
           globalSetup: ['test/chart/global-setup.ts'],
           testTimeout: 120_000,
           maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'image',
+          include: ['test/image/**/*.test.ts'],
+          globalSetup: ['test/image/global-setup.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 120_000,
+          maxWorkers: 1,
         },
       },
     ],
