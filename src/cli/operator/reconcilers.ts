@@ -62,6 +62,11 @@ export interface Reconcilers {
 /** Accounts are few, and one that hangs must not keep another from being looked at. */
 const ACCOUNT_WORKERS = 4
 const COMMAND_WORKERS = 4
+/**
+ * How long a stop waits for reconciles before it refuses their next request. With the time-out of a request that is under way by
+ * then, the Lease is given back within the ten seconds that container runtimes leave.
+ */
+const STOP_MS = 3_000
 
 /** Connects the reconcilers with the watches that wake them and with the clients that they call. */
 export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
@@ -235,7 +240,7 @@ function watchBase({ kube, clock, random, options }: ReconcilersOptions) {
 }
 
 function base({ clock, random, options, metrics }: ReconcilersOptions) {
-  return { clock, random, logger: options.logger, observer: metrics.controller }
+  return { clock, random, logger: options.logger, observer: metrics.controller, stopMs: STOP_MS }
 }
 
 function credentialStates(kinds: KindsRegistry, store: ResourceStore): CredentialState[] {
