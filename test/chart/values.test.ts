@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { chartValues, settable } from '../../scripts/chart-values.ts'
+import { find, HELMS, MODES, merged, type Rendered, render, type Values, valuesAt } from './support/helm.ts'
+import { CHART } from './support/paths.ts'
+import { aroundCases } from './support/value-cases/around.ts'
+import type { Sight, ValueCase } from './support/value-cases/case.ts'
+import { operatorCases } from './support/value-cases/operator.ts'
+
+/** Values whose effect another test looks at: that of the CRDs. */
+const ELSEWHERE = ['crds.install', 'crds.keep']
+
+const cases = [...operatorCases, ...aroundCases]
+const modes = Object.keys(MODES) as (keyof typeof MODES)[]
+
+describe.each(modes)('with one operator for the %s mode', (mode) => {
+  it.each(cases.filter(({ only }) => only === undefined || only === mode))('$path does what it says', async (each) => {
+    for (const major of HELMS) await expectEffect(major, mode, each)
+  })
+})
+
+it('says of every value what it does', async () => {
+  const values = settable(chartValues(await readFile(join(CHART, 'values.yaml'), 'utf8')))
+  const paths = values.map(({ path }) => path).filter((path) => !ELSEWHERE.includes(path))
+  expect(new Set(cases.map(({ path }) => path))).toEqual(new Set(paths))
+  expect(cases).toHaveLength(paths.length)
+  expect(values.filter(({ description }) => description === '')).toEqual([])
+})
+
+async function expectEffect(major: (typeof HELMS)[number], mode: keyof typeof MODES, each: ValueCase): Promise<void> {
+  const beside = merged(MODES[mode], each.beside ?? {})
+  const without = await remembered(major, beside)
+  const having = await render(major, merged(beside, valuesAt(each.path, each.to)))
+  for (const sight of each.sees) {
+    expectSight(having, sight)
+    expect(() => expectSight(without, sight), 'is so without the value').toThrow()
+  }
+}
+
+function expectSight(objects: readonly Rendered[], { kind, name, namespace, like }: Sight): void {
+  const found = find(objects, kind, name, namespace)
+  if (like === undefined) {
+    expect(found).toBeUndefined()
+  } else {
+    expect(found).toBeDefined()
+    expect(found).toMatchObject(like)
+  }
+}
+
+const renders = new Map<string, Promise<readonly Rendered[]>>()
+
+function remembered(major: (typeof HELMS)[number], values: Values): Promise<readonly Rendered[]> {
+  const key = JSON.stringify([major, values])
+  const known = renders.get(key) ?? render(major, values)
+  renders.set(key, known)
+  return known
+}
