@@ -135,7 +135,7 @@ export async function settled(world: World, { kind, name }: Manifest): Promise<'
   const at = (cr: Resource) => {
     const [ready, synced] = ['Ready', 'Synced'].map((type) => conditionOf(cr, type))
     if (ready?.status === 'True' && synced?.status === 'True') return 'ready'
-    return ['Conflict', 'Rejected', 'ReferenceNotReady'].includes(ready?.reason ?? '') ? 'refused' : undefined
+    return ['Conflict', 'OutputNotOwned', 'ReferenceNotReady'].includes(ready?.reason ?? '') ? 'refused' : undefined
   }
   const cr = await world.until(kind, name, 'is settled', (found) => at(found) !== undefined, 60_000)
   return at(cr) ?? 'refused'
