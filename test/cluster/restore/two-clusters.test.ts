@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import { startOwnCluster } from '../support/own-cluster.ts'
+import { until } from '../support/wait.ts'
+import { World } from '../support/world.ts'
+import {
+  applyManifests,
+  backUp,
+  bodies,
+  deleteAll,
+  idIn,
+  objectIds,
+  oneOfEach,
+  opens,
+  readyOf,
+  type Subject,
+  settled,
+  told,
+} from './lives.ts'
+
+let cluster: ControlPlane
+beforeAll(async () => {
+  cluster = await startOwnCluster()
+})
+afterAll(() => cluster.stop())
+
+/** The other cluster, on the account of `world`. */
+function openBeside(world: World, installation: string): Promise<World> {
+  const flags = ['--installation', installation]
+  return World.open({ kubeconfig: cluster.kubeconfigPath, beside: world, flags })
+}
+
+/** Both look at the account; neither writes. */
+async function expectPeace(...worlds: readonly World[]): Promise<void> {
+  const mark = worlds[0]?.mark()
+  for (const world of [...worlds, ...worlds]) await world.pass()
+  expect(worlds[0]?.writes(mark)).toEqual([])
+}
+
+test('two clusters with ids of their own and the same manifests leave each other’s objects alone, whatever becomes of one', {
+  timeout: 300_000,
+}, async () => {
+  await using one = await World.open({ flags: ['--installation', 'one'] })
+  const first = await oneOfEach(one)
+  const before = await bodies(one, first)
+  await using other = await openBeside(one, 'other')
+  await applyManifests(other, await backUp(one))
+
+  // What can be there once only is refused; all else is made a second time. Both are told.
+  for (const subject of first) {
+    const way = await settled(other, subject)
+    const id = (await other.get(subject.kind, subject.name))?.status?.id
+    if (way === 'ready') expect(id, `${subject.kind}/${subject.name}`).not.toBe(subject.id)
+    else expect(id).toBeUndefined()
+    const waits = way === 'refused' && (await readyOf(other, subject))?.reason === 'ReferenceNotReady'
+    if (waits) continue
+    const note = await told(other, subject, 'PossibleDuplicate')
+    expect(note).toContain(subject.id)
+    if (subject.marked) expect(note).toContain('--installation one')
+  }
+  const domain = first.find(({ kind, marked }) => kind === 'ReservedDomain' && marked) as Subject
+  await other.annotate(domain.kind, domain.name, { 'culvert.dev/external-id': domain.id })
+  const { message } = await other.reason(domain.kind, domain.name, 'Ready', 'NotAdoptable')
+  expect(message).toContain(`bears the mark of ${domain.kind}`)
+  await expectPeace(one, other)
+
+  await deleteAll(other, first)
+  expect(await bodies(one, first)).toEqual(before)
+  expect(await objectIds(one)).toHaveLength(first.filter(({ path }) => path !== 'ip_policy_rules').length)
+  await expectPeace(one)
+  for (const subject of first.filter(({ token }) => token)) expect(await opens(one, subject, subject.id)).toBe(true)
+  expect((await one.get('Account', 'default'))?.status?.orphanCount).toBe(0)
+})
+
+test('two clusters at work with one installation id: the newer has the objects, the older says so, and deletes none of them', {
+  timeout: 300_000,
+}, async () => {
+  await using old = await World.open({ flags: ['--installation', 'shop'] })
+  const first = await oneOfEach(old)
+  await using young = await openBeside(old, 'shop')
+  await applyManifests(young, await backUp(old))
+  const taken = first.filter(({ marked, token }) => marked && !token)
+  const marked = first.filter((subject) => subject.marked)
+  for (const subject of taken) {
+    expect((await young.ready(subject.kind, subject.name, 60_000)).status?.id).toBe(subject.id)
+    expect(await told(young, subject, 'Recovered')).toContain(subject.id)
+  }
+  for (const subject of marked.filter(({ token }) => token)) {
+    await told(young, subject, 'Reissued')
+    const gone = async () => (await young.api.get(`/${subject.path}/${subject.id}`)).status === 404
+    await until(`${subject.id} was replaced`, gone)
+  }
+
+  // Some go before the older one has looked again, and the rest once it has.
+  const [early, late] = [taken.filter((_, index) => index % 2 === 0), taken.filter((_, index) => index % 2 === 1)]
+  const kept = await bodies(young, taken)
+  for (const { kind, name } of early) await old.delete(kind, name)
+  await old.pass()
+  for (const subject of late) {
+    const { message } = await old.reason(subject.kind, subject.name, 'Stalled', 'TakenOver', 60_000)
+    expect(message).toContain(subject.id)
+    expect(message).toContain('--installation')
+  }
+  for (const subject of marked.filter(({ token }) => token)) await told(old, subject, 'RemoteDeleted')
+  await Promise.all(marked.filter(({ token }) => token).map(({ kind, name }) => old.ready(kind, name, 60_000)))
+  for (const world of [old, young]) {
+    for (const { kind, name, spec } of marked.filter(({ token }) => token)) {
+      const cr = await world.ready(kind, name)
+      expect(await opens(world, { kind, name, spec }, cr.status?.id ?? ''), `${kind}/${name}`).toBe(true)
+    }
+  }
+  await expectPeace(old, young)
+  expect(await bodies(young, taken)).toEqual(kept)
+
+  await deleteAll(old, first)
+  for (const subject of taken) expect(await told(old, subject, 'LeftInPlace')).toContain(subject.id)
+  expect(await bodies(young, taken)).toEqual(kept)
+  await expectPeace(young)
+  const now = await readyOnes(young, first)
+  for (const subject of now) expect((await young.api.get(`/${subject.path}/${subject.id}`)).status).toBe(200)
+  for (const subject of taken) expect(idIn(now, subject)).toBe(subject.id)
+})
+
+/** Those of the manifests whose CRs are Ready, with what they hold. */
+async function readyOnes(world: World, subjects: readonly Subject[]): Promise<readonly Subject[]> {
+  const found = await Promise.all(
+    subjects.map(async (subject) => {
+      const id = (await world.get(subject.kind, subject.name))?.status?.id
+      return (await settled(world, subject)) === 'ready' && id !== undefined ? [{ ...subject, id }] : []
+    }),
+  )
+  return found.flat()
+}
