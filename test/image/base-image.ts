@@ -7,6 +7,11 @@ import { type ImageStore, runTool } from './image-store.ts'
 /** What the Dockerfile asks for, and what the substitute is tagged as. */
 export const BASE_IMAGE = 'docker.io/library/node:24-bookworm-slim'
 
+/** For wherever results are shown. */
+export const BASE_REMARK = process.env.CULVERT_TEST_OFFICIAL_BASE
+  ? 'Its base is the official image.'
+  : 'Its base was made on this machine: it is not the official image of that name.'
+
 const SUITE = 'bookworm'
 const NPM = '11'
 const RECIPE_LABEL = 'dev.culvert.base-recipe'
@@ -20,9 +25,15 @@ CMD ["node"]
 
 /**
  * Sees to it that the store has an image under the name of the official one, made here from Debian's packages, this process's
- * own Node and npm from its registry: the tests need no container registry. About a minute, once.
+ * own Node and npm from its registry: the tests need no container registry. About a minute, once. With
+ * CULVERT_TEST_OFFICIAL_BASE set, the official image itself is pulled instead.
  */
 export async function ensureBaseImage(store: ImageStore, onProgress: OnProgress): Promise<void> {
+  if (process.env.CULVERT_TEST_OFFICIAL_BASE) {
+    onProgress(`Pulling ${BASE_IMAGE}`)
+    await store.buildah('pull', '--policy', 'always', BASE_IMAGE)
+    return
+  }
   const recipe = await recipeHash()
   if ((await labelOf(store)) === recipe) return
   onProgress(`Making ${BASE_IMAGE} from Debian ${SUITE} and Node ${process.versions.node} (once; about a minute)`)

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { BASE_REMARK } from './base-image.ts'
 import { buildImage, saveImage } from './build-image.ts'
 import { ImageError } from './image-store.ts'
 import { removeUnpacked, unpackImage } from './unpack.ts'
@@ -27,7 +28,7 @@ async function main(): Promise<void> {
   await removeUnpacked(unpacked)
   if (values.save !== undefined) await saveImage(image, values.save)
   console.log(`${image.name}: ${megabytes(all)} unpacked, of which Culvert ${megabytes(added)}`)
-  console.log('Its base was made on this machine: it is not the official image of that name.')
+  console.log(BASE_REMARK)
 }
 
 function megabytes(bytes: number): string {

@@ -8,6 +8,7 @@ import { aimAtEmulator, customResources, readManifests, toYaml } from '../../src
 import { startOwnCluster } from '../cluster/support/own-cluster.ts'
 import { until } from '../cluster/support/wait.ts'
 import type { ControlPlane } from '../controlplane/control-plane.ts'
+import { BASE_REMARK } from './base-image.ts'
 import { Container } from './container.ts'
 import './provided.ts'
 
@@ -146,9 +147,9 @@ test('read-only, as nobody, with no capability: all resources of the quickstart 
   const { all, added } = image.bytes
   const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
   console.log(
-    `image ${megabytes(all)} unpacked, of which Culvert ${megabytes(added)} (base made here, not the official one); ` +
+    `image ${megabytes(all)} unpacked, of which Culvert ${megabytes(added)}; ` +
       `/readyz after ${wellAfter} ms, first Ready after ${firstAfter} ms, all ${wanted.length} after ${allAfter} ms; ` +
-      `at most ${status.get('VmHWM')?.trim()} resident; stopped in ${stopTook} ms`,
+      `at most ${status.get('VmHWM')?.trim()} resident; stopped in ${stopTook} ms. ${BASE_REMARK}`,
   )
 })
 
