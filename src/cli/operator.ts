@@ -14,6 +14,8 @@ interface Flags {
   readonly name: string
   readonly installation?: string
   readonly watchNamespace: readonly string[]
+  readonly watchSecrets: boolean
+  readonly secretsInterval: number
   readonly allowApiHost: readonly string[]
   readonly allowHttp: boolean
   readonly leaderElect: boolean
@@ -49,6 +51,16 @@ export function operatorCommand(): Command {
       'watch only this namespace, and no ClusterAccounts (repeatable; default: all)',
       collect,
       [],
+    )
+    .option(
+      '--no-watch-secrets',
+      'neither list nor watch Secrets and ConfigMaps: those that accounts and resources name are read one by one',
+    )
+    .option(
+      '--secrets-interval <time>',
+      'with --no-watch-secrets, between two looks at each: a change is noticed so late',
+      duration,
+      60_000,
     )
     .option(
       '--allow-api-host <host>',
@@ -118,6 +130,7 @@ function optionsFrom(flags: Flags): OperatorOptions {
     proxies: environment.proxies,
     tracing: environment.tracesAllowed && (flags.otlpEndpoint !== undefined || environment.tracesConfigured),
     watchNamespaces: flags.watchNamespace,
+    readSecretsEveryMs: flags.watchSecrets ? undefined : flags.secretsInterval,
     baseURLPolicy: { allowedHosts: flags.allowApiHost, allowHTTP: flags.allowHttp },
     leaseDurationMs: flags.leaseDuration,
     renewDeadlineMs: flags.renewDeadline,

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../kube/types.ts'
+import type { ObjectSource } from '../runtime/object-source.ts'
 import type { Reflector } from '../runtime/reflector.ts'
 import { accountOf } from './account-choice.ts'
 import { type AccountKey, type AccountResource, accountKey, accountText } from './accounts/account-resource.ts'
@@ -21,9 +22,9 @@ export interface Watches {
   readonly mirrors: ReadonlyMap<string, Reflector<MirroredObject>>
   readonly commands: ReadonlyMap<string, Reflector<CommandResource>>
   /** Metadata only: that a Secret changed is seen, what is in it is read when needed. */
-  readonly secrets: Reflector<KubeObject>
+  readonly secrets: ObjectSource<KubeObject>
   /** Metadata only, as Secrets. */
-  readonly configMaps: Reflector<KubeObject>
+  readonly configMaps: ObjectSource<KubeObject>
   /** Metadata only; undefined where only some namespaces are watched: then no ClusterAccount is either. */
   readonly namespaces: Reflector<KubeObject> | undefined
 }
@@ -106,7 +107,7 @@ export class ResourceStore implements Resources {
   }
 
   outputsOf({ metadata: { uid } }: CustomResource): readonly OutputTarget[] {
-    const of = (kind: InputSource, { store }: Reflector<KubeObject>): readonly OutputTarget[] => {
+    const of = (kind: InputSource, { store }: ObjectSource<KubeObject>): readonly OutputTarget[] => {
       return store.byIndex(OWNERS, uid).map(({ metadata: { name } }) => ({ kind, name }))
     }
     return [...of('Secret', this.#watches.secrets), ...of('ConfigMap', this.#watches.configMaps)]

@@ -160,7 +160,7 @@ class Operator {
 
   /** The watches start at once, so that a standby is warm; the reconcilers when this process leads. */
   async #work(signal: AbortSignal): Promise<void> {
-    const { watchNamespaces, watchSilenceMs } = this.#options
+    const { namespace, watchNamespaces, readSecretsEveryMs: intervalMs, watchSilenceMs } = this.#options
     const base = {
       client: this.#kube,
       clock: this.#clock,
@@ -168,7 +168,10 @@ class Operator {
       logger: this.#logger,
       stallMs: watchSilenceMs,
     }
-    const watches = createWatches(this.#kinds, base, { namespaces: watchNamespaces })
+    const watches = createWatches(this.#kinds, base, {
+      namespaces: watchNamespaces,
+      readOneByOne: intervalMs === undefined ? undefined : { intervalMs, operatorNamespace: namespace },
+    })
     const reflectors = allWatches(watches)
     const store = new ResourceStore(this.#kinds, watches)
     const running = reflectors.map((reflector) => reflector.start(signal))

@@ -13,6 +13,8 @@ export interface OperatorOptions {
   readonly installation?: string | undefined
   /** Empty: all. */
   readonly watchNamespaces: readonly string[]
+  /** Secrets and ConfigMaps are neither listed nor watched, but read one by one, each after this time again. Absent: watched. */
+  readonly readSecretsEveryMs?: number | undefined
   readonly baseURLPolicy: BaseURLPolicy
   readonly proxies: ProxyOptions
   readonly leaderElect: boolean

@@ -1,25 +1,42 @@
-import type { KubeObject, ResourceType } from '../../kube/types.ts'
+import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import type { AccountResource } from '../../managed/accounts/account-resource.ts'
 import type { CommandResource } from '../../managed/commands/command.ts'
 import type { CustomResource } from '../../managed/cr.ts'
 import { configMapType, secretType } from '../../managed/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
 import type { MirroredObject } from '../../managed/mirrors/mirrored.ts'
+import { namedData } from '../../managed/named-data.ts'
 import { namespaceType } from '../../managed/namespaces.ts'
 import type { Watches } from '../../managed/resource-store.ts'
+import type { InputSource } from '../../managed/types/common.ts'
 import type { Descriptor } from '../../managed/types/descriptor.ts'
+import type { ObjectSource } from '../../runtime/object-source.ts'
+import { Poller } from '../../runtime/poller.ts'
 import { Reflector, type ReflectorOptions } from '../../runtime/reflector.ts'
 
 export interface WatchScope {
   /** Namespaces to watch; empty: all, and with them the operator's own, where the Secrets of ClusterAccounts live. */
   readonly namespaces: readonly string[]
+  /** Secrets and ConfigMaps are not watched: those that accounts and resources name are read one by one. Absent: watched. */
+  readonly readOneByOne?:
+    | {
+        /** Between two looks at one of them, in milliseconds. */
+        readonly intervalMs: number
+        /** Where the Secrets of ClusterAccounts live. */
+        readonly operatorNamespace: string
+      }
+    | undefined
+}
+
+type WatchBase = Omit<ReflectorOptions, 'type' | 'namespaces'> & {
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'watch'>
 }
 
 /** A watch for every kind, for Secrets, for ConfigMaps and for Namespaces, none of them started. */
 export function createWatches(
   kinds: KindsRegistry,
-  base: Omit<ReflectorOptions, 'type' | 'namespaces'>,
-  { namespaces }: WatchScope,
+  base: WatchBase,
+  { namespaces, readOneByOne }: WatchScope,
 ): Watches {
   // Installations side by side, each with its own namespaces, must not compete for what belongs to the whole cluster.
   const all = namespaces.length === 0
@@ -31,21 +48,34 @@ export function createWatches(
       descriptors.map((descriptor) => [descriptor.definition.kind, reflect<T>(resourceTypeOf(descriptor))]),
     )
   }
+  const managed = byKind<CustomResource>(kinds.managed)
+  const accounts = byKind<AccountResource>(
+    kinds.accounts.filter(({ definition }) => all || definition.scope === 'Namespaced'),
+  )
+  const data = (type: ResourceType, source: InputSource): ObjectSource<KubeObject> => {
+    if (readOneByOne === undefined) return reflect({ ...type, metadataOnly: true })
+    const { intervalMs, operatorNamespace } = readOneByOne
+    return new Poller({
+      ...base,
+      type: { ...type, metadataOnly: true },
+      intervalMs,
+      names: () => namedData(kinds, { managed, accounts }, operatorNamespace, source),
+      ready: Promise.all([...managed.values(), ...accounts.values()].map(({ synced }) => synced)),
+    })
+  }
   return {
-    managed: byKind<CustomResource>(kinds.managed),
-    accounts: byKind<AccountResource>(
-      kinds.accounts.filter(({ definition }) => all || definition.scope === 'Namespaced'),
-    ),
+    managed,
+    accounts,
     mirrors: byKind<MirroredObject>(kinds.mirrors),
     commands: byKind<CommandResource>(kinds.commands),
-    secrets: reflect({ ...secretType, metadataOnly: true }),
-    configMaps: reflect({ ...configMapType, metadataOnly: true }),
+    secrets: data(secretType, 'Secret'),
+    configMaps: data(configMapType, 'ConfigMap'),
     namespaces: all ? reflect({ ...namespaceType, metadataOnly: true }) : undefined,
   }
 }
 
 /** Every watch, whatever it is of. */
-export function allWatches(watches: Watches): readonly Pick<Reflector<KubeObject>, 'start' | 'synced'>[] {
+export function allWatches(watches: Watches): readonly Pick<ObjectSource<KubeObject>, 'start' | 'synced'>[] {
   const { managed, accounts, mirrors, commands, secrets, configMaps, namespaces } = watches
   return [
     ...managed.values(),

@@ -85,7 +85,7 @@ interface Line {
     Record<'apiGroup' | 'resource' | 'subresource' | 'namespace' | 'name', string | undefined>
   >
   readonly responseStatus?: { readonly code?: number }
-  readonly annotations?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string | undefined>>
 }
 
 /** What the authorizer said is in what follows the arrival of a request. The last line of a log may have been cut off. */

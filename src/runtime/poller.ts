@@ -1,0 +1,94 @@
+import { KubeError } from '../kube/errors.ts'
+import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../kube/types.ts'
+import { type Clock, sleep } from '../util/clock.ts'
+import type { Logger } from '../util/logger.ts'
+import { jitter, type Random } from '../util/random.ts'
+import type { ObjectSource } from './object-source.ts'
+import { type ObjectHandler, Replica } from './replica.ts'
+import { type IndexFunction, keyString, type Store } from './store.ts'
+
+export interface PollerOptions {
+  readonly client: Pick<KubeClient, 'get'>
+  readonly type: ResourceType
+  /** What to look at, asked in each round. */
+  readonly names: () => Iterable<ObjectKey>
+  /** The first round begins when this resolves: until then `names` does not know them all. */
+  readonly ready: Promise<unknown>
+  /** Between two rounds, in milliseconds, give or take a tenth. */
+  readonly intervalMs: number
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}
+
+/**
+ * Keeps a local copy of the objects that somebody names, one GET for each in each round: for those who may neither list nor watch the
+ * type. What nobody names any more is forgotten.
+ */
+export class Poller<T extends KubeObject> implements ObjectSource<T> {
+  readonly store: Store<T>
+  readonly synced: Promise<void>
+  readonly #options: PollerOptions
+  readonly #replica: Replica<T>
+  readonly #sync = Promise.withResolvers<void>()
+
+  constructor(options: PollerOptions) {
+    this.#options = options
+    this.#replica = new Replica<T>(options.logger)
+    this.store = this.#replica.store
+    this.synced = this.#sync.promise
+    this.synced.catch(() => undefined)
+  }
+
+  addIndex(name: string, valuesOf: IndexFunction<T>): void {
+    this.#replica.addIndex(name, valuesOf)
+  }
+
+  subscribe(handler: ObjectHandler<T>): () => void {
+    return this.#replica.subscribe(handler)
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    const { ready, clock, random, intervalMs } = this.#options
+    try {
+      await ready
+      while (!signal.aborted) {
+        await this.#round(signal)
+        if (signal.aborted) break
+        this.#sync.resolve()
+        await sleep(clock, jitter(random, intervalMs, 0.1), signal)
+      }
+    } catch (error) {
+      this.#sync.reject(error)
+      if (!signal.aborted) throw error
+    }
+    this.#sync.reject(signal.reason)
+  }
+
+  /** One after the other: that is slow enough to keep nobody else waiting. */
+  async #round(signal: AbortSignal): Promise<void> {
+    const named = new Map([...this.#options.names()].map((key) => [keyString(key), key]))
+    for (const stored of this.store.list()) {
+      if (!named.has(keyString(stored.metadata))) this.#replica.remove(undefined, stored)
+    }
+    for (const key of named.values()) {
+      if (signal.aborted) return
+      await this.#look(key, signal)
+    }
+  }
+
+  async #look(key: ObjectKey, signal: AbortSignal): Promise<void> {
+    const { client, type, logger } = this.#options
+    try {
+      const object = await client.get<T>(type, key, signal)
+      const stored = this.store.get(key)
+      if (object !== undefined) this.#replica.put(undefined, object)
+      else if (stored !== undefined) this.#replica.remove(undefined, stored)
+    } catch (error) {
+      if (signal.aborted) return
+      if (!(error instanceof KubeError)) throw error
+      // It is as it was, for all that is known.
+      logger.warn({ resource: type.plural, key: keyString(key), err: error }, 'a look at an object failed')
+    }
+  }
+}

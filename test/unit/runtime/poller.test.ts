@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest'
+import { KubeError } from '../../../src/kube/errors.ts'
+import type { KubeObject, ObjectKey, ResourceType } from '../../../src/kube/types.ts'
+import { Poller } from '../../../src/runtime/poller.ts'
+import { FakeClock } from '../../builders/fake-clock.ts'
+import { createSilentLogger } from '../../builders/silent-logger.ts'
+
+const type: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true }
+
+/** A poller of a few objects, with all that it asked for and told. */
+class Polling {
+  readonly clock = new FakeClock()
+  readonly objects = new Map<string, KubeObject>()
+  readonly ready = Promise.withResolvers<void>()
+  readonly asked: string[] = []
+  readonly told: string[] = []
+  names: readonly ObjectKey[] = []
+  failing: Error | undefined
+  #version = 0
+  readonly poller = new Poller<KubeObject>({
+    client: {
+      get: <T extends KubeObject>(_type: ResourceType, { name }: ObjectKey) => {
+        this.asked.push(name)
+        if (this.failing !== undefined) return Promise.reject(this.failing)
+        return Promise.resolve(this.objects.get(name) as T | undefined)
+      },
+    },
+    type,
+    names: () => this.names,
+    ready: this.ready.promise,
+    intervalMs: 60_000,
+    clock: this.clock,
+    random: { next: () => 0.5, hex: () => '' },
+    logger: createSilentLogger(),
+  })
+
+  constructor() {
+    this.poller.subscribe(({ type: change, object }) => this.told.push(`${change} ${object.metadata.name}`))
+  }
+
+  put(name: string, uid = name): void {
+    this.#version++
+    const metadata = { name, namespace: 'shop', uid, resourceVersion: String(this.#version) }
+    this.objects.set(name, { apiVersion: 'v1', kind: 'Secret', metadata })
+  }
+
+  /** What was told until so many seconds have passed. */
+  async after(seconds: number): Promise<readonly string[]> {
+    this.told.length = 0
+    this.asked.length = 0
+    await this.clock.advance(seconds * 1000)
+    return this.told
+  }
+}
+
+const named = (...names: readonly string[]): readonly ObjectKey[] => names.map((name) => ({ namespace: 'shop', name }))
+
+test('nothing is asked before the names are known; then everything has been seen after one round', async () => {
+  const polling = new Polling()
+  polling.put('a')
+  let synced = false
+  void polling.poller.synced.then(() => (synced = true))
+  void polling.poller.start(new AbortController().signal)
+  await polling.after(100)
+  expect([polling.asked, synced]).toEqual([[], false])
+  polling.names = named('a', 'b', 'a')
+  polling.ready.resolve()
+  expect(await polling.after(1)).toEqual(['added a'])
+  expect([polling.asked, synced]).toEqual([['a', 'b'], true])
+})
+
+test('what appears, changes, is made anew or goes is told in the next round, and once', async () => {
+  const polling = new Polling()
+  polling.names = named('a', 'b')
+  polling.put('a')
+  polling.ready.resolve()
+  void polling.poller.start(new AbortController().signal)
+  await polling.after(1)
+  polling.put('b')
+  expect(await polling.after(50)).toEqual([])
+  expect(await polling.after(10)).toEqual(['added b'])
+  polling.put('a')
+  polling.put('b', 'another')
+  expect(await polling.after(60)).toEqual(['updated a', 'deleted b', 'added b'])
+  polling.objects.delete('a')
+  expect(await polling.after(60)).toEqual(['deleted a'])
+  expect(await polling.after(60)).toEqual([])
+})
+
+test('what nobody names any more is forgotten, and not asked for', async () => {
+  const polling = new Polling()
+  polling.names = named('a', 'b')
+  polling.put('a')
+  polling.put('b')
+  polling.ready.resolve()
+  void polling.poller.start(new AbortController().signal)
+  await polling.after(1)
+  polling.names = named('b')
+  await polling.after(60)
+  expect(polling.asked).toEqual(['b'])
+  expect(polling.poller.store.list().map(({ metadata }) => metadata.name)).toEqual(['b'])
+})
+
+test('a look that fails changes nothing, and the next round looks again', async () => {
+  const polling = new Polling()
+  polling.names = named('a')
+  polling.put('a')
+  polling.ready.resolve()
+  void polling.poller.start(new AbortController().signal)
+  await polling.after(1)
+  polling.failing = new KubeError('Unavailable', 'GET secrets: down')
+  expect(await polling.after(60)).toEqual([])
+  expect(polling.poller.store.size).toBe(1)
+  polling.failing = undefined
+  polling.put('a')
+  expect(await polling.after(60)).toEqual(['updated a'])
+})
+
+test('it ends when it is told to', async () => {
+  const polling = new Polling()
+  const stop = new AbortController()
+  polling.ready.resolve()
+  const running = polling.poller.start(stop.signal)
+  await polling.after(1)
+  stop.abort()
+  await running
+  polling.names = named('a')
+  await polling.after(120)
+  expect(polling.asked).toEqual([])
+})
