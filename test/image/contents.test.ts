@@ -99,6 +99,13 @@ test('the program imports nothing that is not in the image', async () => {
   }
 })
 
+test('the stage that becomes the image runs nothing, so that building for another platform needs no emulation', async () => {
+  const instructions = (await readFile(join(ROOT, 'Dockerfile'), 'utf8')).match(/^[A-Z]+/gm) ?? []
+  const stage = instructions.slice(instructions.lastIndexOf('FROM'))
+  expect(stage).toContain('ENTRYPOINT')
+  expect(stage).not.toContain('RUN')
+})
+
 test('the bill of materials in the image names the production dependencies and no other', async () => {
   const sbom = JSON.parse(await readFile(inImage(`${APP}/sbom.cdx.json`), 'utf8')) as Sbom
   const named = new Set(packages.map(({ name, version }) => `${name}@${version}`))
