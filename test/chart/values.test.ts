@@ -16,7 +16,7 @@ const modes = Object.keys(MODES) as (keyof typeof MODES)[]
 
 describe.each(modes)('with one operator for the %s mode', (mode) => {
   it.each(cases.filter(({ only }) => only === undefined || only === mode))('$path does what it says', async (each) => {
-    for (const major of HELMS) await expectEffect(major, mode, each)
+    await Promise.all(HELMS.map((major) => expectEffect(major, mode, each)))
   })
 })
 

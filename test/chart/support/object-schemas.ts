@@ -52,5 +52,6 @@ function kindsOf(schema: JSONSchema): readonly GroupVersionKind[] {
 }
 
 async function write(folder: string, { group, version, kind }: GroupVersionKind, schema: JSONSchema): Promise<void> {
-  await writeFile(join(folder, `${group}_${version}_${kind.toLowerCase()}.json`), JSON.stringify(schema))
+  // kubeconform takes the version for the group of what has none.
+  await writeFile(join(folder, `${group || version}_${version}_${kind.toLowerCase()}.json`), JSON.stringify(schema))
 }

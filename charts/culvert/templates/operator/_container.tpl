@@ -11,6 +11,7 @@
 {{- end }}
 {{- if not .Values.watchSecrets }}
 - --no-watch-secrets
+- --secrets-interval={{ .Values.secretsInterval }}
 {{- end }}
 {{- range include "culvert.allowedHosts" . | fromYamlArray }}
 - {{ printf "--allow-api-host=%s" . | quote }}
@@ -30,6 +31,10 @@
 - --watch-silence={{ .Values.operator.watchSilence }}
 - --workers={{ .Values.operator.workers }}
 - --log-level={{ .Values.operator.logLevel }}
+- {{ printf "--audit-log=%s" .Values.operator.auditLog | quote }}
+{{- with .Values.operator.otlpEndpoint }}
+- {{ printf "--otlp-endpoint=%s" . | quote }}
+{{- end }}
 {{- range .Values.operator.extraArgs }}
 - {{ . | quote }}
 {{- end }}

@@ -64,6 +64,12 @@ export const operatorCases: readonly ValueCase[] = [
     to: false,
     sees: [args('--no-watch-secrets')],
   },
+  {
+    path: 'secretsInterval',
+    to: '5m',
+    beside: { watchSecrets: false },
+    sees: [args('--secrets-interval=5m')],
+  },
   { path: 'operator.installation', to: 'blue', sees: [args('--installation=blue')] },
   {
     path: 'operator.allowApiHosts',
@@ -76,6 +82,8 @@ export const operatorCases: readonly ValueCase[] = [
   { path: 'operator.scanPause', to: '5s', sees: [args('--scan-pause=5s')] },
   { path: 'operator.watchSilence', to: '3m', sees: [args('--watch-silence=3m')] },
   { path: 'operator.logLevel', to: 'debug', sees: [args('--log-level=debug')] },
+  { path: 'operator.auditLog', to: 'off', sees: [args('--audit-log=off')] },
+  { path: 'operator.otlpEndpoint', to: 'http://otel:4318', sees: [args('--otlp-endpoint=http://otel:4318')] },
   { path: 'operator.host', to: '::', sees: [args('--listen=[::]:8080')] },
   {
     path: 'operator.port',

@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { HELMS, template, type Values, valuesAt } from './support/helm.ts'
+import type { JSONSchema } from './support/openapi.ts'
+import { CHART } from './support/paths.ts'
+
+const schema = JSON.parse(await readFile(join(CHART, 'values.schema.json'), 'utf8')) as JSONSchema
+
+/** Values that are refused: what is wrong, and what the message has to name. */
+const refusals: readonly (readonly [what: string, values: Values, says: readonly string[]])[] = [
+  ['a text for a number', { replicas: 'two' }, ['/replicas', 'want integer']],
+  ['a number for a text', { operator: { installation: 7 } }, ['/operator/installation', 'want string']],
+  ['a log level there is none of', { operator: { logLevel: 'loud' } }, ['/operator/logLevel', "'debug', 'info'"]],
+  ['a duration without a unit', { leaderElection: { leaseDuration: '15' } }, ['/leaderElection/leaseDuration']],
+  ['no worker', { operator: { workers: 0 } }, ['/operator/workers']],
+  ['a port there is none of', { operator: { port: 65536 } }, ['/operator/port']],
+  ['a URL for a host', { operator: { allowApiHosts: ['https://api.example.com'] } }, ['/operator/allowApiHosts/0']],
+  ['a namespace with a capital', { watchNamespaces: ['Shop'] }, ['/watchNamespaces/0']],
+  ['a namespace twice', { watchNamespaces: ['shop', 'shop'] }, ['/watchNamespaces']],
+  ['a digest that is cut off', { image: { digest: 'sha256:abc' } }, ['/image/digest']],
+  ['an environment variable without a name', { extraEnv: [{ value: 'x' }] }, ['/extraEnv/0', "'name'"]],
+  [
+    'a misspelt field of a volume',
+    { extraVolumes: [{ name: 'a', emptyDirs: {} }] },
+    ['/extraVolumes/0', "'emptyDirs'"],
+  ],
+  ['a misspelt security context', { securityContext: { privilegd: true } }, ['/securityContext', "'privilegd'"]],
+  ['a base URL without a scheme', { clusterAccount: { baseURL: 'api.example.com' } }, ['/clusterAccount/baseURL']],
+  [
+    'an account with a field that the CRD does not have',
+    { clusterAccount: { spec: { rateLimit: { perSecond: 2 } } } },
+    ['/clusterAccount/spec/rateLimit', "'perSecond'"],
+  ],
+  [
+    'several operators without a Lease',
+    { leaderElection: { enabled: false } },
+    ['replicas: ', 'leaderElection.enabled=true'],
+  ],
+  ['two sources of authorities', { caBundle: { configMap: 'a', secret: 'b' } }, ['caBundle: ', 'not both']],
+  [
+    'a ServiceMonitor without a Service',
+    { serviceMonitor: { enabled: true }, service: { enabled: false } },
+    ['service.enabled=true'],
+  ],
+  ['an account without an address', { clusterAccount: { enabled: true } }, ['clusterAccount.baseURL: ']],
+  [
+    'an account without a key',
+    { clusterAccount: { enabled: true, baseURL: 'https://api.example.com' } },
+    ['existingSecret.name'],
+  ],
+  [
+    'an account with two keys',
+    {
+      clusterAccount: { enabled: true, baseURL: 'https://api.example.com', apiKey: 'a', existingSecret: { name: 'b' } },
+    },
+    ['not both'],
+  ],
+  [
+    'a ClusterAccount that nobody looks at',
+    { watchNamespaces: ['shop'], emulator: { enabled: true }, clusterAccount: { enabled: true } },
+    ['clusterAccount.enabled: ', 'watchNamespaces'],
+  ],
+]
+
+it.each(refusals)('refuses %s, and says where', async (_what, values, says) => {
+  for (const major of HELMS) {
+    const { code, stderr } = await template(major, values)
+    expect(code).not.toBe(0)
+    for (const words of says) expect(stderr).toContain(words)
+  }
+})
+
+it('refuses a value that it does not know, at every level', async () => {
+  const levels = objectsOf(schema, '')
+  expect(levels.length).toBeGreaterThan(20)
+  for (const level of levels) {
+    const values = valuesAt(level === '' ? 'unheardOf' : `${level}.unheardOf`, { a: 1 })
+    const place = level === '' ? '' : `/${level.replaceAll('.', '/')}`
+    const answers = await Promise.all(HELMS.map((major) => template(major, values)))
+    for (const { code, stderr } of answers) {
+      expect({ level, code }).toEqual({ level, code: 1 })
+      // Labels and annotations have any name, but texts for values.
+      expect(said(stderr, place)).toBe(true)
+    }
+  }
+})
+
+function said(stderr: string, place: string): boolean {
+  const unknown = `- at '${place}': additional properties 'unheardOf' not allowed`
+  return stderr.includes(unknown) || stderr.includes(`- at '${place}/unheardOf': got object, want string`)
+}
+
+it('refuses every unknown field of what it takes over from Kubernetes', () => {
+  const open = openObjects(schema.definitions, [])
+  expect(open).toEqual([])
+})
+
+it('leaves to Helm what Helm hands to subcharts', async () => {
+  for (const major of HELMS) expect((await template(major, { global: { team: 'edge' } })).code).toBe(0)
+})
+
+/** Paths of the objects that values.yaml may hold, but for `global`, which is not ours. */
+function objectsOf(node: JSONSchema, path: string): readonly string[] {
+  const isObject =
+    node.type === 'object' || String(node.$ref ?? '').match(/(Context|Requirements|Affinity|Spec)$/) !== null
+  if (!isObject || path === 'global') return []
+  const members = Object.entries((node.properties ?? {}) as Readonly<Record<string, JSONSchema>>)
+  return [path, ...members.flatMap(([key, inner]) => objectsOf(inner, path === '' ? key : `${path}.${key}`))]
+}
+
+/** Schemas with named fields that take others as well. */
+function openObjects(node: unknown, path: readonly string[]): readonly string[] {
+  if (typeof node !== 'object' || node === null) return []
+  const { properties, additionalProperties } = node as JSONSchema
+  const isOpen = typeof properties === 'object' && path.at(-1) !== 'properties' && additionalProperties !== false
+  const inner = Object.entries(node).flatMap(([key, value]) => openObjects(value, [...path, key]))
+  return isOpen ? [path.join('/'), ...inner] : inner
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import { expect, inject, it } from 'vitest'
+import { stringify } from 'yaml'
+import { runProgram } from '../controlplane/run-program.ts'
+import { HELMS, merged, renderText, type Values, valuesAt } from './support/helm.ts'
+import { SCHEMA_TEMPLATE } from './support/object-schemas.ts'
+import { aroundCases } from './support/value-cases/around.ts'
+import type { ValueCase } from './support/value-cases/case.ts'
+import { operatorCases } from './support/value-cases/operator.ts'
+
+/** Cases that exclude each other, or that switch off what others show. */
+const APART: ReadonlySet<string> = new Set(
+  'watchNamespaces caBundle.secret leaderElection.enabled replicas rbac.create rbac.userRoles service.enabled serviceAccount.create uninstall.check podDisruptionBudget.enabled clusterAccount.apiKey'.split(
+    ' ',
+  ),
+)
+
+const everything = [...operatorCases, ...aroundCases]
+  .filter(({ path, only }) => !APART.has(path) && only === undefined)
+  .reduce<Values>(withCase, {})
+const account = aroundCases
+  .filter(({ path, only }) => !APART.has(path) && only === 'cluster')
+  .reduce<Values>(withCase, {})
+
+const shapes: readonly (readonly [name: string, values: Values])[] = [
+  ['as it comes', {}],
+  ['with everything on', merged(everything, account)],
+  ['in watched namespaces', { watchNamespaces: ['shop', 'web'] }],
+  ['in watched namespaces, with everything on', merged(everything, { watchNamespaces: ['shop', 'web'] })],
+  ['with as little as can be', little()],
+]
+
+it.each(shapes)('makes objects that the API takes, %s', async (_name, values) => {
+  for (const major of HELMS) {
+    const { code, stdout, stderr } = await judge(await renderText(major, values))
+    expect(stdout + stderr).toMatch(/Invalid: 0, Errors: 0, Skipped: 0/)
+    expect(code).toBe(0)
+  }
+})
+
+it('is judged by schemas that refuse what they do not know', async () => {
+  const meta = { metadata: { name: 'x' } }
+  const wrong = [
+    { apiVersion: 'v1', kind: 'Service', ...meta, spec: { port: 80 } },
+    { apiVersion: 'apps/v1', kind: 'Deployment', ...meta, spec: { replicas: 'two' } },
+    {
+      apiVersion: 'monitoring.coreos.com/v1',
+      kind: 'ServiceMonitor',
+      ...meta,
+      spec: { selector: {}, endpoints: [{ prot: 1 }] },
+    },
+    { apiVersion: 'culvert.dev/v1alpha1', kind: 'ClusterAccount', ...meta, spec: { baseURL: 'https://x' } },
+    { apiVersion: 'apps/v1', kind: 'Unheard', ...meta },
+  ]
+  const { code, stdout } = await judge(wrong.map((object) => stringify(object)).join('---\n'))
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/Valid: 0, Invalid: 4, Errors: 1, Skipped: 0/)
+})
+
+function judge(manifests: string) {
+  const location = join(inject('schemasFolder'), SCHEMA_TEMPLATE)
+  return runProgram(inject('kubeconformPath'), ['-strict', '-summary', '-schema-location', location, '-'], {
+    stdin: manifests,
+  })
+}
+
+function withCase(values: Values, { path, to, beside }: ValueCase): Values {
+  return merged(merged(values, beside ?? {}), valuesAt(path, to))
+}
+
+function little(): Values {
+  return {
+    replicas: 1,
+    crds: { install: false },
+    rbac: { create: false, userRoles: false },
+    serviceAccount: { create: false },
+    service: { enabled: false },
+    uninstall: { check: false },
+    topologySpreadConstraints: [],
+  }
+}

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { runLeftovers } from '../../../src/cli/leftovers.ts'
+import { type FakeKubeServer, sendList, sendStatus, startFakeKubeServer } from '../../builders/fake-kube-server.ts'
+
+const held = { finalizers: ['culvert.dev/remote'] }
+let server: FakeKubeServer
+let objects: Readonly<Record<string, readonly object[]>>
+let lines: string[]
+
+beforeEach(async () => {
+  objects = {}
+  lines = []
+  server = await startFakeKubeServer(({ path }, response) => {
+    const plural = path.split('/').at(-1) ?? ''
+    if (plural === 'edges') sendStatus(response, 404, 'NotFound', 'the CRD is not there')
+    else sendList(response, '1', objects[path.replace('/apis/culvert.dev/v1alpha1/', '')] ?? [])
+  })
+})
+
+afterEach(() => server[Symbol.asyncDispose]())
+
+const run = (namespaces: readonly string[] = [], allow = false): Promise<number> =>
+  runLeftovers({ connection: server.connection, namespaces, allow, print: (line) => lines.push(line) })
+
+test('nothing is left where nothing bears the finalizer', async () => {
+  objects = { backends: [{ metadata: { namespace: 'shop', name: 'web', finalizers: ['example.com/other'] } }] }
+  expect(await run()).toBe(0)
+  expect(lines).toEqual(['Nothing is left that needs an operator to be deleted.'])
+})
+
+test('what bears the finalizer is named by kind, ten of each, and is a failure', async () => {
+  const backends = Array.from({ length: 12 }, (_, index) => ({
+    metadata: { namespace: 'shop', name: `b${index}`, ...held },
+  }))
+  objects = { backends, clusteraccounts: [{ metadata: { name: 'default', ...held } }] }
+  expect(await run()).toBe(1)
+  expect(lines).toContain('ClusterAccount: default')
+  expect(lines.find((line) => line.startsWith('Backend: '))).toMatch(/^Backend: shop\/b0, .*, shop\/b9 and 2 more$/)
+  expect(lines.join('\n')).toContain('these 13 resources')
+})
+
+test('what is left is named and is no failure where that is allowed', async () => {
+  objects = { backends: [{ metadata: { namespace: 'shop', name: 'web', ...held } }] }
+  expect(await run([], true)).toBe(0)
+  expect(lines).toContain('Backend: shop/web')
+})
+
+test('in namespaces nothing is asked about others, nor about the cluster', async () => {
+  objects = { 'namespaces/web/backends': [{ metadata: { namespace: 'web', name: 'a', ...held } }] }
+  expect(await run(['shop', 'web'])).toBe(1)
+  expect(lines[0]).toBe('Backend: web/a')
+  const outside = server.requests.filter(({ path }) => !/\/namespaces\/(shop|web)\//.test(path))
+  expect(outside).toEqual([])
+})
+
+test('it lists metadata and does nothing else', async () => {
+  await run()
+  expect(server.requests.length).toBeGreaterThan(15)
+  for (const { method, headers } of server.requests) {
+    expect(method).toBe('GET')
+    expect(headers.accept).toContain('PartialObjectMetadataList')
+  }
+})
