@@ -101,8 +101,11 @@ test('two clusters at work with one installation id: the newer has the objects, 
     expect(message).toContain(subject.id)
     expect(message).toContain('--installation')
   }
-  for (const subject of marked.filter(({ token }) => token)) await told(old, subject, 'RemoteDeleted')
-  await Promise.all(marked.filter(({ token }) => token).map(({ kind, name }) => old.ready(kind, name, 60_000)))
+  for (const subject of marked.filter(({ token }) => token)) {
+    const { kind, name, id } = subject
+    expect(await told(old, subject, 'RemoteDeleted')).toContain(id)
+    await old.until(kind, name, 'has another object', ({ status }) => status?.id !== undefined && status.id !== id)
+  }
   for (const world of [old, young]) {
     for (const { kind, name, spec } of marked.filter(({ token }) => token)) {
       const cr = await world.ready(kind, name)
