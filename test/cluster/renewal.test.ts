@@ -97,7 +97,7 @@ test.each([500, 403])(
     const match = { method: 'POST', path: `/${paths[USER]}`, every: true }
     const body = { error_code: 'ERR_1', status_code: status, msg: 'not today', details: {} }
     const fault = world.emulator.admin.addFault({ match, act: { type: 'status', status, body } })
-    const metric = (name: string) => life.operator.metric(name, USER, NAME)
+    const metric = async (name: string) => (await life.operator.scrape())(name, USER, NAME)
 
     await life.passTo(at)
     const failing = await world.reason(USER, NAME, 'Renewed', 'RenewalFailing')
@@ -192,14 +192,14 @@ function renewalTime({ status }: Resource): number {
 
 /** One object each, which the status names; nothing fails, and the metrics say so. */
 async function expectAllWell(life: CertificateLife): Promise<void> {
+  const metric = await life.operator.scrape()
   for (const kind of [USER, HOST] as const) {
     const cr = await life.get(kind)
     expect((await life.world.remote(paths[kind])).map(({ id }) => id)).toEqual([cr.status?.id])
     for (const type of ['Ready', 'Synced', 'Renewed']) expect(conditionOf(cr, type)).toMatchObject({ status: 'True' })
-    expect(await life.operator.metric('culvert_renewal_failing', kind, NAME)).toBe(0)
-    expect(await life.operator.metric('culvert_certificate_expiry_timestamp_seconds', kind, NAME)).toBe(
-      Date.parse(String(cr.status?.validUntil)) / 1000,
-    )
+    expect(metric('culvert_renewal_failing', kind, NAME)).toBe(0)
+    const expiry = Date.parse(String(cr.status?.validUntil)) / 1000
+    expect(metric('culvert_certificate_expiry_timestamp_seconds', kind, NAME)).toBe(expiry)
   }
 }
 

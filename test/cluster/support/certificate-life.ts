@@ -13,7 +13,8 @@ import { type Resource, World } from './world.ts'
 
 /** A request is on its way, or something waits to be tried again, while a timer falls due within so long. */
 const QUIET_MS = 60_000
-const LOGINS_AT_A_TIME = 2
+/** A login waits more than it computes. */
+const LOGINS_AT_A_TIME = 4
 
 export const USER = 'SSHUserCertificate'
 export const HOST = 'SSHHostCertificate'
@@ -40,6 +41,7 @@ export class CertificateLife implements AsyncDisposable {
   readonly #folder: string
   readonly #sshKeygen: string
   readonly #samples: Promise<Sample>[] = []
+  readonly #read = new Map<string, ReadCertificate>()
   readonly #open = new Set<Promise<unknown>>()
   #operator: OperatorInProcess
   #authority = ''
@@ -142,7 +144,9 @@ export class CertificateLife implements AsyncDisposable {
 
   /** What OpenSSH reads in a certificate. */
   read(certificate: string): ReadCertificate {
-    return readCertificate(this.#sshKeygen, certificate)
+    const found = this.#read.get(certificate) ?? readCertificate(this.#sshKeygen, certificate)
+    this.#read.set(certificate, found)
+    return found
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

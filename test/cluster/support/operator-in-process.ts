@@ -62,10 +62,11 @@ export class OperatorInProcess implements AsyncDisposable {
     return this.#logger.lines.filter(({ level }) => level === 'error')
   }
 
-  /** The value of a metric of one resource; undefined when it is not exposed. */
-  async metric(name: string, kind: string, resource: string): Promise<number | undefined> {
+  /** Its metrics, as one scrape finds them: the value of a metric of one resource; undefined when it is not exposed. */
+  async scrape(): Promise<(name: string, kind: string, resource: string) => number | undefined> {
     const response = await fetch(`http://127.0.0.1:${this.#said('serving health and metrics')?.fields.port}/metrics`)
-    return samplesOf(await response.text(), name, [`kind="${kind}"`, `name="${resource}"`])[0]
+    const text = await response.text()
+    return (name, kind, resource) => samplesOf(text, name, [`kind="${kind}"`, `name="${resource}"`])[0]
   }
 
   /** Stops it in order. */
