@@ -11,6 +11,7 @@ import { record } from './recording.ts'
 import { CRDS, INDEX, RELEASES, type RecordedScene, type ReleaseIndex } from './release.ts'
 import type { Scene } from './scene.ts'
 import { scenes } from './scenes/index.ts'
+import { allowing } from './takeover.ts'
 
 const CURRENT_CRDS = fileURLToPath(new URL('../../crds', import.meta.url))
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
@@ -64,7 +65,11 @@ async function played(cluster: ControlPlane, scene: Scene, folder: string): Prom
   await new Etcd(cluster).wipe()
   for (const file of scene.crds ?? []) await installCRDs(cluster, join(FIXTURES, file))
   await using proxy = await KubeProxy.start(cluster.kubeconfigPath)
-  const flags = [...(scene.world?.flags ?? []), ...(scene.proxied ? ['--kubeconfig', proxy.kubeconfigPath] : [])]
+  const flags = [
+    ...(scene.world?.flags ?? []),
+    ...allowing(scene.allowHosts ?? []),
+    ...(scene.proxied ? ['--kubeconfig', proxy.kubeconfigPath] : []),
+  ]
   await using world = await World.open({
     ...scene.world,
     emulator: { apiKey: API_KEY, ...scene.world?.emulator },

@@ -55,6 +55,7 @@ export async function record(world: World, scene: Scene, subjects: readonly Subj
     apiKey: world.emulator.apiKey,
     watch: scene.world?.watch ?? 'namespace',
     leaderElect: scene.world?.leaderElect ?? false,
+    allowHosts: scene.allowHosts ?? [],
     crds: scene.crds ?? [],
     objects,
   }

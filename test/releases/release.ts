@@ -40,6 +40,8 @@ export interface RecordedScene {
   readonly apiKey: string
   readonly watch: 'namespace' | 'cluster'
   readonly leaderElect: boolean
+  /** `--allow-api-host` of the operator, beside the API's. */
+  readonly allowHosts: readonly string[]
   /** Files of CRDs of other projects that the cluster had, below `test/fixtures`. */
   readonly crds: readonly string[]
   readonly objects: readonly RecordedObject[]

@@ -29,6 +29,8 @@ export interface Scene {
   /** One sentence. */
   readonly about: string
   readonly world?: WorldOptions
+  /** `--allow-api-host` of the operator, beside the emulator's. */
+  readonly allowHosts?: readonly string[]
   /** Files of CRDs of other projects that the cluster has. */
   readonly crds?: readonly string[]
   /** Whether the operator's requests to the apiserver go through a proxy that the scene may use. */

@@ -58,7 +58,7 @@ export class Takeover implements AsyncDisposable {
       watch: scene.watch,
       leaderElect: scene.leaderElect,
       clockOffsetMs: offset,
-      flags: ['--installation', scene.installation],
+      flags: ['--installation', scene.installation, ...allowing(scene.allowHosts)],
       emulator: { apiKey: scene.apiKey, clock: { ...systemClock, now: () => systemClock.now() + offset } },
     })
     const origin = world.emulator.url
@@ -101,6 +101,11 @@ export class Takeover implements AsyncDisposable {
     const { namespace, name } = metadata
     return this.world.kube.get<KubeObject>(core('secrets', 'Secret'), { namespace, name })
   }
+}
+
+/** Flags that let the operator call these hosts. */
+export function allowing(hosts: readonly string[]): readonly string[] {
+  return hosts.flatMap((host) => ['--allow-api-host', host])
 }
 
 function pluralOf({ kind }: KubeObject): string {

@@ -4,6 +4,7 @@ import { atRest } from './at-rest.ts'
 import { certificatesFailing, certificatesPending, dnsEndpoints, renewalFailing } from './certificates.ts'
 import { deletingBegun, deletingInUse } from './deleting.ts'
 import { refused } from './refused.ts'
+import { reported, updating } from './reported.ts'
 import { sessions } from './sessions.ts'
 import { replacing, successionFailing } from './succession.ts'
 import { unresolvedLost, unresolvedMade } from './unresolved.ts'
@@ -27,5 +28,7 @@ export const scenes: readonly Scene[] = [
   braked,
   clusterAccounts,
   sessions,
+  updating,
+  reported,
   dnsEndpoints,
 ]

@@ -1,6 +1,6 @@
 import { MAX_TARGETS } from '../../../src/managed/types/command.ts'
 import { until } from '../../cluster/support/wait.ts'
-import type { World } from '../../cluster/support/world.ts'
+import type { Resource, World } from '../../cluster/support/world.ts'
 import { type Scene, type Subject, saying } from '../scene.ts'
 
 const COMMAND = 'TunnelSessionCommand'
@@ -17,10 +17,12 @@ export const sessions: Scene = {
     const token = String(body.token)
     const many = await tooMany(world, token)
     const connect = (region: string, os = 'linux'): string =>
-      String(admin.connectAgent({ token, region, os }).sessionId)
+      String(admin.connectAgent({ token, region, os, metadata: `machine in ${region}`, restartSeconds: 1 }).sessionId)
     const [stopped, windows, slow] = [connect('eu'), connect('eu', 'windows'), connect('ap')]
     connect('us')
-    await shown(world, 5)
+    const again = connect('au')
+    await shown(world, 6)
+    await world.apply(COMMAND, 'restarted', { action: 'Restart', target: { id: again } })
     await world.apply(COMMAND, 'done', { action: 'Stop', target: { id: stopped } })
     await world.apply(COMMAND, 'partly-failed', { action: 'Restart', target: { id: windows } })
     await world.apply(COMMAND, 'nobody', {
@@ -30,6 +32,7 @@ export const sessions: Scene = {
     const told = [
       many,
       await saying(world, COMMAND, 'done', 'AllDone', 'Current'),
+      await restarted(world),
       await saying(world, COMMAND, 'partly-failed', 'SomeNotDone', 'Failed'),
       await saying(world, COMMAND, 'nobody', 'NoTarget', 'Failed'),
     ]
@@ -41,6 +44,15 @@ export const sessions: Scene = {
     told.push({ kind: COMMAND, name: 'unknown', state: 'SomeNotDone', phase: 'Failed' })
     return [...told, ...(await underWay(world, slow))]
   },
+}
+
+/** The agent has come back under another id, and the command says which. */
+async function restarted(world: World): Promise<Subject> {
+  const met = ({ status }: Resource): boolean => {
+    return ((status?.targets ?? []) as readonly { newID?: string }[]).some(({ newID }) => newID !== undefined)
+  }
+  await world.until(COMMAND, 'restarted', 'has found the agent again', met, 60_000)
+  return { kind: COMMAND, name: 'restarted', state: 'AllDone', phase: 'Current' }
 }
 
 /** The answer to the one request of a command got lost. */

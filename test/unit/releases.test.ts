@@ -1,0 +1,137 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { kinds } from '../../src/kinds/index.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+import * as names from '../../src/managed/names.ts'
+import { reasons } from '../../src/managed/reasons.ts'
+import { accountStatusFields } from '../../src/managed/types/account.ts'
+import { commonStatus, outputStatus, rotationStatus } from '../../src/managed/types/common.ts'
+import { rootSchema } from '../../src/schema/crd.ts'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
+import { CRDS, ORIGIN, Release, recordedReleases } from '../releases/release.ts'
+
+const releases = await Promise.all((await recordedReleases()).map((version) => Release.open(version)))
+const recorded = (await Promise.all(releases.map((release) => release.all()))).flat()
+const objects: readonly KubeObject[] = recorded.map(({ object }) => object)
+const surroundings = (
+  await Promise.all(
+    releases.flatMap((release) => release.index.scenes.map((scene) => release.surroundingsOf(scene, ORIGIN))),
+  )
+).flat()
+
+/** Reasons that no recording can hold. */
+const UNHELD_REASONS: Readonly<Record<string, string>> = {
+  OperatorError: 'a bug makes it',
+}
+
+/** Names that are in no recording. */
+const UNHELD_NAMES: Readonly<Record<string, string>> = {}
+
+/** Status fields, as `Kind.field.field`, that no recording can hold. */
+const UNHELD_FIELDS: Readonly<Record<string, string>> = {}
+
+/** Status fields that shared code writes for all kinds of a role. */
+const SHARED = {
+  account: accountStatusFields,
+  managed: { ...commonStatus, ...outputStatus, ...rotationStatus },
+  mirror: {},
+  command: {},
+}
+
+/** Paths of all values in the statuses of recorded objects, from the kind on, and once more from the role of the kind on. */
+const found: ReadonlySet<string> = new Set(
+  kinds.flatMap(({ definition, role }) => {
+    const { status: schema } = rootSchema(definition).properties ?? {}
+    const own = objects.filter(({ kind }) => kind === definition.kind)
+    return [definition.kind, role].flatMap((start) => own.flatMap(({ status }) => pathsOf(status, schema, start)))
+  }),
+)
+
+/** Paths of the values in `value` that a schema has a name for: a list's entries and a map's values are one. */
+function pathsOf(value: unknown, schema: SchemaNode | undefined, path: string): readonly string[] {
+  if (schema === undefined) return []
+  if (Array.isArray(value)) return value.flatMap((entry) => pathsOf(entry, schema.items, path))
+  if (typeof value !== 'object' || value === null || schema.properties === undefined) return [path]
+  return Object.entries(value).flatMap(([name, member]) => {
+    const at = `${path}.${name}`
+    return [at, ...pathsOf(member, schema.properties?.[name], at)]
+  })
+}
+
+/** Paths of everything that a schema has a name for. */
+function pathsIn(schema: SchemaNode, path: string): readonly string[] {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, node]) => {
+    return [`${path}.${name}`, ...pathsIn(node, `${path}.${name}`)]
+  })
+  return [...own, ...(schema.items === undefined ? [] : pathsIn(schema.items, path))]
+}
+
+test('every reason of a condition is in a recorded object, or cannot be held still', () => {
+  const told = objects.flatMap(({ status }) => {
+    return ((status as { conditions?: readonly { reason: string }[] } | undefined)?.conditions ?? []).map(
+      ({ reason }) => reason,
+    )
+  })
+  const missing = Object.values(reasons).filter((reason) => !told.includes(reason))
+  expect(missing.toSorted()).toEqual(Object.keys(UNHELD_REASONS).toSorted())
+})
+
+test('every annotation and finalizer is on a recorded object', () => {
+  const found = new Set(
+    [...objects, ...surroundings].flatMap(({ metadata }) => [
+      ...Object.keys(metadata.annotations ?? {}),
+      ...(metadata.finalizers ?? []),
+    ]),
+  )
+  const wanted = Object.values(names).filter((name) => name.startsWith(`${names.GROUP}/`))
+  expect(wanted.filter((name) => !found.has(name)).toSorted()).toEqual(Object.keys(UNHELD_NAMES).toSorted())
+})
+
+test('every status field is in a recorded object: a kind’s own in one of the kind, one that several kinds share in one of any', () => {
+  const missing = kinds.flatMap(({ definition, role }) => {
+    const { status: schema } = rootSchema(definition).properties ?? {}
+    const { kind } = definition
+    // What shared code writes is the same for each kind.
+    const shared = new Set([...Object.keys(SHARED[role]), 'conditions'])
+    return pathsIn(schema ?? {}, kind).filter((path) => {
+      const isShared = shared.has(path.split('.')[1] ?? '')
+      return !found.has(isShared ? path.replace(kind, role) : path)
+    })
+  })
+  expect([...new Set(missing)].toSorted()).toEqual(Object.keys(UNHELD_FIELDS).toSorted())
+})
+
+test('the index names every file of a recorded object, once, and the phase of one that is being deleted', async () => {
+  for (const { folder, index } of releases) {
+    const files = index.scenes.flatMap((scene) => scene.objects.map(({ file }) => file))
+    const present = await Promise.all(
+      index.scenes.map(async ({ name }) => (await readdir(join(folder, name))).map((file) => `${name}/${file}`)),
+    )
+    const own = present.flat().filter((file) => !/\/(api\.json|surroundings\.yaml)$/.test(file))
+    expect(files.toSorted()).toEqual(own.toSorted())
+  }
+  for (const { recorded: entry, object } of recorded) {
+    const { kind, metadata } = object
+    expect({ kind, name: metadata.name, deleted: metadata.deletionTimestamp !== undefined }, entry.file).toEqual({
+      kind: entry.kind,
+      name: entry.name,
+      deleted: entry.phase === 'Terminating',
+    })
+  }
+})
+
+test('a release keeps its CRDs, one of each kind that it has objects of', async () => {
+  for (const { folder, index } of releases) {
+    const files = await readdir(join(folder, CRDS))
+    const crds = await Promise.all(
+      files.map(
+        async (file) =>
+          parse(await readFile(join(folder, CRDS, file), 'utf8')) as { spec: { names: { kind: string } } },
+      ),
+    )
+    const held = new Set(crds.map(({ spec }) => spec.names.kind))
+    for (const { kind, file } of index.scenes.flatMap((scene) => scene.objects)) expect(held.has(kind), file).toBe(true)
+  }
+})
