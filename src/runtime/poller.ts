@@ -48,6 +48,14 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
     return this.#replica.subscribe(handler)
   }
 
+  /**
+   * Takes an object as our own write left it, for its metadata: what is made and removed between two rounds would otherwise never have
+   * been there.
+   */
+  note({ apiVersion, kind, metadata }: KubeObject): void {
+    this.#replica.put(undefined, { apiVersion, kind, metadata } as T)
+  }
+
   async start(signal: AbortSignal): Promise<void> {
     const { ready, clock, random, intervalMs } = this.#options
     try {

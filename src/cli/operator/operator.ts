@@ -15,6 +15,7 @@ import { type Clock, systemClock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import { type Random, systemRandom } from '../../util/random.ts'
 import { installationId } from './installation.ts'
+import { notingWrites } from './noting-writes.ts'
 import { type OperatorOptions, refuseUnsafeTimes } from './options.ts'
 import { createReconcilers } from './reconcilers.ts'
 import { USER_AGENT } from './sessions.ts'
@@ -180,6 +181,10 @@ class Operator {
       this.#synced = true
       await Promise.race([this.#started.promise, aborted(signal)])
       if (!signal.aborted) await this.#reconcile(watches, store, signal)
+    } catch (error) {
+      // The watches would go on without an end, and with them a process that does nothing.
+      this.#stopped.abort()
+      throw error
     } finally {
       await Promise.allSettled(running)
     }
@@ -194,7 +199,7 @@ class Operator {
       kinds: this.#kinds,
       watches,
       store,
-      kube: this.#kube,
+      kube: notingWrites(this.#kube, watches),
       metrics: this.#metrics,
       audit: this.#telemetry.audit,
       tracer: this.#telemetry.tracing?.tracer,

@@ -76,6 +76,14 @@ export class OperatorAccount implements AsyncDisposable {
     return account
   }
 
+  /** One that may do what everybody may who is known to the cluster. */
+  static async ofNobody(options: Omit<OperatorAccountOptions, 'watched'>): Promise<OperatorAccount> {
+    const { kube, namespace, kubeconfig, name = 'nobody' } = options
+    await kube.apply(serviceAccounts, { namespace, name }, {})
+    const folder = await mkdtemp(join(tmpdir(), 'culvert-account-'))
+    return new OperatorAccount({ ...options, watched: [] }, folder, await tokenOf(kubeconfig, namespace, name))
+  }
+
   /** A kubeconfig with the address of `kubeconfig` and this account's token. */
   kubeconfigFor(kubeconfig: string): string {
     const path = join(this.#folder, `kubeconfig-${this.#files++}`)

@@ -101,6 +101,22 @@ test('what nobody names any more is forgotten, and not asked for', async () => {
   expect(polling.poller.store.list().map(({ metadata }) => metadata.name)).toEqual(['b'])
 })
 
+test('what we wrote ourselves is told at once, and missed when it is gone by the next round', async () => {
+  const polling = new Polling()
+  polling.names = named('a')
+  polling.ready.resolve()
+  void polling.poller.start(new AbortController().signal)
+  await polling.after(1)
+  polling.put('a')
+  const written = polling.objects.get('a') as KubeObject
+  polling.told.length = 0
+  polling.poller.note({ ...written, data: { token: 'secret' } })
+  expect(polling.told).toEqual(['added a'])
+  expect(polling.poller.store.list()).toEqual([written])
+  polling.objects.delete('a')
+  expect(await polling.after(60)).toEqual(['deleted a'])
+})
+
 test('a look that fails changes nothing, and the next round looks again', async () => {
   const polling = new Polling()
   polling.names = named('a')

@@ -1,0 +1,217 @@
+import { randomBytes } from 'node:crypto'
+import { expect, inject, test } from 'vitest'
+import type { KubeObject } from '../../src/kube/types.ts'
+import type { Rule } from '../../src/managed/permissions/rules.ts'
+import { KubeProxy } from '../builders/kube-proxy.ts'
+import { createKubectl } from '../controlplane/kubectl.ts'
+import { AuditLog } from './support/audit-log.ts'
+import { generatedRules, OperatorAccount, type OperatorAccountOptions } from './support/operator-account.ts'
+import { OperatorProcess } from './support/operator-process.ts'
+import { startOwnCluster } from './support/own-cluster.ts'
+import { startRelease } from './support/release.ts'
+import { until } from './support/wait.ts'
+import { core, typeOf, World } from './support/world.ts'
+
+const secretType = core('secrets', 'Secret')
+
+/** What `kubectl auth can-i --list` says that the holder of a kubeconfig may do in a namespace: `verb resource (name)`. */
+async function rightsOf(kubeconfig: string, namespace: string): Promise<ReadonlySet<string>> {
+  const kubectl = createKubectl({ path: inject('kubectlPath'), kubeconfig })
+  const { code, stdout, stderr } = await kubectl.run(['auth', 'can-i', '--list', '--no-headers', '-n', namespace])
+  expect(code, stderr).toBe(0)
+  const rights = stdout.split('\n').flatMap((line) => {
+    const [, resource = '', , names = '', verbs = ''] =
+      /^(\S*)\s+\[(.*?)\]\s+\[(.*?)\]\s+\[(.*?)\]$/.exec(line.trimEnd()) ?? []
+    return resource === '' ? [] : verbs.split(' ').map((verb) => `${verb} ${resource} (${names})`)
+  })
+  return new Set(rights)
+}
+
+function textsOf(rules: readonly Rule[]): readonly string[] {
+  return rules.flatMap(({ apiGroups, resources, resourceNames = [], verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => {
+        const [plural, ...subresource] = resource.split('/')
+        const full = [group === '' ? plural : `${plural}.${group}`, ...subresource].join('/')
+        return verbs.map((verb) => `${verb} ${full} (${resourceNames.join(' ')})`)
+      }),
+    ),
+  )
+}
+
+function byText(left: string, right: string): number {
+  return left < right ? -1 : 1
+}
+
+async function rules(...names: readonly string[]): Promise<readonly string[]> {
+  const all = await Promise.all(names.map((name) => generatedRules(name)))
+  return [...new Set(textsOf(all.flat() as readonly Rule[]))].sort(byText)
+}
+
+/** An account that nobody judges, since its tests provoke refusals. */
+function accountOf(world: World, options: Partial<OperatorAccountOptions>): Promise<OperatorAccount> {
+  const { kubeconfig, kube, operatorNamespace: namespace } = world
+  const name = `apart-${randomBytes(3).toString('hex')}`
+  return OperatorAccount.create({ kubeconfig, kube, namespace, name, watched: [world.namespace], ...options })
+}
+
+test.each([
+  { what: 'everything', scope: 'cluster', watchSecrets: true },
+  { what: 'everything, Secrets unwatched', scope: 'cluster', watchSecrets: false },
+  { what: 'a namespace', scope: 'namespace', watchSecrets: true },
+  { what: 'a namespace, Secrets unwatched', scope: 'namespace', watchSecrets: false },
+])('kubectl lists for an operator of $what what the rules say, and nothing else', async ({ scope, watchSecrets }) => {
+  await using world = await World.open({ operator: false })
+  const watched = scope === 'cluster' ? undefined : [world.namespace]
+  await using account = await accountOf(world, { watched, watchSecrets })
+  const { kube, operatorNamespace: home, namespace, kubeconfig } = world
+  await using nobody = await OperatorAccount.ofNobody({ kubeconfig, kube, namespace: home, name: 'nobody' })
+  const mine = async (at: string): Promise<readonly string[]> => {
+    const everybodys = await rightsOf(nobody.kubeconfigFor(kubeconfig), at)
+    return [...(await rightsOf(account.kubeconfigFor(kubeconfig), at))]
+      .filter((each) => !everybodys.has(each))
+      .sort(byText)
+  }
+  const file = `${scope}${watchSecrets ? '' : '-no-watch-secrets'}`
+  const everywhere = scope === 'cluster' ? [file] : ['installation']
+  expect(await mine(namespace)).toEqual(await rules(...(scope === 'cluster' ? [file] : [file, 'installation'])))
+  expect(await mine(home)).toEqual(await rules(...everywhere, 'own-namespace'))
+  expect(await mine('default')).toEqual(await rules(...everywhere))
+})
+
+test('an operator that may not watch Secrets sees in time what changes in those that are named', async () => {
+  const audit = AuditLog.ofSuite()
+  const mark = await audit.mark()
+  await using world = await World.open({ flags: ['--no-watch-secrets', '--secrets-interval', '500ms'] })
+  const { kube, namespace } = world
+  // A Secret that an account waits for, and the one with its key.
+  await world.ready('Account', 'default')
+  await world.setKey('wrong')
+  await world.until('Account', 'default', 'is not Ready', (cr) => {
+    return cr.status?.conditions?.some(({ type, status }) => type === 'Ready' && status !== 'True') ?? false
+  })
+  await world.setKey(world.emulator.apiKey)
+  await world.ready('Account', 'default')
+  // An output that is taken away.
+  await world.apply('TunnelCredential', 'agent', {})
+  const before = await world.ready('TunnelCredential', 'agent')
+  await kube.delete(secretType, { namespace, name: 'agent' })
+  await world.until('TunnelCredential', 'agent', 'has another token', (cr) => {
+    return cr.status?.id !== undefined && cr.status.id !== before.status?.id
+  })
+  await world.ready('TunnelCredential', 'agent')
+  const asked = (await audit.entries(mark)).filter((entry) => entry.namespace === namespace)
+  const ofData = asked.filter(({ resource, userAgent }) => userAgent === 'culvert' && resource === 'secrets')
+  expect(new Set(ofData.map(({ verb }) => verb))).toEqual(new Set(['get', 'create', 'patch']))
+})
+
+test('without a right in the cluster an operator says that it needs an id, and works with one', async () => {
+  await using world = await World.open({ operator: false })
+  await using account = await accountOf(world, { installation: false })
+  const options = {
+    kubeconfig: account.kubeconfigFor(world.kubeconfig),
+    namespace: world.operatorNamespace,
+    flags: ['--watch-namespace', world.namespace, '--allow-api-host', new URL(world.emulator.url).host],
+  }
+  await expect(OperatorProcess.start(options)).rejects.toThrow(/kube-system.*--installation/s)
+  const flags = [...options.flags, '--installation', 'mine']
+  const operator = await OperatorProcess.start({ ...options, flags })
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
+  await world.ready('IPPolicy', 'office')
+  expect((await world.remote('ip_policies')).map(({ metadata }) => String(metadata))).toEqual([
+    expect.stringContaining('"installation":"mine"'),
+  ])
+  await operator.kill()
+})
+
+test('a release reads again the accounts that change while it lets go of them', { timeout: 300_000 }, async () => {
+  await using cluster = await startOwnCluster()
+  await using proxy = await KubeProxy.start(cluster.kubeconfigPath)
+  await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster', leaderElect: true })
+  const key = { namespace: world.operatorNamespace, name: 'shared-key' }
+  const data = { apiKey: Buffer.from(world.emulator.apiKey).toString('base64') }
+  await world.kube.apply(secretType, key, { apiVersion: 'v1', kind: 'Secret', data })
+  const spec = { baseURL: world.emulator.url, apiKeySecretRef: { name: key.name } }
+  await world.kube.apply(typeOf('ClusterAccount'), { name: 'shared' }, { spec })
+  const accounts = [
+    { kind: 'Account', key: { namespace: world.namespace, name: 'default' } },
+    { kind: 'ClusterAccount', key: { name: 'shared' } },
+  ]
+  const isHeld = async ({ kind, key: name }: (typeof accounts)[number]): Promise<boolean> => {
+    const found = await world.kube.get<KubeObject>(typeOf(kind), name)
+    return found?.metadata.finalizers?.includes('culvert.dev/remote') ?? false
+  }
+  for (const account of accounts) await until(`the ${account.kind} is held`, () => isHeld(account))
+  await world.operator.stop()
+  const flags = ['--kubeconfig', proxy.kubeconfigPath, '--lease-duration', '5s', '--renew-deadline', '3s']
+  const release = startRelease(world, [...flags, '--request-timeout', '1900ms'])
+  for (const account of accounts) {
+    const plural = typeOf(account.kind).plural
+    const hold = proxy.intercept(({ method, path }) => {
+      return method === 'PATCH' && path.includes(`/${plural}/`) ? { type: 'hold', when: 'before' } : undefined
+    })
+    await hold.hits(1)
+    await world.kube.mergePatch(typeOf(account.kind), account.key, { metadata: { labels: { edited: 'yes' } } })
+    hold.remove()
+  }
+  const { code, lines } = await release.ended()
+  expect(code, lines.join('\n')).toBe(0)
+  for (const account of accounts) expect(await isHeld(account)).toBe(false)
+})
+
+test('who may edit a namespace writes resources, and who administers it accounts; nobody writes what Culvert shows', async () => {
+  await using world = await World.open({ operator: false })
+  const { kube, namespace, kubeconfig } = world
+  const may: Record<string, readonly string[]> = {}
+  for (const role of ['view', 'edit', 'admin']) {
+    const name = `culvert-${role}`
+    await kube.apply(
+      { ...core('roles', 'Role'), group: 'rbac.authorization.k8s.io' },
+      { namespace, name },
+      {
+        rules: await generatedRules(`user-${role}`),
+      },
+    )
+    await kube.apply(
+      { ...core('rolebindings', 'RoleBinding'), group: 'rbac.authorization.k8s.io' },
+      { namespace, name },
+      {
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }],
+      },
+    )
+    const kubectl = createKubectl({ path: inject('kubectlPath'), kubeconfig })
+    const ask = async (verb: string, resource: string): Promise<boolean> => {
+      const { stdout } = await kubectl.run([
+        'auth',
+        'can-i',
+        verb,
+        `${resource}.culvert.dev`,
+        '-n',
+        namespace,
+        '--as',
+        name,
+      ])
+      return stdout.trim() === 'yes'
+    }
+    await until(`the role ${role} is known`, () => ask(role === 'view' ? 'get' : 'create', 'edges'))
+    const found: string[] = []
+    for (const [verb, resource] of [
+      ['get', 'accounts'],
+      ['list', 'tunnelsessions'],
+      ['create', 'edges'],
+      ['create', 'tunnelsessioncommands'],
+      ['update', 'accounts'],
+      ['delete', 'tunnelsessions'],
+    ] as const) {
+      if (await ask(verb, resource)) found.push(`${verb} ${resource}`)
+    }
+    may[role] = found
+  }
+  const written = ['create edges', 'create tunnelsessioncommands']
+  expect(may).toEqual({
+    view: ['get accounts', 'list tunnelsessions'],
+    edit: written,
+    admin: [...written, 'update accounts'],
+  })
+})
