@@ -35,7 +35,10 @@ export async function traced(
       failed: (error) => {
         if (!(error instanceof KubeError)) return { attributes: {}, error: 'unexpected' }
         const { status, code } = error
-        return { attributes: status === undefined ? {} : { 'http.response.status_code': status }, error: code }
+        // To look whether something is there is no failure.
+        const isAnswer = verb === 'get' && code === 'NotFound'
+        const attributes = status === undefined ? {} : { 'http.response.status_code': status }
+        return { attributes, error: isAnswer ? undefined : code }
       },
     },
     send,

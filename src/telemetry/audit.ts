@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { pino } from 'pino'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import { Rarely } from './rarely.ts'
@@ -20,7 +19,7 @@ export interface AuditLogOptions {
 export interface AuditLog {
   /** `account` as `Account/namespace/name`. */
   record(account: string, report: WriteReport): void
-  /** Writes out what is waiting. */
+  /** Nothing may be recorded any more. */
   close(): void
 }
 
@@ -30,11 +29,8 @@ const OFF: AuditLog = { record: () => undefined, close: () => undefined }
  * Opens the audit log. A line that cannot be written later on stops nobody: it is counted, and logged now and then.
  * @throws the system's error when the file cannot be opened.
  */
-export async function openAuditLog({ destination, clock, logger, onFailure }: AuditLogOptions): Promise<AuditLog> {
+export function openAuditLog({ destination, clock, logger, onFailure }: AuditLogOptions): AuditLog {
   if (destination === 'off') return OFF
-  // Written at once: a crash must not take the record of a request with it.
-  const stream = pino.destination({ dest: destination === '-' ? 1 : destination, sync: true, append: true })
-  if (destination !== '-') await once(stream, 'ready')
   const rarely = new Rarely(clock, (error, times) => {
     logger.error({ err: error, times }, 'audit records could not be written')
   })
@@ -42,23 +38,36 @@ export async function openAuditLog({ destination, clock, logger, onFailure }: Au
     onFailure?.()
     rarely.happened(error)
   }
-  stream.on('error', failed)
+  const { write, close } = destination === '-' ? standardOutput(failed) : file(destination)
   return {
     record: (account, report) => {
       try {
-        stream.write(`${JSON.stringify(auditRecord(account, report, clock.now()))}\n`)
+        write(`${JSON.stringify(auditRecord(account, report, clock.now()))}\n`)
       } catch (error) {
         failed(error)
       }
     },
-    close: () => {
-      try {
-        stream.flushSync()
-      } catch (error) {
-        failed(error)
-      }
-    },
+    close,
   }
+}
+
+interface Sink {
+  readonly write: (line: string) => void
+  readonly close: () => void
+}
+
+/** Node writes to it at once, as to a file below: a crash must not take the record of a request with it. */
+function standardOutput(failed: (error: unknown) => void): Sink {
+  process.stdout.on('error', failed)
+  return {
+    write: (line) => void process.stdout.write(line),
+    close: () => undefined,
+  }
+}
+
+function file(path: string): Sink {
+  const descriptor = openSync(path, 'a')
+  return { write: (line) => void writeSync(descriptor, line), close: () => closeSync(descriptor) }
 }
 
 /** A report as a record; `at` is when the request had ended. What is not known is left out. */

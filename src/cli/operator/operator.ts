@@ -56,7 +56,7 @@ async function openTelemetry(options: OperatorOptions, clock: Clock): Promise<Te
   collectDefaultMetrics({ register: registry })
   const metrics = new Metrics(registry)
   const shared = { clock, logger }
-  const audit = await openAuditLog({ ...shared, destination: auditLog, onFailure: metrics.auditFailed })
+  const audit = openAuditLog({ ...shared, destination: auditLog, onFailure: metrics.auditFailed })
   const tracing = options.tracing
     ? await startTracing({ ...shared, endpoint: otlpEndpoint, version: packageVersion(), instance: identity })
     : undefined

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+
+/** What docs/metrics.md says of one metric. */
+export interface DocumentedMetric {
+  readonly type: string
+  readonly labels: readonly string[]
+  readonly series: string
+  readonly meaning: string
+}
+
+const PAGE = new URL('../../docs/metrics.md', import.meta.url)
+
+/** Every metric in the tables of the page, by name. */
+export function documentedMetrics(): ReadonlyMap<string, DocumentedMetric> {
+  const rows = page().matchAll(/^\| `(\w+)` \| (\w+) \|([^|]*)\| ([^|]+) \| (.+) \|$/gm)
+  return new Map(
+    [...rows].map(([, name = '', type = '', labels = '', series = '', meaning = '']) => {
+      return [name, { type, labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label), series, meaning }]
+    }),
+  )
+}
+
+/** Names of metrics that the expressions of the page's alerts use. */
+export function metricsInAlerts(): ReadonlySet<string> {
+  const [, section = ''] = page().split('## What to alert on')
+  const [table = ''] = section.split('\n## ')
+  const expressions = [...table.matchAll(/^\|.+?\| `(.+)`/gm)].map(([, text = '']) => text.replaceAll(/"[^"]*"/g, ''))
+  return new Set(expressions.flatMap((expression) => expression.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []))
+}
+
+function page(): string {
+  return readFileSync(PAGE, 'utf8')
+}

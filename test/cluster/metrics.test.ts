@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { documentedMetrics } from '../builders/metrics-page.ts'
+import { until } from './support/wait.ts'
+import { World } from './support/world.ts'
+
+const byName = (left: string, right: string) => left.localeCompare(right)
+
+test('an operator that leads shows the metrics of docs/metrics.md, and no other', async () => {
+  await using world = await World.open()
+  const shown = [...(await world.operator.metrics()).matchAll(/^# TYPE (\S+) (\w+)$/gm)]
+  const page = [...documentedMetrics()].map(([name, { type }]) => `${name} ${type}`)
+  expect(shown.map(([, name, type]) => `${name} ${type}`).toSorted(byName)).toEqual(page.toSorted(byName))
+})
+
+test('resources and accounts show how they stand, and an account that is gone shows no more', async () => {
+  await using world = await World.open()
+  const { operator, namespace } = world
+  const account = `account="Account/${namespace}/default"`
+  await world.apply('IPPolicy', 'office', { allowEmpty: true })
+  await world.apply('IPRestriction', 'api', { type: 'api', enforced: false, ipPolicyRefs: [{ name: 'none' }] })
+  await world.ready('IPPolicy', 'office')
+  await world.reason('IPRestriction', 'api', 'Ready', 'ReferenceNotReady')
+  const resources = (kind: string, reason: string) => {
+    return operator.metric('culvert_resources', `kind="${kind}"`, `reason="${reason}"`)
+  }
+  await until('both are counted', async () => (await resources('IPRestriction', 'ReferenceNotReady')) === 1)
+  expect(await resources('IPPolicy', 'Available')).toBe(1)
+  expect(await operator.metric('culvert_resources', 'kind="IPPolicy"')).toBe(1)
+  expect(await operator.metric('culvert_account_state', account, 'ready="True"')).toBe(1)
+  expect(await operator.metrics()).toContain(`culvert_rate_limit_backlog_seconds{${account}} 0`)
+  expect(await operator.metric('culvert_build_info', `node="${process.version}"`)).toBe(1)
+  expect(await operator.metric('leader_election_master_status')).toBe(1)
+
+  await world.setKey('wrong')
+  await world.reason('Account', 'default', 'Ready', 'Unauthorized')
+  await until('the account is shown as refused', async () => {
+    return (await operator.metric('culvert_account_state', account, 'ready="False"', 'reason="Unauthorized"')) === 1
+  })
+  expect(await operator.metric('culvert_account_state', account)).toBe(1)
+
+  await world.setKey(world.emulator.apiKey)
+  await until('it is Ready again', async () => {
+    return (await operator.metric('culvert_account_state', account, 'ready="True"')) === 1
+  })
+  await world.ready('IPPolicy', 'office')
+  expect(await operator.metrics()).toContain(`culvert_orphans{${account}} 0`)
+  for (const [kind, name] of [
+    ['IPRestriction', 'api'],
+    ['IPPolicy', 'office'],
+    ['Account', 'default'],
+  ] as const) {
+    await world.delete(kind, name)
+    await world.gone(kind, name)
+  }
+  await until('nothing tells of it', async () => !(await operator.metrics()).includes(account))
+})
