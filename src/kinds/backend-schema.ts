@@ -45,7 +45,6 @@ const httpResponse = object(
         description: 'Status of the response, 200 to 599. Default: 200.',
         minimum: 200,
         maximum: 599,
-        default: 200,
       }),
     ),
   },

@@ -14,11 +14,9 @@ export interface CertificatePolicy {
 export function certificateManagementPolicy(more: string) {
   return object(
     {
-      authority: Type.Optional(
-        choice(['LetsEncrypt'], { description: 'Who issues. Default: LetsEncrypt.', default: 'LetsEncrypt' }),
-      ),
+      authority: Type.Optional(choice(['LetsEncrypt'], { description: 'Who issues. Default: LetsEncrypt.' })),
       privateKeyType: Type.Optional(
-        choice(['RSA', 'ECDSA'], { description: 'Type of the private key. Default: RSA.', default: 'RSA' }),
+        choice(['RSA', 'ECDSA'], { description: 'Type of the private key. Default: RSA.' }),
       ),
     },
     // Whole to server-side apply, which cannot empty an object of parts: it would make null of it.

@@ -15,7 +15,6 @@ const dns = object(
       bool({
         description:
           'Whether a DNSEndpoint of the name of this resource is kept, from which ExternalDNS makes the records. One that exists already is refused. Default: false.',
-        default: false,
       }),
     ),
     recordTTL: Type.Optional(

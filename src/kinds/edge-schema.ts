@@ -48,7 +48,6 @@ const hostport = object(
 const enabled = Type.Optional(
   bool({
     description: 'Whether the module is applied to traffic. A disabled one keeps no references. Default: true.',
-    default: true,
   }),
 )
 
@@ -107,7 +106,6 @@ const tlsTermination = object(
       choice(['Edge', 'Upstream'], {
         description:
           'Edge: the service terminates TLS. Upstream: TLS passes through, and mutualTLS and policy cannot be enabled. Default: Edge.',
-        default: 'Edge',
       }),
     ),
     minVersion: Type.Optional(

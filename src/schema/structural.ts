@@ -145,6 +145,28 @@ function checkShape(node: SchemaNode, path: string): void {
     throw new SchemaError(path, 'a nullable choice is refused: make it optional')
   }
   checkList(node, path)
+  if (node['x-kubernetes-map-type'] === 'atomic' || node['x-kubernetes-list-type'] === 'atomic') {
+    checkNoDefaultsWithin(node, path)
+  }
+}
+
+/**
+ * The apiserver fills defaults into what it stores. A value that goes as a whole then differs from the manifest that it came from, and
+ * server-side apply takes the same manifest from a second manager for a conflict.
+ */
+function checkNoDefaultsWithin(node: SchemaNode, path: string): void {
+  const children: readonly (readonly [path: string, child: SchemaNode | undefined])[] = [
+    ...Object.entries(node.properties ?? {}).map(([name, child]) => [`${path}.${name}`, child] as const),
+    [`${path}[]`, node.items],
+    [`${path}{}`, node.additionalProperties],
+  ]
+  for (const [place, child] of children) {
+    if (child === undefined) continue
+    if (child.default !== undefined) {
+      throw new SchemaError(place, 'a default inside of an atomic value is refused: let the code fill it in')
+    }
+    checkNoDefaultsWithin(child, place)
+  }
 }
 
 function checkList(node: SchemaNode, path: string): void {

@@ -95,7 +95,14 @@ describe('a definition that the apiserver would refuse is refused', () => {
       {
         ...sampleKind,
         spec: object(
-          { a: list(object({ b: text({ ...d, maxLength: 1, default: 'long' }) }, d), { ...d, maxItems: 1 }) },
+          {
+            a: list(object({ key: text(d), b: text({ ...d, maxLength: 1, default: 'long' }) }, d), {
+              ...d,
+              maxItems: 1,
+              listType: 'map',
+              mapKeys: ['key'],
+            }),
+          },
           d,
         ),
       },

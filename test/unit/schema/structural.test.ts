@@ -118,6 +118,18 @@ describe('what a structural schema cannot say is refused with its path', () => {
     expect(pathRefused(object({ values: stringMap(inner, { ...d, maxProperties: 1 }) }, d))).toBe('spec.values{}.bad')
   })
 
+  test.each<[string, string, TSchema]>([
+    ['an object', 'spec.field.mode', object({ mode: text({ ...d, default: 'a' }) }, { ...d, atomic: true })],
+    ['a list', 'spec.field[].mode', list(object({ mode: text({ ...d, default: 'a' }) }, d), { ...d, maxItems: 1 })],
+    [
+      'a map',
+      'spec.field{}.mode',
+      stringMap(object({ mode: text({ ...d, default: 'a' }) }, d), { ...d, maxProperties: 1, atomic: true }),
+    ],
+  ])('a default inside of %s that goes as a whole: two managers of one manifest would conflict', (_, path, schema) => {
+    expect(pathRefused(within(schema))).toBe(path)
+  })
+
   test('text refuses a pattern that RE2 lacks where it is written', () => {
     expect(() => text({ ...d, pattern: '(?!a)' })).toThrow(PatternError)
   })
