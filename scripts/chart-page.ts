@@ -23,11 +23,13 @@ helm install culvert charts/culvert --namespace culvert-system --create-namespac
   --set operator.allowApiHosts={api.example.com}
 \`\`\`
 
-To try it without an account, beside an emulator of the service:
+To try it without an account, beside an emulator of the service (twice: the ClusterAccount comes once its CRD is there):
 
 \`\`\`sh
-helm install culvert charts/culvert --namespace culvert-system --create-namespace \\
-  --set emulator.enabled=true --set clusterAccount.enabled=true --set-json 'clusterAccount.spec.allowedNamespaces={}'
+for i in 1 2; do
+  helm upgrade --install culvert charts/culvert --namespace culvert-system --create-namespace \\
+    --set emulator.enabled=true --set clusterAccount.enabled=true --set-json 'clusterAccount.spec.allowedNamespaces={}'
+done
 \`\`\`
 
 [docs/install.md](../../docs/install.md) says what to choose, how to upgrade and how to uninstall.

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { kinds } from '../kinds/index.ts'
 import { createKubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
 import { type KubeConnection, loadKubeConnection } from '../kube/load-config.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'
 import { findLeftovers, type Leftovers } from '../managed/leftovers.ts'
@@ -58,12 +59,17 @@ export async function runLeftovers({ connection, namespaces, allow, print }: Lef
     }
     for (const leftovers of found) print(lineOf(leftovers))
     const count = found.reduce((sum, { names }) => sum + names.length, 0)
+    const everywhere = namespaces.length === 0 ? '--all-namespaces' : '-n <namespace>'
     print(
-      `Without an operator these ${count} resources cannot be deleted, and their namespaces hang. While it still runs, either`,
+      `Without an operator none of these can be deleted (${count}), and their namespaces hang. While it runs, either`,
     )
-    print('  delete them, with their objects at the API:  kubectl delete culvert --all --all-namespaces')
+    print(`  delete them, with their objects at the API:  kubectl delete culvert --all ${everywhere}`)
     print('  or let go of them, and leave the objects:    stop the operator, then run culvert operator --release')
     return allow ? 0 : 1
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error
+    print(`Could not look for resources that need an operator: ${error.message}`)
+    return 1
   } finally {
     await kube.close()
   }

@@ -43,6 +43,17 @@ it('makes the CRDs in watched namespaces as well', async () => {
   expect(crdsIn(await render(4, { watchNamespaces: ['shop'] }))).toHaveLength(crds.length)
 })
 
+it('makes a ClusterAccount only where the cluster knows the kind: a release cannot bring both at once', async () => {
+  const values = { emulator: { enabled: true }, clusterAccount: { enabled: true } }
+  const accounts = (objects: readonly Rendered[]) => objects.filter(({ kind }) => kind === 'ClusterAccount')
+  for (const major of HELMS) {
+    expect(accounts(await render(major, values))).toEqual([])
+    const known = accounts(await render(major, values, ['--api-versions', 'culvert.dev/v1alpha1/ClusterAccount']))
+    expect(known).toMatchObject([{ metadata: { annotations: { 'helm.sh/resource-policy': 'keep' } } }])
+    expect(accounts(await render(major, { ...values, crds: { install: false } }))).toEqual(known)
+  }
+})
+
 // A Secret holds a megabyte; Helm keeps chart and objects in one, compressed to about a seventh and then in base64.
 it('fits with its CRDs into the Secret that Helm keeps a release in', async () => {
   const text = await renderText(4, {})

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { KUBERNETES_VERSION } from '../controlplane/build.ts'
 import { runProgram } from '../controlplane/run-program.ts'
-import { HELMS, helm, NAMESPACE, RELEASE, type Values } from './support/helm.ts'
+import { HELMS, helm, MODES, merged, NAMESPACE, RELEASE, type Values } from './support/helm.ts'
 import { CHART, ROOT } from './support/paths.ts'
 
 it('passes the strict lint of Helm, as it comes and in watched namespaces', async () => {
@@ -85,6 +85,11 @@ const notes: readonly (readonly [when: string, values: Values, says: readonly st
     ['baseURL: http://culvert-emulator.culvert-system.svc:4040', 'get secret culvert-emulator'],
   ],
   [
+    'with an account whose CRD is new',
+    { crds: { install: true }, emulator: { enabled: true }, clusterAccount: { enabled: true } },
+    ['THE CLUSTERACCOUNT IS NOT THERE YET', 'upgrade culvert <this chart> --reset-then-reuse-values'],
+  ],
+  [
     'with an account nobody may use',
     { emulator: { enabled: true }, clusterAccount: { enabled: true } },
     ['No namespace may use it yet'],
@@ -93,8 +98,8 @@ const notes: readonly (readonly [when: string, values: Values, says: readonly st
 
 // Helm 3 shows them to a cluster only; that it can render them, its lint says above.
 it.each(notes)('says what to do next, %s', async (_when, values, says) => {
-  const flags = ['--namespace', NAMESPACE, '--dry-run=client', '--set', 'crds.install=false']
-  const { stdout, stderr } = await helm(4, ['install', RELEASE, CHART, ...flags], values)
+  const flags = ['--namespace', NAMESPACE, '--dry-run=client']
+  const { stdout, stderr } = await helm(4, ['install', RELEASE, CHART, ...flags], merged(MODES.cluster, values))
   expect(stderr).not.toContain('Error')
   const text = stdout.slice(stdout.indexOf('NOTES:'))
   for (const words of says) expect(text).toContain(words)

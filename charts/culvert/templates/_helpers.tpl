@@ -87,6 +87,21 @@ annotations:
 {{- printf "%s.%s.svc:%d" (include "culvert.emulatorName" .) .Release.Namespace (int .Values.emulator.port) -}}
 {{- end -}}
 
+{{/*
+Whether the ClusterAccount is "made" with this release, comes "later", or there is "none". Helm looks up the kind of every object
+before it makes the first, and refuses the release when one is of a kind that the release itself brings: so not before the
+cluster knows it. A hook would not help: Helm 3 goes on to use what it looked up at the start.
+*/}}
+{{- define "culvert.accountState" -}}
+{{- if not .Values.clusterAccount.enabled -}}
+none
+{{- else if and .Values.crds.install (not (.Capabilities.APIVersions.Has "culvert.dev/v1alpha1/ClusterAccount")) -}}
+later
+{{- else -}}
+made
+{{- end -}}
+{{- end -}}
+
 {{- define "culvert.accountURL" -}}
 {{- if .Values.clusterAccount.baseURL -}}
 {{- .Values.clusterAccount.baseURL -}}

@@ -36,7 +36,7 @@ test('what bears the finalizer is named by kind, ten of each, and is a failure',
   expect(await run()).toBe(1)
   expect(lines).toContain('ClusterAccount: default')
   expect(lines.find((line) => line.startsWith('Backend: '))).toMatch(/^Backend: shop\/b0, .*, shop\/b9 and 2 more$/)
-  expect(lines.join('\n')).toContain('these 13 resources')
+  expect(lines.join('\n')).toContain('(13)')
 })
 
 test('what is left is named and is no failure where that is allowed', async () => {
@@ -60,4 +60,10 @@ test('it lists metadata and does nothing else', async () => {
     expect(method).toBe('GET')
     expect(headers.accept).toContain('PartialObjectMetadataList')
   }
+})
+
+test('what may not be looked at is told of, and is no all-clear even where leftovers are allowed', async () => {
+  server.handle((_request, response) => sendStatus(response, 403, 'Forbidden', 'you may not'))
+  expect(await run([], true)).toBe(1)
+  expect(lines).toEqual([expect.stringContaining('you may not')])
 })
