@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { formatMarker } from '../../../src/managed/marker.ts'
 import type { ControlPlane } from '../../controlplane/control-plane.ts'
 import { startOwnCluster } from '../support/own-cluster.ts'
 import { until } from '../support/wait.ts'
@@ -78,7 +79,8 @@ test('two clusters at work with one installation id: the newer has the objects, 
   await using old = await World.open({ flags: ['--installation', 'shop'] })
   const first = await oneOfEach(old)
   await using young = await openBeside(old, 'shop')
-  await applyManifests(young, await backUp(old))
+  const backup = await backUp(old)
+  await applyManifests(young, backup)
   const taken = first.filter(({ marked, token }) => marked && !token)
   const marked = first.filter((subject) => subject.marked)
   for (const subject of taken) {
@@ -122,6 +124,28 @@ test('two clusters at work with one installation id: the newer has the objects, 
   const now = await readyOnes(young, first)
   for (const subject of now) expect((await young.api.get(`/${subject.path}/${subject.id}`)).status).toBe(200)
   for (const subject of taken) expect(idIn(now, subject)).toBe(subject.id)
+
+  // Once the other has stopped, the older may have them back.
+  await young.operator.kill()
+  await applyManifests(old, backup)
+  for (const { kind, name, id } of taken) expect((await old.ready(kind, name, 60_000)).status?.id).toBe(id)
+})
+
+test('of what several lives left behind the newest is taken, its copies go, and the others are reported', async () => {
+  await using world = await World.open({ flags: ['--installation', 'shop'] })
+  const path = 'backends/tunnel_group'
+  const make = (uid: string) => {
+    const mark = { installation: 'shop', kind: 'Backend', namespace: world.namespace, name: 'web', uid, nonce: uid }
+    return world.api.create(`/${path}`, { metadata: formatMarker(mark) })
+  }
+  const [first, copy, newest] = [await make('first'), await make('second'), await make('second')]
+  await world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {} })
+  expect((await world.ready('Backend', 'web')).status?.id).toBe(newest)
+  const manifest = { kind: 'Backend', name: 'web', spec: {} }
+  expect(await told(world, manifest, 'CopyDeleted')).toContain(copy)
+  await world.pass()
+  expect(new Set(await objectIds(world))).toEqual(new Set([first, newest]))
+  expect((await world.get('Account', 'default'))?.status?.orphans).toMatchObject([{ id: first, name: 'web' }])
 })
 
 /** Those of the manifests whose CRs are Ready, with what they hold. */
