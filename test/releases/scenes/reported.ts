@@ -30,7 +30,7 @@ export const reported: Scene = {
     await confirmed(world)
     await orphaned(world)
     await foreignModule(world)
-    return [await adoptedRotating(world)]
+    return [await adoptedRotating(world), await takenOver(world)]
   },
 }
 
@@ -84,4 +84,17 @@ async function adoptedRotating(world: World): Promise<Subject> {
   await world.until(kind, name, 'is amid rotation', ({ status }) => status?.superseded !== undefined)
   await world.ready(kind, name)
   return { kind, name, state: 'amid rotation', phase: 'Current' }
+}
+
+/** An operator of another cluster, with the same installation id, has put the mark of its own resource on the object. */
+async function takenOver(world: World): Promise<Subject> {
+  const name = 'taken-over'
+  await world.apply('Backend', name, tunnels)
+  const { status, metadata } = await world.ready('Backend', name)
+  const path = `/backends/tunnel_group/${status?.id}`
+  const marker = String((await world.api.get(path)).body.metadata)
+  const other = '99999999-2222-3333-4444-555555555555'
+  await world.api.patch(path, { id: status?.id, metadata: marker.replace(metadata.uid, other) })
+  await world.pass()
+  return saying(world, 'Backend', name, 'TakenOver', 'Failed')
 }

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { kinds } from '../../src/kinds/index.ts'
+import type { CommonStatus } from '../../src/managed/types/common.ts'
+import type { Fields } from '../../src/managed/types/descriptor.ts'
+import { rootSchema } from '../../src/schema/crd.ts'
+import { compileNode } from '../../src/schema/validator.ts'
+import { type ControlPlane, startControlPlane } from '../controlplane/control-plane.ts'
+import { isAtRest } from '../releases/recording.ts'
+import { type RecordedObject, Release, recordedReleases } from '../releases/release.ts'
+import { Takeover } from '../releases/takeover.ts'
+import { managed } from './support/cases.ts'
+import { hasToken, openedBy, tokenOf } from './support/tokens.ts'
+import { until } from './support/wait.ts'
+import { conditionOf, type Resource } from './support/world.ts'
+
+const releases = await Promise.all((await recordedReleases()).map((version) => Release.open(version)))
+
+/** Its CRDs change, and its store is written to past the apiserver. */
+let cluster: ControlPlane
+beforeAll(async () => {
+  cluster = await startControlPlane()
+})
+afterAll(() => cluster.stop())
+
+/** Nothing is to be done about it at the API. */
+function isResting({ state, phase, after }: RecordedObject): boolean {
+  return state === 'Ready' || (phase === 'Current' && after === 'same')
+}
+
+/** Ids of the objects that the status of a CR tells of: its own, those of its parts, and of those that it is to give way to. */
+function idsIn({ kind, status }: Resource): readonly string[] {
+  if (status === undefined) return []
+  const descriptor = managed.find(({ definition }) => definition.kind === kind)
+  const children = descriptor?.children?.idsIn(status as unknown as CommonStatus & Fields) ?? []
+  const superseded = (status.superseded ?? []) as readonly { readonly id: string }[]
+  return [...(status.id === undefined ? [] : [status.id]), ...children, ...superseded.map(({ id }) => id)]
+}
+
+function said(cr: Resource | undefined): unknown {
+  return cr?.status?.conditions?.map(({ type, status, reason, message }) => ({ type, status, reason, message }))
+}
+
+/** Waits until the object is what its state calls for. */
+async function arrives(takeover: Takeover, recorded: RecordedObject): Promise<void> {
+  const { kind, name, after } = recorded
+  const before = takeover.recorded(recorded)
+  const look = async (): Promise<boolean> => {
+    const cr = await takeover.now(recorded)
+    if (after === 'Gone' || cr === undefined) return after === 'Gone' && cr === undefined
+    if (after === 'Current') return isAtRest(cr) && cr.status?.superseded === undefined
+    if (after === 'Failed') return conditionOf(cr, 'Complete')?.status === 'False'
+    return JSON.stringify(said(cr)) === JSON.stringify(said(before))
+  }
+  const describe = async () => ({
+    before: before.status,
+    now: await takeover.now(recorded),
+    log: takeover.world.operator.log.split('\n').slice(-20),
+  })
+  await until(`${kind}/${name}, recorded as ${recorded.state}, is ${after}`, look, { timeoutMs: 120_000, describe })
+}
+
+/** Every object has been looked at: what has not changed was left as it is. */
+async function lookedAt({ scene, world }: Takeover): Promise<void> {
+  for (const [kind, objects] of Map.groupBy(scene.objects, ({ kind }) => kind)) {
+    const looks = () => world.operator.metric('controller_runtime_reconcile_total', `controller="${kind}"`)
+    await until(`each ${kind} was looked at`, async () => (await looks()) >= objects.length, { timeoutMs: 60_000 })
+  }
+  const account = await world.get('Account', 'default')
+  if (conditionOf(account, 'Ready')?.status === 'True') await world.pass()
+}
+
+/** Ids in the account, of every collection that resources stand for. */
+async function held({ world }: Takeover): Promise<ReadonlyMap<string, Record<string, unknown>>> {
+  const collections = managed.flatMap(({ collections, children }) => [
+    ...collections,
+    ...(children === undefined ? [] : [children.collection]),
+  ])
+  const paths = new Set(collections.map(({ path }) => path))
+  const objects = (await Promise.all([...paths].map((path) => world.remote(path)))).flat()
+  return new Map(objects.map((object) => [String(object.id), object]))
+}
+
+for (const release of releases) {
+  describe(`what version ${release.index.version} left is taken over`, { timeout: 400_000 }, () => {
+    for (const scene of release.index.scenes) {
+      test(`${scene.name}: ${scene.about}`, async () => {
+        await using takeover = await Takeover.prepare(cluster, release, scene)
+        const { world } = takeover
+        for (const recorded of scene.objects) {
+          const { spec, status, metadata } = takeover.recorded(recorded)
+          const cr = await takeover.now(recorded)
+          expect({ spec: cr?.spec, status: cr?.status, uid: cr?.metadata.uid }, recorded.file).toEqual({
+            spec,
+            status,
+            uid: metadata.uid,
+          })
+        }
+        const before = await held(takeover)
+
+        const mark = world.mark()
+        await world.startOperator()
+        await Promise.all(scene.objects.map((recorded) => arrives(takeover, recorded)))
+        await lookedAt(takeover)
+        for (const recorded of scene.objects) await arrives(takeover, recorded)
+
+        const uids = new Set(takeover.objects.map(({ metadata }) => metadata.uid))
+        expectUntouched(takeover, mark)
+        await expectNoStrangers(takeover, before, uids)
+        await expectTokens(takeover)
+        await expectValid(takeover)
+        expect(world.operator.log.split('\n').filter((line) => line.startsWith('{"level":50'))).toEqual([])
+      })
+    }
+  })
+}
+
+/** Nothing was written about objects at rest, nor any command sent again. */
+function expectUntouched(takeover: Takeover, mark: number): void {
+  // What is refused as before changes nothing: a new process asks once more.
+  const effective = takeover.world.writes(mark).filter(({ status }) => status === null || status < 400)
+  const writes = effective.map(({ method, path, body }) => ({ method, path, body: JSON.stringify(body) }))
+  const isStill = (recorded: RecordedObject): boolean => recorded.after === 'same' || isResting(recorded)
+  // The rule of a policy may be a resource of its own.
+  const moving = new Set(
+    takeover.scene.objects.filter((each) => !isStill(each)).flatMap((each) => idsIn(takeover.recorded(each))),
+  )
+  for (const recorded of takeover.scene.objects.filter(isStill)) {
+    const cr = takeover.recorded(recorded)
+    for (const id of idsIn(cr).filter((each) => !moving.has(each)))
+      expect(
+        writes.filter(({ path }) => path.endsWith(`/${id}`)),
+        recorded.file,
+      ).toEqual([])
+    expect(
+      writes.filter(({ body }) => body?.includes(cr.metadata.uid)),
+      recorded.file,
+    ).toEqual([])
+  }
+  expect(writes.filter(({ path }) => path.startsWith('/tunnel_sessions'))).toEqual([])
+}
+
+/** The account holds what the resources name, and nothing else but what was there before and is nobody's. */
+async function expectNoStrangers(
+  takeover: Takeover,
+  before: ReadonlyMap<string, Record<string, unknown>>,
+  uids: ReadonlySet<string>,
+): Promise<void> {
+  const named = new Set(takeover.objects.flatMap((object) => idsIn(object as Resource)))
+  const isOurs = (object: Record<string, unknown>): boolean => {
+    const text = `${object.metadata ?? ''} ${object.name ?? ''}`
+    return named.has(String(object.id)) || [...uids].some((uid) => text.includes(uid))
+  }
+  const others = new Set([...before.values()].filter((object) => !isOurs(object)).map(({ id }) => String(id)))
+  const after = await held(takeover)
+  const crs = (await Promise.all(managed.map(({ definition }) => takeover.list(definition.kind)))).flat()
+  const known = new Set(crs.flatMap(idsIn))
+  expect([...after.keys()].filter((id) => !known.has(id) && !others.has(id))).toEqual([])
+  expect([...others].filter((id) => !after.has(id))).toEqual([])
+  const lost = crs.filter(({ status }) => status?.id !== undefined && !after.has(status.id))
+  const told = lost.filter((cr) => !/RemoteMissing|IdentityUnproven|not Ready/.test(JSON.stringify(said(cr))))
+  expect(told.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).toEqual([])
+}
+
+/** Tokens of resources at rest are the same as before, and every token opens the object that its resource names. */
+async function expectTokens(takeover: Takeover): Promise<void> {
+  const { world, scene, surroundings } = takeover
+  const resting = new Set(scene.objects.filter(isResting).map((each) => takeover.recorded(each).metadata.uid))
+  for (const secret of surroundings.filter(({ kind }) => kind === 'Secret')) {
+    const owners = secret.metadata.ownerReferences?.map(({ uid }) => uid) ?? []
+    if (!owners.some((uid) => resting.has(uid))) continue
+    expect((await takeover.secretLike(secret))?.data, secret.metadata.name).toEqual(secret.data)
+  }
+  for (const { definition } of managed.filter(hasToken)) {
+    for (const cr of await world.list(definition.kind)) {
+      if (!isAtRest(cr) || cr.status?.output === undefined) continue
+      const opened = await openedBy(world, definition.kind, await tokenOf(world, cr))
+      expect(opened, `${definition.kind}/${cr.metadata.name}`).toBe(cr.status.id)
+    }
+  }
+}
+
+/** Each resource is valid by the CRD of this version. */
+async function expectValid(takeover: Takeover): Promise<void> {
+  for (const { definition } of kinds) {
+    const schema = rootSchema(definition).properties?.status
+    if (schema === undefined) continue
+    const validator = compileNode(schema)
+    for (const { metadata, status } of await takeover.list(definition.kind)) {
+      if (status === undefined) continue
+      expect(validator.validate(status), `${definition.kind}/${metadata.name}`).toMatchObject({ ok: true })
+    }
+  }
+}
