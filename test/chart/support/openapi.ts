@@ -90,7 +90,7 @@ function closedMember(key: string, value: unknown, rename: (name: string) => str
 }
 
 /** The name that a schema refers to, in itself or, with a description beside it, as the only one of `allOf`. */
-export function referenceOf(schema: JSONSchema): string | undefined {
+function referenceOf(schema: JSONSchema): string | undefined {
   const [only] = Array.isArray(schema.allOf) ? (schema.allOf as JSONSchema[]) : []
   const reference = schema.$ref ?? only?.$ref
   return typeof reference === 'string' ? reference.slice(REFERENCE.length) : undefined
