@@ -98,7 +98,7 @@ export async function wipe(world: World, { resources, outputs }: Backup): Promis
 }
 
 /** As people do who are tired of a finalizer. */
-export async function removeByHand(world: World, kind: string, name: string): Promise<void> {
+async function removeByHand(world: World, kind: string, name: string): Promise<void> {
   const key = { namespace: world.namespace, name }
   await world.kube.mergePatch(typeOf(kind), key, { metadata: { finalizers: null } })
   await world.delete(kind, name)
@@ -154,7 +154,7 @@ export async function putBackOutput(world: World, output: Secret, owned: boolean
   await world.kube.create(typeOfOutput(output), { namespace: world.namespace, name }, { metadata, data: output.data })
 }
 
-export function typeOfOutput({ kind }: KubeObject) {
+function typeOfOutput({ kind }: KubeObject) {
   return kind === 'ConfigMap' ? configMaps : secrets
 }
 
