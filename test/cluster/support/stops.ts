@@ -1,0 +1,126 @@
+import type { Interception, KubeProxy, PassingRequest, ProxyAct } from '../../builders/kube-proxy.ts'
+import type { Seen } from './lanes.ts'
+
+/**
+ * A place on the way of a lane. Requests are told apart by what they ask, by the write that came before them, and by how often that
+ * was asked since. The answer of a request that has arrived leaves the world as it is before the next: nothing but memory has changed.
+ */
+export interface Stop {
+  readonly request: string
+  /** Before the request is passed on, or once it was answered and the answer is still under way. */
+  readonly when: 'before' | 'after'
+  readonly isWrite: boolean
+}
+
+/** How the lane is told that passes through a proxy; undefined passes by. */
+export type Find = (request: PassingRequest) => Seen | undefined
+
+interface Track {
+  last: string
+  readonly counts: Map<string, number>
+  /** Each sort of request once, in order. */
+  readonly passed: Map<string, Seen>
+}
+
+interface Armed {
+  readonly stop: Stop
+  readonly rules: readonly Interception[]
+  met: PassingRequest | undefined
+}
+
+/**
+ * Writes down what passes through proxies, lane by lane, and stops lanes where a test wants them: from the stop on, whatever else
+ * the lane asks is held too.
+ */
+export class Stops {
+  readonly #proxies: readonly KubeProxy[]
+  readonly #found = new WeakMap<PassingRequest, { readonly lane: string; readonly request: string }>()
+  readonly #tracks = new Map<string, Track>()
+  readonly #armed = new Map<string, Armed>()
+
+  /** @param proxies each with what tells the lanes of its requests. */
+  constructor(proxies: readonly (readonly [KubeProxy, Find])[]) {
+    this.#proxies = proxies.map(([proxy]) => proxy)
+    for (const [proxy, find] of proxies) {
+      proxy.intercept((request) => {
+        const seen = find(request)
+        if (seen !== undefined) this.#found.set(request, { lane: seen.lane, request: this.#note(seen) })
+        return undefined
+      })
+    }
+  }
+
+  /** Another process begins. */
+  begin(): void {
+    this.#tracks.clear()
+  }
+
+  /** Forgets what passed, but for the place that each lane has come to. */
+  mark(): void {
+    for (const { passed } of this.#tracks.values()) passed.clear()
+  }
+
+  /** Where the lane has been since `begin` or `mark`: before and after each write, and before a read, which leaves nothing behind. */
+  passed(lane: string): readonly Stop[] {
+    return [...(this.#tracks.get(lane)?.passed ?? [])].flatMap(([request, { isWrite }]) => {
+      const before = { request, when: 'before', isWrite } as const
+      return isWrite ? [before, { request, when: 'after', isWrite }] : [before]
+    })
+  }
+
+  /** Stops the lane there, from now on. */
+  arm(lane: string, stop: Stop): void {
+    this.release(lane)
+    const armed: { -readonly [Name in keyof Armed]: Armed[Name] } = { stop, rules: [], met: undefined }
+    armed.rules = this.#proxies.map((proxy) => proxy.intercept((request) => this.#decide(lane, armed, request)))
+    this.#armed.set(lane, armed)
+  }
+
+  /** Whether the lane stands at its stop; with `stuck`, whether it has given that up by now and asks for something else. */
+  reached(lane: string, stuck = false): boolean {
+    const armed = this.#armed.get(lane)
+    if (armed?.met === undefined) return false
+    const held = armed.rules.flatMap(({ requests }) => requests)
+    return held.includes(armed.met) && (!stuck || held.length > 1)
+  }
+
+  /** Lets the lane go on. */
+  release(lane: string): void {
+    for (const rule of this.#armed.get(lane)?.rules ?? []) rule.remove()
+    this.#armed.delete(lane)
+  }
+
+  /** Lets all go on. */
+  releaseAll(): void {
+    for (const lane of [...this.#armed.keys()]) this.release(lane)
+  }
+
+  #decide(
+    lane: string,
+    armed: Armed & { met: PassingRequest | undefined },
+    request: PassingRequest,
+  ): ProxyAct | undefined {
+    const found = this.#found.get(request)
+    if (found?.lane !== lane) return undefined
+    if (armed.met !== undefined) return { type: 'hold', when: 'before' }
+    if (found.request !== armed.stop.request) return undefined
+    armed.met = request
+    return { type: 'hold', when: armed.stop.when }
+  }
+
+  #note(seen: Seen): string {
+    const { lane, sort, isWrite } = seen
+    const track = this.#tracks.get(lane) ?? { last: 'the start', counts: new Map(), passed: new Map() }
+    this.#tracks.set(lane, track)
+    const place = `${sort} | after ${track.last}`
+    const count = (track.counts.get(place) ?? 0) + 1
+    track.counts.set(place, count)
+    const request = count === 1 ? place : `${place} #${count}`
+    if (count === 1) track.passed.set(request, seen)
+    if (isWrite) {
+      track.last = sort
+      track.counts.clear()
+    }
+    return request
+  }
+}

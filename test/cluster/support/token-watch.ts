@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
+import { EmulatorClient } from '../../builders/emulator-client.ts'
+import type { Lane } from './lanes.ts'
+import { openedBy, secretNamed } from './tokens.ts'
+import type { World } from './world.ts'
+
+/** Marks the calls of tests among those of operators. */
+const PROBE = 'probe='
+
+/** A resource with a token, and how long each token has to work on after it was replaced. */
+export interface Watched extends Lane {
+  readonly overlapMs: number
+}
+
+/** Somebody who works with the tokens of resources: reads each from its Secret, and uses it at once, again and again. */
+export class TokenWatch implements AsyncDisposable {
+  /** Uses that were refused although the Secret held the token, or had held it less than the overlap ago. */
+  readonly failures: string[] = []
+  readonly #world: World
+  readonly #watched: readonly Watched[]
+  readonly #stop = new AbortController()
+  readonly #done: Promise<void>
+  #uses = 0
+
+  constructor(world: World, watched: readonly Watched[]) {
+    this.#world = world
+    this.#watched = watched
+    this.#done = this.#work()
+  }
+
+  /** How often a token was used. */
+  get uses(): number {
+    return this.#uses
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await this.#done
+  }
+
+  /** Uses the token of each resource once, as `when`: a word for the failures. */
+  async useAll(when: string): Promise<void> {
+    for (const watched of this.#watched) await this.#use(watched, when)
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      for (const watched of this.#watched) {
+        await this.#use(watched, 'at any time')
+        await sleep(10)
+      }
+    }
+  }
+
+  async #use(watched: Watched, when: string): Promise<void> {
+    const began = performance.now()
+    const token = await this.#read(watched)
+    const opened = token === undefined ? undefined : await opens(this.#world, watched.kind, token)
+    this.#uses++
+    if (opened !== undefined) return
+    // One that was replaced meanwhile has to work for the overlap; a Secret without a token is never right.
+    const isOver = performance.now() - began >= watched.overlapMs
+    if (token !== undefined && isOver && (await this.#read(watched)) !== token) return
+    this.failures.push(`${when}: ${watched.name} ${token === undefined ? 'has no token' : 'is refused'}`)
+  }
+
+  async #read({ name }: Watched): Promise<string | undefined> {
+    const { data } = (await secretNamed(this.#world, name)) ?? {}
+    return data?.token === undefined ? undefined : Buffer.from(data.token, 'base64').toString('utf8')
+  }
+}
+
+/** Id of the object that the token opens; undefined when it is refused. Others may call the API meanwhile. */
+export async function opens(world: World, kind: string, token: string): Promise<string | undefined> {
+  if (kind !== 'APIKey') return openedBy(world, kind, token)
+  const query = `?limit=1&${PROBE}${randomBytes(8).toString('hex')}`
+  const mark = world.mark()
+  const { status } = await new EmulatorClient(world.emulator.url, token).get(`/bot_users${query}`)
+  const entry = world.journal(mark).find((each) => each.query === query)
+  return status === 200 ? (entry?.keyId ?? undefined) : undefined
+}
+
+/** Calls that were not made by the test itself with a token that it looked at. */
+export function withoutProbes(journal: readonly JournalEntry[]): readonly JournalEntry[] {
+  return journal.filter(({ query }) => !query.includes(PROBE))
+}
+
+/** When an object came about, at the earliest, and when it went, at the latest, by the journal's counter. */
+export interface Life {
+  readonly id: string
+  readonly from: number
+  readonly to: number
+}
+
+/** Every object that was made for the CR, by the marker that its create bore. */
+export function livesOf(journal: readonly JournalEntry[], path: string, name: string): readonly Life[] {
+  const ends = new Map(
+    journal
+      .filter(({ method, status }) => method === 'DELETE' && status === 204)
+      .map((entry) => [entry.path.slice(path.length + 1), entry.answeredSeq ?? entry.seq]),
+  )
+  const made = journal.filter((entry) => {
+    const { metadata = '' } = (entry.body ?? {}) as { readonly metadata?: string }
+    const isMade = entry.method === 'POST' && entry.path === path && entry.status === 201
+    return isMade && /"name":"([^"]+)"/.exec(metadata)?.[1] === name
+  })
+  return made.map(({ seq, responseId }) => {
+    const id = responseId ?? ''
+    return { id, from: seq, to: ends.get(id) ?? Number.POSITIVE_INFINITY }
+  })
+}
+
+/** How many of them there were at once, at most. */
+export function mostAtOnce(lives: readonly Life[]): number {
+  return Math.max(0, ...lives.map(({ from }) => lives.filter((other) => other.from <= from && from < other.to).length))
+}
