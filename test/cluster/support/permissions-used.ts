@@ -68,7 +68,10 @@ export async function usesIn(folder: string): Promise<readonly Use[]> {
     if (!name.endsWith(AUDIT_LOG)) continue
     for await (const line of createInterface({ input: createReadStream(join(folder, name)) })) {
       if (!line.includes(USER)) continue
-      for (const use of usesOf(line)) found.set(`${textOf(use)} ${use.allowed}`, use)
+      for (const use of usesOf(line)) {
+        const key = `${textOf(use)} ${use.allowed}`
+        if (!found.has(key)) found.set(key, use)
+      }
     }
   }
   return [...found.values()]

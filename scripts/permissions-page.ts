@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
+import {
+  installationPermission,
+  ownNamespacePermissions,
+  watchedPermissions,
+} from '../src/managed/permissions/operator.ts'
+import { type Permission, resourceOf } from '../src/managed/permissions/rules.ts'
+import { code, generatedMarkdownHeader, section, table } from '../src/schema/markdown.ts'
+
+export const PERMISSIONS_PAGE = join('docs', 'permissions.md')
+
+/** Every permission of the operator with why it is needed, in Markdown. */
+export function permissionsPage(kinds: KindsRegistry): string {
+  const everywhere = watchedPermissions(kinds, { scope: 'cluster', watchSecrets: true })
+  const inNamespaces = watchedPermissions(kinds, { scope: 'namespace', watchSecrets: true })
+  const among = new Set(inNamespaces.map(keyOf))
+  const clusterOnly = everywhere.filter((permission) => !among.has(keyOf(permission)))
+  return [
+    `${generatedMarkdownHeader}\n# Permissions of the operator\n`,
+    '\nWhat changes with `--watch-namespace` and `--no-watch-secrets` is in [security.md](security.md).\n',
+    section('In what it watches: the whole cluster, or each namespace', tableOf(inNamespaces)),
+    section('In the whole cluster only, without `--watch-namespace`', tableOf(clusterOnly)),
+    section('In its own namespace', tableOf(ownNamespacePermissions)),
+    section(
+      'In the cluster with `--watch-namespace`, unless `--installation` is given',
+      tableOf([installationPermission]),
+    ),
+  ].join('')
+}
+
+function keyOf(permission: Permission): string {
+  return JSON.stringify([permission.type.group, resourceOf(permission), permission.verbs, permission.names])
+}
+
+/** What has the same reason stands in one row. */
+function tableOf(permissions: readonly Permission[]): string {
+  const rows = new Map<string, Permission[]>()
+  for (const permission of permissions) {
+    const { verbs, why, names, type } = permission
+    const key = JSON.stringify([verbs, why, names, type.group])
+    rows.set(key, [...(rows.get(key) ?? []), permission])
+  }
+  return table(
+    ['Group', 'Resources', 'Verbs', 'Why'],
+    [...rows.values()].map((alike) => {
+      const [{ type, verbs, why, names = [] } = alike[0] as Permission] = alike
+      const resources = alike.map((each) => code(resourceOf(each)))
+      const only = names.length === 0 ? '' : `, only ${names.map(code).join(', ')}`
+      return [type.group === '' ? '(core)' : type.group, `${resources.join(', ')}${only}`, verbs.join(', '), why]
+    }),
+  )
+}
