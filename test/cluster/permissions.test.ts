@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { expect, inject, test } from 'vitest'
+import { kinds } from '../../src/kinds/index.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import type { Rule } from '../../src/managed/permissions/rules.ts'
 import { KubeProxy } from '../builders/kube-proxy.ts'
 import { createKubectl } from '../controlplane/kubectl.ts'
 import { AuditLog } from './support/audit-log.ts'
+import { applyAll, applyNeeds, casesTitled, expectExactlyOneEach, subjectsOf } from './support/cases.ts'
 import { generatedRules, OperatorAccount, type OperatorAccountOptions } from './support/operator-account.ts'
 import { OperatorProcess } from './support/operator-process.ts'
 import { startOwnCluster } from './support/own-cluster.ts'
@@ -122,6 +124,35 @@ test('without a right in the cluster an operator says that it needs an id, and w
     expect.stringContaining('"installation":"mine"'),
   ])
   await operator.kill()
+})
+
+test('a resource of any kind that is edited while its create is stored, and a command, are read again', {
+  timeout: 600_000,
+}, async () => {
+  const cases = casesTitled('minimal')
+  await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
+  await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath] })
+  await applyNeeds(world, cases, ['a'])
+  const refused = new Set<string>()
+  const read = new Set<string>()
+  proxy.intercept(({ method, path, body }) => {
+    if (method === 'GET' && refused.has(`${path}/status`)) read.add(`${path}/status`)
+    const isStored = path.endsWith('/status') && (body.includes('"id":') || path.includes('/tunnelsessioncommands/'))
+    if (method !== 'PATCH' || !isStored || refused.has(path)) return undefined
+    refused.add(path)
+    return { type: 'answer', status: 409, reason: 'Conflict' }
+  })
+  const subjects = subjectsOf(cases, 'a')
+  await applyAll(world, subjects)
+  await world.apply('TunnelSessionCommand', 'restart', { action: 'Restart', target: { id: 'tn_none' } })
+  await Promise.all(subjects.map(({ kind, name }) => world.ready(kind, name, 120_000)))
+  await expectExactlyOneEach(world)
+  const plurals = [...kinds].flatMap(({ role, definition }) => {
+    return role === 'managed' || role === 'command' ? [definition.plural] : []
+  })
+  await until('every kind was read again', () => {
+    return plurals.every((plural) => [...read].some((path) => path.includes(`/${plural}/`)))
+  })
 })
 
 test('a release reads again the accounts that change while it lets go of them', { timeout: 300_000 }, async () => {
