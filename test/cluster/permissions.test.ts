@@ -155,6 +155,13 @@ test('a resource of any kind that is edited while its create is stored, and a co
   })
 })
 
+test('a command that is to go after its end goes', async () => {
+  await using world = await World.open()
+  const spec = { action: 'Stop', target: { id: 'tn_none' }, ttlAfterFinished: '1s' }
+  await world.apply('TunnelSessionCommand', 'stop', spec)
+  await world.gone('TunnelSessionCommand', 'stop')
+})
+
 test('a release reads again the accounts that change while it lets go of them', { timeout: 300_000 }, async () => {
   await using cluster = await startOwnCluster()
   await using proxy = await KubeProxy.start(cluster.kubeconfigPath)
