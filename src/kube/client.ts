@@ -147,6 +147,7 @@ class HttpKubeClient implements ClosableKubeClient {
       path: withQuery(collectionPath(type, options.namespace), {
         watch: 1,
         allowWatchBookmarks: true,
+        fieldSelector: options.fieldSelector,
         resourceVersion: options.resourceVersion,
         timeoutSeconds: options.timeoutSeconds,
       }),

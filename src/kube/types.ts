@@ -70,6 +70,7 @@ export interface ListOptions {
 
 export interface WatchOptions {
   readonly namespace?: string | undefined
+  readonly fieldSelector?: string
   readonly resourceVersion: string
   /** The server ends the watch after this many seconds. */
   readonly timeoutSeconds: number

@@ -77,9 +77,21 @@ export class EventRecorder {
     this.#sending ??= context.with(ROOT_CONTEXT, () => this.#send())
   }
 
-  /** Resolves when everything recorded so far was written or given up. */
-  async flush(): Promise<void> {
-    await this.#sending
+  /**
+   * Resolves when everything recorded so far was written or given up, at the latest after `withinMs`: a stop does not wait for a
+   * courtesy. What still waits by then is given up.
+   */
+  async flush(withinMs: number = Number.POSITIVE_INFINITY): Promise<void> {
+    const over = Promise.withResolvers<void>()
+    const cancel = this.#options.clock.setTimer(withinMs, () => {
+      this.#waiting.length = 0
+      over.resolve()
+    })
+    try {
+      await Promise.race([this.#sending, over.promise])
+    } finally {
+      cancel()
+    }
   }
 
   async #send(): Promise<void> {

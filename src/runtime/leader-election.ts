@@ -4,13 +4,14 @@ import { type Clock, sleep } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import { jitter, type Random } from '../util/random.ts'
 import { LeaseLock } from './lease-lock.ts'
+import { watchLease } from './lease-watch.ts'
 
 export interface LeaderElectionOptions {
   /**
    * A client without a leadership hook. Its time-outs should be a few seconds, so that several renewals are tried before
    * the renew deadline.
    */
-  readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch'>
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'watch'>
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
@@ -26,7 +27,10 @@ export interface LeaderElectionOptions {
    * Default 10 000. What is left of the lease duration is the time in which requests sent before must have ended.
    */
   readonly renewDeadlineMs?: number
-  /** Between two attempts to take or renew the lease, in milliseconds. Default 2 000. */
+  /**
+   * Between two attempts to take or renew the lease, in milliseconds. Default 2 000. A lease that was given back is tried for at
+   * once, wherever it can be watched.
+   */
   readonly retryPeriodMs?: number
   readonly onStartedLeading: () => void
   /** Leadership is over. When it is given up on purpose, the lease is released after this has resolved. */
@@ -109,14 +113,28 @@ export class LeaderElection {
   }
 
   async #acquire(signal: AbortSignal): Promise<Instant | undefined> {
-    while (!signal.aborted) {
-      const started = this.#now()
-      const held = await this.#claim(signal)
-      // An answer that took too long came too late to lead by.
-      if (held === true && !signal.aborted && this.#isFresh(started)) return started
-      await this.#pause(signal)
+    let freed = new AbortController()
+    const acquired = new AbortController()
+    void this.#watch(() => freed.abort(), AbortSignal.any([signal, acquired.signal]))
+    try {
+      while (!signal.aborted) {
+        // Before the attempt: what is told meanwhile may be newer than what it finds.
+        freed = new AbortController()
+        const started = this.#now()
+        const held = await this.#claim(signal)
+        // An answer that took too long came too late to lead by.
+        if (held === true && !signal.aborted && this.#isFresh(started)) return started
+        await this.#pause(AbortSignal.any([signal, freed.signal]))
+      }
+      return undefined
+    } finally {
+      acquired.abort()
     }
-    return undefined
+  }
+
+  #watch(onFree: () => void, signal: AbortSignal): Promise<void> {
+    const { client, clock, random, logger, namespace, name, retryPeriodMs = 2000 } = this.#options
+    return watchLease({ client, clock, random, logger, key: { namespace, name }, retryPeriodMs, onFree }, signal)
   }
 
   async #renewUntilLost(term: Term, signal: AbortSignal): Promise<void> {

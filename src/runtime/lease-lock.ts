@@ -19,7 +19,8 @@ interface LeaseSpec {
   readonly leaseTransitions?: number
 }
 
-interface Lease extends KubeObject {
+/** coordination.k8s.io/v1, as far as it is read here. */
+export interface Lease extends KubeObject {
   readonly spec?: LeaseSpec
 }
 

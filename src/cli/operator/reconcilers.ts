@@ -67,6 +67,8 @@ const COMMAND_WORKERS = 4
  * then, the Lease is given back within the ten seconds that container runtimes leave.
  */
 const STOP_MS = 3_000
+/** How long it waits, after that, for Events that are still to be told. */
+const EVENTS_MS = 1_000
 
 /** Connects the reconcilers with the watches that wake them and with the clients that they call. */
 export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
@@ -130,7 +132,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       if (signal.aborted) stop.abort()
       await Promise.all([managed.run(signal), accounts.run(signal), mirrors.run(signal), commands.run(signal)])
       await companions.ended()
-      await recorder.flush()
+      await recorder.flush(EVENTS_MS)
       await registry.close()
     },
   }

@@ -31,8 +31,8 @@ export function watchedPermissions(kinds: KindsRegistry, { scope, watchSecrets }
 export const ownNamespacePermissions: readonly Permission[] = [
   {
     type: leases,
-    verbs: ['get', 'create', 'patch'],
-    why: 'Of several operators only the one that holds the Lease works.',
+    verbs: ['get', 'watch', 'create', 'patch'],
+    why: 'Of several operators only the one that holds the Lease works; one that stands by sees at once when it is given back.',
   },
   {
     type: secretType,

@@ -97,6 +97,21 @@ describe('what is written', () => {
 })
 
 describe('what is not written', () => {
+  test('is what a stop has no time for: it waits as long as it was told to', async () => {
+    const client = { create: () => new Promise<never>(() => undefined) }
+    logger = createSilentLogger()
+    recorder = new EventRecorder({ client, clock, random: systemRandom, logger, instance: 'culvert-0' })
+    for (const name of ['a', 'b', 'c']) recorder.record(edge(name), ready)
+    let isOver = false
+    const over = recorder.flush(1_000).then(() => {
+      isOver = true
+    })
+    await clock.advance(999)
+    expect(isOver).toBe(false)
+    await clock.advance(1)
+    await over
+  })
+
   test('is what was said about the object within ten minutes', async () => {
     recorder.record(edge(), ready)
     recorder.record(edge(), ready)

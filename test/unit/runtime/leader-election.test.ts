@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { KubeError } from '../../../src/kube/errors.ts'
-import type { KubeClient, KubeObject, ObjectKey, PatchOptions, ResourceType } from '../../../src/kube/types.ts'
+import type {
+  KubeClient,
+  KubeObject,
+  ObjectKey,
+  PatchOptions,
+  ResourceType,
+  WatchFrame,
+  WatchOptions,
+} from '../../../src/kube/types.ts'
 import { LeaderElection } from '../../../src/runtime/leader-election.ts'
 import { microTime } from '../../../src/util/micro-time.ts'
 import { systemRandom } from '../../../src/util/random.ts'
@@ -9,13 +17,32 @@ import { FakeClock } from '../../builders/fake-clock.ts'
 import { createSilentLogger } from '../../builders/silent-logger.ts'
 
 type Spec = Readonly<Record<string, unknown>>
-type LeaseClient = Pick<KubeClient, 'get' | 'create' | 'mergePatch'>
+type LeaseClient = Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'watch'>
 
 /** The API server's side of one Lease, with its optimistic locking. */
 class LeaseServer {
   lease: (KubeObject & { readonly spec: Spec }) | undefined
   writes = 0
+  readonly #watchers = new Set<(frame: WatchFrame<KubeObject>) => void>()
   #version = 0
+
+  /** Tells of every change, and of what is there to begin with. */
+  async *watch(signal: AbortSignal): AsyncGenerator<WatchFrame<KubeObject>> {
+    const frames: WatchFrame<KubeObject>[] = this.lease === undefined ? [] : [{ type: 'added', object: this.lease }]
+    let wake = Promise.withResolvers<void>()
+    const take = (frame: WatchFrame<KubeObject>): void => {
+      frames.push(frame)
+      wake.resolve()
+    }
+    this.#watchers.add(take)
+    signal.addEventListener('abort', () => wake.resolve(), { once: true })
+    while (!signal.aborted) {
+      yield* frames.splice(0)
+      await wake.promise
+      wake = Promise.withResolvers()
+    }
+    this.#watchers.delete(take)
+  }
 
   put(spec: Spec): KubeObject {
     const uid = this.lease?.metadata.uid ?? `uid-${this.#version}`
@@ -26,7 +53,18 @@ class LeaseServer {
       metadata,
       spec: { ...this.lease?.spec, ...spec },
     }
+    this.#tell({ type: 'modified', object: this.lease })
     return this.lease
+  }
+
+  remove(): void {
+    const { lease } = this
+    this.lease = undefined
+    if (lease !== undefined) this.#tell({ type: 'deleted', object: lease })
+  }
+
+  #tell(frame: WatchFrame<KubeObject>): void {
+    for (const take of this.#watchers) take(frame)
   }
 
   create(spec: Spec): KubeObject {
@@ -53,6 +91,9 @@ class Link implements LeaseClient {
   mode: 'ok' | 'fail' | 'loseAnswers' | 'hang' = 'ok'
   /** Requests wait for it. */
   gate: Promise<void> = Promise.resolve()
+  /** Whether changes of the lease are told: an operator may lack the permission, or the connection may be dead. */
+  watched: 'told' | 'refused' | 'silent' = 'refused'
+  watches = 0
   readonly #server: LeaseServer
 
   constructor(server: LeaseServer) {
@@ -69,6 +110,14 @@ class Link implements LeaseClient {
 
   mergePatch<T extends KubeObject>(_t: ResourceType, _k: ObjectKey, patch: Spec, options?: PatchOptions): Promise<T> {
     return this.#send(() => this.#server.patch(patch.spec as Spec, options), true) as Promise<T>
+  }
+
+  async *watch<T extends KubeObject>(_type: ResourceType, { signal }: WatchOptions): AsyncGenerator<WatchFrame<T>> {
+    this.watches++
+    if (this.watched === 'refused') throw new KubeError('Forbidden', 'not yours to watch', { status: 403 })
+    for await (const frame of this.#server.watch(signal)) {
+      if (this.watched === 'told') yield frame as WatchFrame<T>
+    }
   }
 
   async #send<R>(serve: () => R, write: boolean): Promise<R> {
@@ -306,6 +355,68 @@ describe('stopping', () => {
     expect(await first.ended).toBe('stopped')
     expect(first.election.isLeader()).toBe(false)
     expect(second.election.isLeader()).toBe(true)
+  })
+
+  test.each([
+    { seen: 'given back', free: () => server.put({ holderIdentity: '' }) },
+    { seen: 'deleted', free: () => server.remove() },
+  ])('who stands by and may watch leads as soon as the lease was $seen', async ({ free }) => {
+    const clock = new FakeClock()
+    server.put({ holderIdentity: 'other', leaseDurationSeconds: 15 })
+    const link = new Link(server)
+    link.watched = 'told'
+    const { election, stop, ended } = start('b', clock, { link })
+    await clock.advance(2300)
+    // A renewal of another's is told as well, and no reason to ask.
+    server.put({ renewTime: microTime(clock.now()) })
+    await clock.advance(0)
+    expect(election.isLeader()).toBe(false)
+    free()
+    await clock.advance(0)
+    expect(election.isLeader()).toBe(true)
+    expect(link.watches).toBe(1)
+    stop.abort()
+    expect(await ended).toBe('stopped')
+  })
+
+  test('news that come while an attempt is under way lead to another at once', async () => {
+    const clock = new FakeClock()
+    server.put({ holderIdentity: 'other', leaseDurationSeconds: 15 })
+    const link = new Link(server)
+    link.watched = 'told'
+    const { election, stop, ended } = start('b', clock, { link })
+    await clock.advance(100)
+    const read = Promise.withResolvers<void>()
+    const stale = server.lease
+    link.get = async <T extends KubeObject>() => {
+      await read.promise
+      return stale as unknown as T
+    }
+    await clock.advance(2300)
+    server.put({ holderIdentity: '' })
+    await clock.advance(0)
+    delete (link as { get?: unknown }).get
+    read.resolve()
+    await clock.advance(0)
+    expect(election.isLeader()).toBe(true)
+    stop.abort()
+    await ended
+  })
+
+  test.each(['refused', 'silent'] as const)('a watch that is %s leaves it to the next look', async (watched) => {
+    const clock = new FakeClock()
+    server.put({ holderIdentity: 'other', leaseDurationSeconds: 15 })
+    const link = new Link(server)
+    link.watched = watched
+    const { election, stop, ended } = start('b', clock, { link })
+    await clock.advance(2300)
+    server.put({ holderIdentity: '' })
+    await clock.advance(0)
+    expect(election.isLeader()).toBe(false)
+    await clock.advance(2300)
+    expect(election.isLeader()).toBe(true)
+    stop.abort()
+    await ended
   })
 
   test('a renewal that was under way does not take the released lease back', async () => {

@@ -1,0 +1,109 @@
+import { expect, inject, test } from 'vitest'
+import { KubeProxy, type PassingRequest } from '../../builders/kube-proxy.ts'
+import type { OperatorProcess } from '../support/operator-process.ts'
+import { until } from '../support/wait.ts'
+import { World } from '../support/world.ts'
+import { LeaseLog, readLease } from './lease-log.ts'
+import { report, seconds } from './report.ts'
+
+/** The times that users have, but for a Lease that does not expire while a test runs: who leads after another was given it. */
+const TIMES = ['--lease-duration', '30m', '--renew-deadline', '20m', '--retry-period', '2s', '--request-timeout', '4s']
+const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
+/** More than are sent to an account at a time. */
+const CREATES = 20
+const timeout = 300_000
+
+interface HandOver {
+  readonly code: number | null
+  /** All from the signal on, in milliseconds. */
+  readonly released: number
+  readonly taken: number
+  readonly ended: number
+}
+
+async function standby(world: World, flags: readonly string[] = []): Promise<OperatorProcess> {
+  const operator = await world.startOperator(flags, 'serving')
+  await until('the standby is warm', async () => (await operator.ask('/readyz')).status === 200)
+  return operator
+}
+
+/** Tells the leader to stop. By the time it has ended the Lease must be no longer its own. */
+async function handOver(world: World, leader: OperatorProcess, next: OperatorProcess): Promise<HandOver> {
+  await using log = await LeaseLog.open(world)
+  const before = log.last
+  expect(before.holder).not.toBe('')
+  const told = Date.now()
+  const code = await leader.stop()
+  const ended = Date.now() - told
+  expect((await readLease(world))?.spec.holderIdentity).not.toBe(before.holder)
+  const released = await log.next('is given back', before, ({ holder }) => holder !== before.holder)
+  expect(released.holder).toBe('')
+  const taken = await log.next('is taken', released, ({ holder }) => holder !== '')
+  expect(taken.transitions).toBe(before.transitions + 1)
+  await next.reconciling()
+  return { code, released: released.heardAt - told, taken: taken.heardAt - told, ended }
+}
+
+test('an idle leader that is told to stop gives the Lease back before it ends, and the other leads at once', {
+  timeout,
+}, async () => {
+  await using world = await World.open({ leaderElect: true, flags: TIMES })
+  await world.apply('Backend', 'one', tunnels)
+  await world.ready('Backend', 'one')
+  const figures: HandOver[] = []
+  for (let round = 0; round < 5; round++) {
+    const leader = world.operator
+    figures.push(await handOver(world, leader, await standby(world)))
+  }
+  expect(figures.map(({ code }) => code)).toEqual(figures.map(() => 0))
+  report('handed over by an idle leader, from SIGTERM on', {
+    rounds: figures.length,
+    'Lease given back': seconds(figures.map(({ released }) => released)),
+    'taken by the other': seconds(figures.map(({ taken }) => taken)),
+    'process ended': seconds(figures.map(({ ended }) => ended)),
+  })
+  await world.ready('Backend', 'one')
+  expect(await world.remote('backends/tunnel_group')).toHaveLength(1)
+})
+
+const isWork = ({ method, path }: PassingRequest): boolean => method !== 'GET' && !path.includes('/leases')
+
+test.each([
+  { title: 'creates', match: { method: 'POST', every: true }, kube: false },
+  { title: 'all requests to the API', match: { every: true }, kube: false },
+  { title: 'all requests to the API and writes to Kubernetes', match: { every: true }, kube: true },
+])(
+  'a leader whose $title never get an answer ends when told to, and gives the Lease back first',
+  {
+    timeout,
+  },
+  async ({ title, match, kube }) => {
+    await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
+    await using world = await World.open({ leaderElect: true, flags: TIMES, operator: false })
+    const leader = await world.startOperator(['--kubeconfig', proxy.kubeconfigPath])
+    const next = await standby(world)
+    await world.reason('Account', 'default', 'Ready', 'Available')
+    const { id } = world.emulator.admin.addFault({ match, act: { type: 'hang', when: 'before' } })
+    const open = () => world.journal().filter(({ fault, answeredSeq }) => fault === id && answeredSeq === null)
+    const names = Array.from({ length: CREATES }, (_, index) => `held-${index}`)
+    for (const name of names) await world.apply('Backend', name, tunnels)
+    await until('requests hang', () => open().length >= 4, { timeoutMs: 60_000 })
+    const held = kube
+      ? proxy.intercept((request) => (isWork(request) ? { type: 'hold', when: 'before' } : undefined))
+      : undefined
+    const mark = world.mark()
+    const figures = await handOver(world, leader, next)
+    expect(figures.code).toBe(0)
+    report(`handed over by a leader whose ${title} never get an answer, from SIGTERM on`, {
+      'requests held before': open().filter(({ seq }) => seq <= mark).length,
+      'Kubernetes writes held': held?.requests.length ?? 0,
+      'Lease given back': seconds([figures.released]),
+      'process ended': seconds([figures.ended]),
+    })
+    // What it could not finish the other one does, each once.
+    world.emulator.admin.deleteFault(id)
+    const crs = await Promise.all(names.map((name) => world.ready('Backend', name, 90_000)))
+    const objects = await world.remote('backends/tunnel_group')
+    expect(objects.map(({ id: own }) => own).toSorted()).toEqual(crs.map(({ status }) => status?.id).toSorted())
+  },
+)
