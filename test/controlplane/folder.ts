@@ -122,7 +122,7 @@ interface KubeconfigParts {
 }
 
 /** A kubeconfig in JSON, which is YAML. */
-function kubeconfig({ server, ca, user, token }: KubeconfigParts): string {
+export function kubeconfig({ server, ca, user, token }: KubeconfigParts): string {
   const name = 'culvert'
   const content = {
     apiVersion: 'v1',

@@ -1,0 +1,13 @@
+/** What can go wrong with a node. */
+export type NodeErrorCode = 'BUILD_FAILED' | 'NOT_ROOT' | 'START_FAILED' | 'COMMAND_FAILED'
+
+/** A node could not be built, started or asked. */
+export class NodeError extends Error {
+  readonly code: NodeErrorCode
+
+  constructor(code: NodeErrorCode, message: string) {
+    super(message)
+    this.name = 'NodeError'
+    this.code = code
+  }
+}

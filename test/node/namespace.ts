@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { type ProgramResult, type RunProgramOptions, runProgram } from '../controlplane/run-program.ts'
+import { NodeError } from './errors.ts'
+import { NETWORK_SCRIPT } from './network.ts'
+
+/** Settings of the whole machine that a kubelet makes to its liking. */
+export const MACHINE_SETTINGS = [
+  'vm/overcommit_memory',
+  'kernel/panic',
+  'kernel/panic_on_oops',
+  'kernel/keys/root_maxkeys',
+  'kernel/keys/root_maxbytes',
+] as const
+
+/**
+ * What components write outside of their folders is gone with the namespace: state and sockets in /run, what kubelet and CNI
+ * keep at fixed places in /var. A kubelet finds copies of the machine's settings, and changes those.
+ */
+const SCRIPT = `
+  set -eu
+  mount --make-rprivate /
+  mount --make-rshared /
+  for folder in /run /var/lib /var/log; do mount -t tmpfs -o mode=755 culvert-node "$folder"; done
+  mkdir /run/settings
+  for setting in "$@"; do
+    copy="/run/settings/$(echo "$setting" | tr / .)"
+    cat "/proc/sys/$setting" > "$copy"
+    mount --bind "$copy" "/proc/sys/$setting"
+  done
+  ${NETWORK_SCRIPT}
+  echo ready
+  cat > /dev/null`
+
+/** A node's own mounts, network and processes. Its first process is the shell that waits here for the end of its input. */
+export class NodeNamespace implements AsyncDisposable {
+  /** Its first process, as the machine numbers it. */
+  readonly pid: number
+  readonly #keeper: ChildProcess
+
+  private constructor(keeper: ChildProcess, pid: number) {
+    this.#keeper = keeper
+    this.pid = pid
+  }
+
+  /** Opens one. It ends with all that runs in it when this process ends, however that happens: its input is then at an end. */
+  static async open(): Promise<NodeNamespace> {
+    const flags = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
+    const keeper = spawn('unshare', [...flags, '--', 'sh', '-c', SCRIPT, 'keeper', ...MACHINE_SETTINGS], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+      env: environment(),
+    })
+    keeper.stdin.on('error', () => {})
+    let complaints = ''
+    keeper.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      complaints += chunk
+    })
+    const ready = new Promise<boolean>((resolve) => {
+      createInterface({ input: keeper.stdout }).once('line', () => resolve(true))
+      keeper.once('close', () => resolve(false))
+      keeper.once('error', (error) => {
+        complaints += error.message
+        resolve(false)
+      })
+    })
+    if (!(await ready)) throw new NodeError('START_FAILED', `The node's namespaces could not be made: ${complaints}`)
+    return new NodeNamespace(keeper, await onlyChildOf(keeper.pid ?? 0))
+  }
+
+  /** The command that runs a program inside. */
+  command(program: string, args: readonly string[]): readonly [program: string, ...args: string[]] {
+    return ['nsenter', '--target', String(this.pid), '--mount', '--net', '--pid', '--', program, ...args]
+  }
+
+  /** Runs a program inside to its end. */
+  run(program: string, args: readonly string[], options: RunProgramOptions = {}): Promise<ProgramResult> {
+    const [command, ...rest] = this.command(program, args)
+    return runProgram(command, rest, { ...options, env: environment(options.env) })
+  }
+
+  /** The same for its output. @throws NodeError with what it said */
+  async output(program: string, args: readonly string[], options: RunProgramOptions = {}): Promise<string> {
+    const { code, stdout, stderr } = await this.run(program, args, options)
+    if (code === 0) return stdout
+    throw new NodeError('COMMAND_FAILED', `${program} ${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`)
+  }
+
+  /** Ends every process inside and waits for that; mounts and network go with the last. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#keeper.exitCode !== null || this.#keeper.signalCode !== null) return
+    const closed = once(this.#keeper, 'exit')
+    this.#keeper.stdin?.end()
+    await closed
+  }
+}
+
+/** Programs of the system are in `sbin` too, which is not on everybody's path. */
+export function environment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return { ...env, PATH: `${env.PATH ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin` }
+}
+
+/** The one child of a process that has one. */
+export async function onlyChildOf(pid: number): Promise<number> {
+  return Number((await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ')[0])
+}
