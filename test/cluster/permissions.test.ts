@@ -155,6 +155,17 @@ test('a resource of any kind that is edited while its create is stored, and a co
   })
 })
 
+test('an output that gets another name leaves no ConfigMap behind', async () => {
+  await using world = await World.open()
+  const find = (name: string) => world.kube.get(core('configmaps', 'ConfigMap'), { namespace: world.namespace, name })
+  await world.apply('SSHCertificateAuthority', 'signer', { configMapName: 'former' })
+  await world.ready('SSHCertificateAuthority', 'signer')
+  expect(await find('former')).toBeDefined()
+  await world.apply('SSHCertificateAuthority', 'signer', { configMapName: 'latter' })
+  await until('the former ConfigMap is gone', async () => (await find('former')) === undefined)
+  expect(await find('latter')).toBeDefined()
+})
+
 test('a command that is to go after its end goes', async () => {
   await using world = await World.open()
   const spec = { action: 'Stop', target: { id: 'tn_none' }, ttlAfterFinished: '1s' }
