@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import { KubeProxy, type PassingRequest } from '../../builders/kube-proxy.ts'
+import { type Interception, KubeProxy, type PassingRequest } from '../../builders/kube-proxy.ts'
 import type { OperatorProcess } from '../support/operator-process.ts'
 import { until } from '../support/wait.ts'
 import { World } from '../support/world.ts'
@@ -10,7 +10,7 @@ import { report, seconds } from './report.ts'
 const TIMES = ['--lease-duration', '30m', '--renew-deadline', '20m', '--retry-period', '2s', '--request-timeout', '4s']
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 /** More than are sent to an account at a time. */
-const CREATES = 20
+const MANY = 20
 const timeout = 300_000
 
 interface HandOver {
@@ -66,44 +66,58 @@ test('an idle leader that is told to stop gives the Lease back before it ends, a
   expect(await world.remote('backends/tunnel_group')).toHaveLength(1)
 })
 
-const isWork = ({ method, path }: PassingRequest): boolean => method !== 'GET' && !path.includes('/leases')
+const isEvent = ({ method, path }: PassingRequest): boolean => method === 'POST' && path.endsWith('/events')
 
-test.each([
-  { title: 'creates', match: { method: 'POST', every: true }, kube: false },
-  { title: 'all requests to the API', match: { every: true }, kube: false },
-  { title: 'all requests to the API and writes to Kubernetes', match: { every: true }, kube: true },
-])(
-  'a leader whose $title never get an answer ends when told to, and gives the Lease back first',
+function namesOf(what: string): readonly string[] {
+  return Array.from({ length: MANY }, (_, index) => `${what}-${index}`)
+}
+
+/** Creates what there is to tell of, while no Event gets an answer: they are told one at a time. */
+async function holdEvents(world: World, proxy: KubeProxy): Promise<Interception> {
+  const held = proxy.intercept((request) => (isEvent(request) ? { type: 'hold', when: 'before' } : undefined))
+  for (const name of namesOf('told')) await world.apply('Backend', name, tunnels)
+  await Promise.all(namesOf('told').map((name) => world.ready('Backend', name, 60_000)))
+  await held.hits(1)
+  return held
+}
+
+const unanswered = [
+  { title: 'creates', match: { method: 'POST', every: true }, withEvents: false },
+  { title: 'requests to the API', match: { every: true }, withEvents: false },
+  { title: 'requests to the API and Events', match: { every: true }, withEvents: true },
+]
+
+test.each(unanswered)(
+  'a leader whose $title never get an answer gives the Lease back when told to stop, and ends',
   {
     timeout,
   },
-  async ({ title, match, kube }) => {
+  async ({ title, match, withEvents }) => {
     await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
     await using world = await World.open({ leaderElect: true, flags: TIMES, operator: false })
     const leader = await world.startOperator(['--kubeconfig', proxy.kubeconfigPath])
     const next = await standby(world)
     await world.reason('Account', 'default', 'Ready', 'Available')
+    const events = withEvents ? await holdEvents(world, proxy) : undefined
     const { id } = world.emulator.admin.addFault({ match, act: { type: 'hang', when: 'before' } })
     const open = () => world.journal().filter(({ fault, answeredSeq }) => fault === id && answeredSeq === null)
-    const names = Array.from({ length: CREATES }, (_, index) => `held-${index}`)
-    for (const name of names) await world.apply('Backend', name, tunnels)
+    for (const name of namesOf('held')) await world.apply('Backend', name, tunnels)
     await until('requests hang', () => open().length >= 4, { timeoutMs: 60_000 })
-    const held = kube
-      ? proxy.intercept((request) => (isWork(request) ? { type: 'hold', when: 'before' } : undefined))
-      : undefined
-    const mark = world.mark()
+    const [mark, told] = [world.mark(), events?.requests.length ?? 0]
     const figures = await handOver(world, leader, next)
     expect(figures.code).toBe(0)
+    // Each of them waits for its time-out: one after the other they would take more than a minute.
+    expect((events?.requests.length ?? 0) - told).toBeLessThanOrEqual(3)
     report(`handed over by a leader whose ${title} never get an answer, from SIGTERM on`, {
-      'requests held before': open().filter(({ seq }) => seq <= mark).length,
-      'Kubernetes writes held': held?.requests.length ?? 0,
+      'requests to the API held': open().filter(({ seq }) => seq <= mark).length,
+      'Events that were still to be told': withEvents ? MANY - told : 0,
       'Lease given back': seconds([figures.released]),
       'process ended': seconds([figures.ended]),
     })
     // What it could not finish the other one does, each once.
     world.emulator.admin.deleteFault(id)
-    const crs = await Promise.all(names.map((name) => world.ready('Backend', name, 90_000)))
-    const objects = await world.remote('backends/tunnel_group')
+    for (const name of namesOf('held')) await world.ready('Backend', name, 90_000)
+    const [objects, crs] = [await world.remote('backends/tunnel_group'), await world.list('Backend')]
     expect(objects.map(({ id: own }) => own).toSorted()).toEqual(crs.map(({ status }) => status?.id).toSorted())
   },
 )
