@@ -41,7 +41,9 @@ it('packs what it needs, and nothing else', async () => {
         .map((path) => path.replace(/^culvert\//, ''))
       const crds = (await readdir(join(ROOT, 'crds'))).map((file) => `files/crds/${file}`)
       expect(files).toEqual(expect.arrayContaining(['Chart.yaml', 'README.md', 'values.yaml', 'values.schema.json']))
-      expect(files).toEqual(expect.arrayContaining(['templates/NOTES.txt', ...crds]))
+      expect(files).toEqual(
+        expect.arrayContaining(['templates/NOTES.txt', 'files/alerts.yaml', 'dashboards/culvert.json', ...crds]),
+      )
       expect(files.filter((path) => !KNOWN.test(path))).toEqual([])
       const rendered = await helm(
         major,
@@ -56,7 +58,7 @@ it('packs what it needs, and nothing else', async () => {
 })
 
 const KNOWN =
-  /^(Chart\.yaml|README\.md|\.helmignore|values\.yaml|values\.schema\.json|files\/(crds|rbac)\/[\w.-]+\.yaml|templates\/([\w-]+\/)?[\w-]+\.(yaml|tpl|txt)|dashboards\/[\w-]+\.json)$/
+  /^(Chart\.yaml|README\.md|\.helmignore|values\.yaml|values\.schema\.json|files\/((crds|rbac)\/[\w.-]+|alerts)\.yaml|templates\/([\w-]+\/)?[\w-]+\.(yaml|tpl|txt)|dashboards\/[\w-]+\.json)$/
 
 it('has the version of the program', async () => {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string }

@@ -43,6 +43,16 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
     { serviceMonitor: { enabled: true }, service: { enabled: false } },
     ['service.enabled=true'],
   ],
+  [
+    'a change of an alert there is none of',
+    { prometheusRule: { alerts: { CulvertLate: { for: '1h' } } } },
+    ['/prometheusRule/alerts', "'CulvertLate'"],
+  ],
+  [
+    'a threshold for an alert that has none',
+    { prometheusRule: { enabled: true, alerts: { CulvertDown: { threshold: 2 } } } },
+    ['prometheusRule.alerts.CulvertDown.threshold: '],
+  ],
   ['an account without an address', { clusterAccount: { enabled: true } }, ['clusterAccount.baseURL: ']],
   [
     'an account without a key',

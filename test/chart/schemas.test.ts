@@ -6,6 +6,7 @@ import { HELMS, merged, render, renderText, type Values, valuesAt } from './supp
 import { SCHEMA_TEMPLATE } from './support/object-schemas.ts'
 import { aroundCases } from './support/value-cases/around.ts'
 import type { ValueCase } from './support/value-cases/case.ts'
+import { monitoringCases } from './support/value-cases/monitoring.ts'
 import { operatorCases } from './support/value-cases/operator.ts'
 
 /** Cases that exclude each other, or that switch off what others show. */
@@ -15,7 +16,7 @@ const APART: ReadonlySet<string> = new Set(
   ),
 )
 
-const everything = [...operatorCases, ...aroundCases]
+const everything = [...operatorCases, ...aroundCases, ...monitoringCases]
   .filter(({ path, only }) => !APART.has(path) && only === undefined)
   .reduce<Values>(withCase, {})
 const account = aroundCases
@@ -49,6 +50,7 @@ it('leaves out nothing of what there is to judge', async () => {
     'NetworkPolicy',
     'PodDisruptionBudget',
     'PodMonitor',
+    'PrometheusRule',
     'Secret',
     'ServiceMonitor',
   ]) {

@@ -6,12 +6,13 @@ import { find, HELMS, MODES, merged, type Rendered, render, type Values, valuesA
 import { CHART } from './support/paths.ts'
 import { aroundCases } from './support/value-cases/around.ts'
 import type { Sight, ValueCase } from './support/value-cases/case.ts'
+import { monitoringCases } from './support/value-cases/monitoring.ts'
 import { operatorCases } from './support/value-cases/operator.ts'
 
 /** Values whose effect another test looks at: that of the CRDs. */
 const ELSEWHERE = ['crds.install', 'crds.keep']
 
-const cases = [...operatorCases, ...aroundCases]
+const cases = [...operatorCases, ...aroundCases, ...monitoringCases]
 const modes = Object.keys(MODES) as (keyof typeof MODES)[]
 
 describe.each(modes)('with one operator for the %s mode', (mode) => {

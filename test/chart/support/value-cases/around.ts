@@ -238,7 +238,7 @@ function monitorCases(path: string, kind: string, endpoints: string): readonly V
   const sees = (like: object): readonly Sight[] => [object(kind, 'culvert', { spec: { [endpoints]: [like] } })]
   const relabelings = [{ action: 'drop', sourceLabels: ['pod'], regex: 'x' }]
   return [
-    { path: `${path}.enabled`, to: true, sees: sees({ port: 'http', path: '/metrics' }) },
+    { path: `${path}.enabled`, to: true, sees: sees({ port: 'http', path: '/metrics', honorLabels: true }) },
     { path: `${path}.interval`, to: '30s', beside, sees: sees({ interval: '30s' }) },
     { path: `${path}.scrapeTimeout`, to: '5s', beside, sees: sees({ scrapeTimeout: '5s' }) },
     {

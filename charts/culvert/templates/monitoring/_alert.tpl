@@ -1,0 +1,21 @@
+{{/*
+An alert of files/alerts.yaml as the values want it. Takes (dict "rule" rule "values" .Values.prometheusRule "change" map), the last one with what is
+set for this alert alone. The file keeps to what is relied on here: braces after every metric, and the threshold at the end.
+*/}}
+{{- define "culvert.alert" -}}
+{{- $rule := .rule -}}
+{{- $values := .values -}}
+{{- $change := .change -}}
+{{- $expression := $rule.expr -}}
+{{- if hasKey $change "threshold" -}}
+{{- if not (regexMatch "[<>] [0-9.]+$" $expression) }}{{ fail (printf "prometheusRule.alerts.%s.threshold: this alert has none" $rule.alert) }}{{ end -}}
+{{- $expression = regexReplaceAll "[0-9.]+$" $expression (toString $change.threshold) -}}
+{{- end -}}
+{{- with $values.selector -}}
+{{- $expression = replace "{" (printf "{%s," .) $expression -}}
+{{- end -}}
+{{- $annotations := merge (dict "runbook_url" (printf "%s#%s" $values.runbookURL (lower $rule.alert))) $rule.annotations $values.ruleAnnotations -}}
+{{- $labels := merge dict (pick $change "severity") $values.ruleLabels $rule.labels -}}
+{{- $changed := dict "expr" $expression "labels" $labels "annotations" $annotations -}}
+{{- toYaml (merge $changed (pick $change "for") $rule) -}}
+{{- end -}}

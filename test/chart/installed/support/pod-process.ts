@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { END_WITH_PARENT } from '../../../cluster/support/operator-process.ts'
+import { until } from '../../../cluster/support/wait.ts'
+import type { ResolvedContainer } from './pod-template.ts'
+
+/** What the entry point of the image is. */
+const MAIN = fileURLToPath(new URL('../../../../src/main.ts', import.meta.url))
+const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
+/** Folders of the machine that are the Pod's own; nothing of the machine's is seen in them. */
+const OWN_FOLDERS = ['/etc', '/var/run']
+
+/** In a mount namespace of its own, so that nobody else sees what is mounted, and it goes with the process. */
+const RUN = `set -e
+for each in ${OWN_FOLDERS.join(' ')}; do mount --bind "$1$each" "$(readlink -f $each)"; done
+shift
+exec "$@"`
+
+/** The credentials of a ServiceAccount, as a kubelet mounts them. */
+export interface MountedAccount {
+  readonly token: string
+  readonly namespace: string
+  readonly ca: string
+  /** Where the API server is. */
+  readonly server: URL
+}
+
+export interface PodOptions {
+  readonly name: string
+  readonly container: ResolvedContainer
+  /** Address of the loopback that is the Pod's. */
+  readonly ip: string
+  /** Undefined where the template says that no token is to be mounted. */
+  readonly account: MountedAccount | undefined
+  /** Addresses of Services by their names, in place of the cluster's DNS. */
+  readonly hosts: ReadonlyMap<string, string>
+}
+
+/**
+ * What a Pod says, as a process of this machine: with arguments, environment and volumes that a kubelet would give, the token of
+ * its ServiceAccount where Pods have it, and nothing of the environment or the kubeconfig of whoever runs the tests. Of `--listen`
+ * the address is replaced by the Pod's, and the operator's port by a free one. Neither user, read-only root nor limits hold here.
+ *
+ * Needs Linux, and root or user namespaces.
+ */
+export class PodProcess implements AsyncDisposable {
+  readonly #child: ChildProcess
+  readonly #folder: string
+  readonly #exit: Promise<unknown>
+  readonly #lines: string[] = []
+
+  private constructor(child: ChildProcess, folder: string) {
+    this.#child = child
+    this.#folder = folder
+    this.#exit = once(child, 'close')
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream !== null) createInterface({ input: stream }).on('line', (line) => this.#lines.push(line))
+    }
+  }
+
+  /** Starts it; does not wait for anything that it does. */
+  static async start(options: PodOptions): Promise<PodProcess> {
+    const { name, container, account, hosts, ip } = options
+    const folder = await mkdtemp(join(tmpdir(), 'culvert-pod-'))
+    const known = ['127.0.0.1 localhost', ...[...hosts].map(([host, address]) => `${address} ${host}`)]
+    const files = new Map([
+      ...container.files,
+      ['/etc/hosts', `${known.join('\n')}\n`],
+      ['/etc/nsswitch.conf', 'hosts: files\n'],
+    ])
+    for (const [file, text] of Object.entries(account === undefined ? {} : filesOf(account))) files.set(file, text)
+    for (const each of OWN_FOLDERS) await mkdir(join(folder, each), { recursive: true })
+    for (const [path, text] of files) {
+      if (!OWN_FOLDERS.some((each) => path.startsWith(`${each}/`))) throw new Error(`nothing can be mounted at ${path}`)
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), text)
+    }
+    const rights = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']
+    const own = ['--mount', '--propagation', 'private', '--', 'sh', '-c', RUN, name, folder]
+    const node = [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(END_WITH_PARENT)}`, MAIN]
+    const args = container.args.map((arg) => listeningAt(arg, ip))
+    const child = spawn('unshare', [...rights, ...own, ...node, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: { ...environment(name, account), ...container.env },
+    })
+    return new PodProcess(child, folder)
+  }
+
+  /** Everything it printed. */
+  get output(): string {
+    return this.#lines.join('\n')
+  }
+
+  /** Waits until it has printed a line that matches; returns the match. @throws Error with its output when it has ended. */
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    const look = (): RegExpExecArray | undefined => {
+      const found = this.#lines.map((line) => pattern.exec(line)).find((match) => match !== null)
+      if (found === undefined && this.#child.exitCode !== null) throw new Error(`it has ended:\n${this.output}`)
+      return found ?? undefined
+    }
+    return until(`the process prints ${pattern}`, look, { timeoutMs: 60_000, describe: () => this.#lines.slice(-40) })
+  }
+
+  /** Resolves to the exit code when it ends by itself. */
+  async exited(): Promise<number | null> {
+    await this.#exit
+    return this.#child.exitCode
+  }
+
+  /** As a kubelet ends it; resolves to the exit code. */
+  async stop(): Promise<number | null> {
+    await this.#end('SIGTERM')
+    return this.#child.exitCode
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end('SIGKILL')
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill(signal)
+    await this.#exit
+  }
+}
+
+function filesOf({ token, namespace, ca }: MountedAccount): Readonly<Record<string, string>> {
+  return { [`${ACCOUNT}/token`]: token, [`${ACCOUNT}/namespace`]: namespace, [`${ACCOUNT}/ca.crt`]: ca }
+}
+
+/** What a container runtime and the image give. */
+function environment(name: string, account: MountedAccount | undefined): Record<string, string> {
+  const server = account?.server
+  return {
+    PATH: process.env.PATH ?? '',
+    HOME: '/',
+    HOSTNAME: name,
+    NODE_ENV: 'production',
+    ...(server === undefined ? {} : { KUBERNETES_SERVICE_HOST: server.hostname, KUBERNETES_SERVICE_PORT: server.port }),
+  }
+}
+
+/** A Pod has all its ports to itself; here the operator takes a free one, and the emulator the one that its Service names. */
+function listeningAt(arg: string, ip: string): string {
+  const [, port] = /^--listen=0\.0\.0\.0:(\d+)$/.exec(arg) ?? []
+  if (port === undefined) return arg
+  return `--listen=${ip}:${port === OPERATOR_PORT ? 0 : port}`
+}
+
+/** `operator.port` as it comes. */
+const OPERATOR_PORT = '8080'
