@@ -6,7 +6,7 @@ import { rootSchema } from '../../src/schema/crd.ts'
 import { compileNode } from '../../src/schema/validator.ts'
 import { type ControlPlane, startControlPlane } from '../controlplane/control-plane.ts'
 import { isAtRest } from '../releases/recording.ts'
-import { type RecordedObject, Release, recordedReleases } from '../releases/release.ts'
+import { type RecordedObject, type RecordedScene, Release, recordedReleases } from '../releases/release.ts'
 import { Takeover } from '../releases/takeover.ts'
 import { managed } from './support/cases.ts'
 import { hasToken, openedBy, tokenOf } from './support/tokens.ts'
@@ -81,11 +81,26 @@ async function held({ world }: Takeover): Promise<ReadonlyMap<string, Record<str
   return new Map(objects.map((object) => [String(object.id), object]))
 }
 
-for (const release of releases) {
+/** Scenes that may stand side by side: those of one namespace each, in a cluster with the same CRDs of other projects. */
+function groupsOf(scenes: readonly RecordedScene[]): readonly (readonly RecordedScene[])[] {
+  return [
+    ...Map.groupBy(scenes, ({ name, watch, crds }) => (watch === 'cluster' ? name : `with ${crds.join()}`)).values(),
+  ]
+}
+
+for (const [release, scenes] of releases.flatMap((each) => {
+  return groupsOf(each.index.scenes).map((group) => [each, group] as const)
+})) {
   describe(`what version ${release.index.version} left is taken over`, { timeout: 400_000 }, () => {
-    for (const scene of release.index.scenes) {
-      test(`${scene.name}: ${scene.about}`, async () => {
-        await using takeover = await Takeover.prepare(cluster, release, scene)
+    let prepared: readonly Takeover[] = []
+    beforeAll(async () => {
+      prepared = await Takeover.prepare(cluster, release, scenes)
+    })
+    afterAll(() => Promise.all(prepared.map((takeover) => takeover[Symbol.asyncDispose]())))
+
+    for (const [index, scene] of scenes.entries()) {
+      test.concurrent(`${scene.name}: ${scene.about}`, async () => {
+        const takeover = prepared[index] as Takeover
         const { world } = takeover
         for (const recorded of scene.objects) {
           const { spec, status, metadata } = takeover.recorded(recorded)

@@ -43,13 +43,26 @@ export class Takeover implements AsyncDisposable {
     this.surroundings = surroundings
   }
 
-  /** Resolves when the CRDs have been upgraded; the operator is not started yet. */
-  static async prepare(cluster: ControlPlane, release: Release, scene: RecordedScene): Promise<Takeover> {
+  /** Scenes that may stand side by side, in an order of their own. Resolves when the CRDs have been upgraded; no operator is started yet. */
+  static async prepare(
+    cluster: ControlPlane,
+    release: Release,
+    scenes: readonly RecordedScene[],
+  ): Promise<readonly Takeover[]> {
     const etcd = new Etcd(cluster)
     await etcd.wipe()
     await installCRDs(cluster, join(release.folder, CRDS))
-    for (const file of scene.crds) await installCRDs(cluster, join(FIXTURES, file))
-    const offset = Date.parse(scene.recordedAt) - Date.now()
+    for (const file of new Set(scenes.flatMap(({ crds }) => crds))) await installCRDs(cluster, join(FIXTURES, file))
+    const prepared = await Promise.all(scenes.map((scene) => Takeover.#restore(cluster, etcd, release, scene)))
+    await installCRDs(cluster, CURRENT_CRDS)
+    return prepared
+  }
+
+  static async #restore(cluster: ControlPlane, etcd: Etcd, release: Release, scene: RecordedScene): Promise<Takeover> {
+    const recordedAt = Date.parse(scene.recordedAt)
+    let offset: number | undefined
+    // Time stands still until an operator is started, and then goes on from there.
+    const now = (): number => (offset === undefined ? recordedAt : systemClock.now() + offset)
     const world = await World.open({
       namespace: scene.namespace,
       setUp: false,
@@ -57,9 +70,9 @@ export class Takeover implements AsyncDisposable {
       kubeconfig: cluster.kubeconfigPath,
       watch: scene.watch,
       leaderElect: scene.leaderElect,
-      clockOffsetMs: offset,
+      clockOffsetMs: () => (offset ??= recordedAt - systemClock.now()),
       flags: ['--installation', scene.installation, ...allowing(scene.allowHosts)],
-      emulator: { apiKey: scene.apiKey, clock: { ...systemClock, now: () => systemClock.now() + offset } },
+      emulator: { apiKey: scene.apiKey, clock: { ...systemClock, now } },
     })
     const origin = world.emulator.url
     world.emulator.admin.restore(await release.apiStateOf(scene, origin))
@@ -69,7 +82,6 @@ export class Takeover implements AsyncDisposable {
     ]
     // Owners first: what has none is collected as garbage.
     for (const object of [...objects, ...surroundings]) await etcd.put(pluralOf(object), object)
-    await installCRDs(cluster, CURRENT_CRDS)
     return new Takeover(scene, world, objects, surroundings)
   }
 
@@ -93,7 +105,10 @@ export class Takeover implements AsyncDisposable {
 
   /** All custom resources of a kind as they are now. */
   async list(kind: string): Promise<readonly Resource[]> {
-    return (await this.world.kube.list<Resource>(typeOf(kind), {})).items
+    const type = typeOf(kind)
+    const { watch, namespace } = this.scene
+    if (watch === 'namespace' && !type.namespaced) return []
+    return (await this.world.kube.list<Resource>(type, watch === 'namespace' ? { namespace } : {})).items
   }
 
   /** A Secret as it is now. */

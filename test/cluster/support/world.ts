@@ -55,7 +55,7 @@ export interface WorldOptions {
   /** Whether the Account and its key are made. Default true; false for a world whose objects come from elsewhere. */
   readonly setUp?: boolean
   /** By how many milliseconds the operator's wall clock is ahead of the machine's. Default 0. */
-  readonly clockOffsetMs?: number
+  readonly clockOffsetMs?: () => number
   /** What the operator watches: the world's namespace (default), or all, as ClusterAccounts need: then in a cluster of its own. */
   readonly watch?: 'namespace' | 'cluster'
   /**
@@ -141,7 +141,7 @@ export class World implements AsyncDisposable {
       namespace: this.operatorNamespace,
       leaderElect: this.#options.leaderElect ?? false,
       until,
-      ...(this.#options.clockOffsetMs === undefined ? {} : { clockOffsetMs: this.#options.clockOffsetMs }),
+      ...(this.#options.clockOffsetMs === undefined ? {} : { clockOffsetMs: this.#options.clockOffsetMs() }),
       flags: [
         '--allow-api-host',
         new URL(this.emulator.url).host,
