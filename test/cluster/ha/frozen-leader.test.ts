@@ -1,10 +1,11 @@
 import { expect, inject, test } from 'vitest'
 import { KubeProxy, type PassingRequest } from '../../builders/kube-proxy.ts'
-import { type Manifest, SEED } from '../../builders/specs.ts'
+import type { Manifest } from '../../builders/specs.ts'
 import { applyAll, applyNeeds, casesTitled, managed, subjectsOf } from '../support/cases.ts'
 import type { OperatorProcess } from '../support/operator-process.ts'
 import { until } from '../support/wait.ts'
 import { World } from '../support/world.ts'
+import { expectOneEach } from './one-each.ts'
 import { report } from './report.ts'
 
 /** A Lease that expires soon, with room for a round's requests to come together before the first of them times out. */
@@ -149,21 +150,4 @@ function pathOf({ kind, spec }: Manifest): string {
   const descriptor = managed.find(({ definition }) => definition.kind === kind)
   if (descriptor === undefined) throw new Error(`there is no kind ${kind}`)
   return `/${descriptor.collectionOf(spec).path}`
-}
-
-/** Every resource Ready, and no object but those that the resources hold; a further look writes nothing. */
-async function expectOneEach(world: World): Promise<void> {
-  const mark = world.mark()
-  await world.pass()
-  expect(world.writes(mark)).toEqual([])
-  const seeded = Object.values(SEED.objects ?? {}).flatMap((objects) => objects.map(({ id }) => id))
-  const others: ReadonlySet<unknown> = new Set([...seeded, world.journal()[0]?.keyId])
-  for (const { definition, collections } of managed) {
-    // A rule may also be a policy's own.
-    if (managed.some((other) => other.children && collections.includes(other.children.collection))) continue
-    const crs = await world.list(definition.kind)
-    const objects = (await Promise.all(collections.map(({ path }) => world.remote(path)))).flat()
-    const found = objects.map(({ id }) => id).filter((id) => !others.has(id))
-    expect(found.toSorted(), definition.kind).toEqual(crs.map(({ status }) => status?.id).toSorted())
-  }
 }
