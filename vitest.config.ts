@@ -1,9 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
 /**
- * Five suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
+ * Six suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
  * `cluster` runs the operator against a real kube-apiserver (started once for the suite, or given by CULVERT_TEST_KUBECONFIG);
- * `chart` renders the Helm chart with real Helms, which Go builds once; `image` builds the Dockerfile and runs the image, as root on a Debian.
+ * `chart` renders the Helm chart with real Helms, which Go builds once; `image` builds the Dockerfile and runs the image, as root on a Debian;
+ * `node` installs the chart with the image on a real Kubernetes node, as root on a Debian too.
  */
 export default defineConfig({
   test: {
@@ -44,6 +45,16 @@ export default defineConfig({
           globalSetup: ['test/image/global-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 120_000,
+          maxWorkers: 1,
+        },
+      },
+      {
+        test: {
+          name: 'node',
+          include: ['test/node/**/*.test.ts'],
+          testTimeout: 300_000,
+          // Programs, image and base are built here where this machine has not done so yet.
+          hookTimeout: 1_800_000,
           maxWorkers: 1,
         },
       },

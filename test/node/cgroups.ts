@@ -1,13 +1,10 @@
-import { glob, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { systemErrorCode } from '../controlplane/errors.ts'
+import { glob, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 const ROOT = '/sys/fs/cgroup'
-/** Its last processes may be gone before the kernel lets go of a cgroup. */
-const REMOVAL_MS = 10_000
 
-/** The cgroups that a node's Pods live in, below one name in every hierarchy of the machine. */
-export class NodeCgroups implements AsyncDisposable {
+/** The cgroups that a node's Pods live in, below one name in every hierarchy of the machine. `Cleanup` removes them. */
+export class NodeCgroups {
   /** As a kubelet's `cgroupRoot` has it. */
   readonly name: string
 
@@ -24,21 +21,18 @@ export class NodeCgroups implements AsyncDisposable {
     return new NodeCgroups(`/${id}`)
   }
 
-  /** The most memory in bytes that a container has taken so far, by the kernel's account. */
-  async peakMemory(containerId: string): Promise<number> {
-    for (const file of ['memory.max_usage_in_bytes', 'memory.peak']) {
-      for (const hierarchy of await hierarchies()) {
+  /** The most memory in bytes that a container was charged for so far, and the most that its process had resident. */
+  async memoryOf(containerId: string): Promise<{ readonly peak: number; readonly resident: number }> {
+    for (const hierarchy of await hierarchies()) {
+      for (const file of ['memory.max_usage_in_bytes', 'memory.peak']) {
         for await (const path of glob(join(hierarchy, this.name, '**', containerId, file))) {
-          return Number(await readFile(path, 'utf8'))
+          const [pid] = (await readFile(join(dirname(path), 'cgroup.procs'), 'utf8')).split('\n')
+          const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
+          return { peak: Number(await readFile(path, 'utf8')), resident: Number(kibibytes) * 1024 }
         }
       }
     }
     throw new Error(`there is no account of the memory of container ${containerId}`)
-  }
-
-  /** Removes them; nothing runs in them any more. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const hierarchy of await hierarchies()) await removeTree(join(hierarchy, this.name))
   }
 }
 
@@ -65,22 +59,5 @@ async function inheritCpus(hierarchy: string, folder: string): Promise<void> {
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
     const above = await readFile(join(hierarchy, file), 'utf8').catch(() => undefined)
     if (above !== undefined) await writeFile(join(folder, file), above)
-  }
-}
-
-async function removeTree(folder: string): Promise<void> {
-  const below = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  for (const entry of below) if (entry.isDirectory()) await removeTree(join(folder, entry.name))
-  const deadline = performance.now() + REMOVAL_MS
-  for (;;) {
-    try {
-      await rmdir(folder)
-      return
-    } catch (error) {
-      const code = systemErrorCode(error)
-      if (code === 'ENOENT') return
-      if (code !== 'EBUSY' || performance.now() > deadline) throw error
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
   }
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { ControlPlanePrograms } from '../controlplane/build.ts'
 import { apiserverArguments, controllerManagerArguments, etcdArguments } from '../controlplane/component-arguments.ts'
-import { type ControlPlaneFolder, createFolder, removeFolder, writeKubeconfigs } from '../controlplane/folder.ts'
+import { type ControlPlaneFolder, writeKubeconfigs } from '../controlplane/folder.ts'
 import { readWhenThere } from '../controlplane/readiness.ts'
 import type { NodeFolder } from './folder.ts'
 import { ComponentTokens, SERVER } from './kubeconfigs.ts'
@@ -30,10 +30,10 @@ export interface NodeControlPlane {
 export async function startNodeControlPlane(
   namespace: NodeNamespace,
   node: NodeFolder,
+  folder: ControlPlaneFolder,
   programs: ControlPlanePrograms,
   opened: AsyncDisposableStack,
 ): Promise<NodeControlPlane> {
-  const folder = opened.adopt(await createFolder('Metadata'), removeFolder)
   const tokens = await ComponentTokens.write(folder.tokenFile)
   const start = async (name: string, args: readonly string[]): Promise<NodeProcess> =>
     opened.use(

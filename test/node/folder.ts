@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
-/** Where everything of one node is that outlives a process of it. */
-export interface NodeFolder extends AsyncDisposable {
+/** Where everything of one node is that outlives a process of it. `Cleanup` removes it. */
+export interface NodeFolder {
   readonly path: string
   /** Of the node alone: part of names that the whole machine sees. */
   readonly id: string
@@ -20,7 +20,6 @@ export async function createNodeFolder(): Promise<NodeFolder> {
     id: basename(path),
     logFolder: join(path, 'log'),
     configFolder: join(path, 'config'),
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }),
   }
   await mkdir(folder.logFolder)
   await mkdir(folder.configFolder, { mode: 0o700 })

@@ -21,9 +21,10 @@ export const MACHINE_SETTINGS = [
  */
 const SCRIPT = `
   set -eu
+  id=$1; shift
   mount --make-rprivate /
   mount --make-rshared /
-  for folder in /run /var/lib /var/log; do mount -t tmpfs -o mode=755 culvert-node "$folder"; done
+  for folder in /run /var/lib /var/log; do mount -t tmpfs -o mode=755 "$id" "$folder"; done
   mkdir /run/settings
   for setting in "$@"; do
     copy="/run/settings/$(echo "$setting" | tr / .)"
@@ -45,10 +46,10 @@ export class NodeNamespace implements AsyncDisposable {
     this.pid = pid
   }
 
-  /** Opens one. It ends with all that runs in it when this process ends, however that happens: its input is then at an end. */
-  static async open(): Promise<NodeNamespace> {
+  /** Opens one; `id` is what its mounts are called. It ends with all that runs in it when this process ends, however that happens: its input is then at an end. */
+  static async open(id: string): Promise<NodeNamespace> {
     const flags = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
-    const keeper = spawn('unshare', [...flags, '--', 'sh', '-c', SCRIPT, 'keeper', ...MACHINE_SETTINGS], {
+    const keeper = spawn('unshare', [...flags, '--', 'sh', '-c', SCRIPT, 'keeper', id, ...MACHINE_SETTINGS], {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
       env: environment(),

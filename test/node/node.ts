@@ -1,9 +1,11 @@
 import { requirePrograms } from '../builders/system-programs.ts'
 import { buildControlPlane } from '../controlplane/build.ts'
 import { formatDuration, type OnProgress } from '../controlplane/build-progress.ts'
+import { createFolder } from '../controlplane/folder.ts'
 import type { ProgramResult } from '../controlplane/run-program.ts'
 import type { BuiltImage } from '../image/build-image.ts'
 import { NodeCgroups } from './cgroups.ts'
+import { Cleanup } from './cleanup.ts'
 import { ContainerRuntime } from './container-runtime.ts'
 import { type NodeControlPlane, startNodeControlPlane } from './control-plane.ts'
 import { NodeError } from './errors.ts'
@@ -70,11 +72,14 @@ export class KubernetesNode implements AsyncDisposable {
     const control = await buildControlPlane({ onProgress })
     const started = performance.now()
     await using opened = new AsyncDisposableStack()
-    const folder = opened.use(await createNodeFolder())
-    const cgroups = opened.use(await NodeCgroups.create(folder.id))
-    const namespace = opened.use(await NodeNamespace.open())
+    const folder = await createNodeFolder()
+    const planeFolder = await createFolder('Metadata')
+    const cleanup = opened.use(await Cleanup.prepare(folder.id, [folder.path, planeFolder.path]))
+    const cgroups = await NodeCgroups.create(folder.id)
+    const namespace = opened.use(await NodeNamespace.open(folder.id))
+    cleanup.after(namespace.pid)
     onProgress('Starting the control plane')
-    const plane = await startNodeControlPlane(namespace, folder, control, opened)
+    const plane = await startNodeControlPlane(namespace, folder, planeFolder, control, opened)
     onProgress('Starting the node')
     const runtime = await ContainerRuntime.start(namespace, folder, opened)
     await importPauseImage(runtime, folder, programs.pause)

@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { environment } from './namespace.ts'
+
+/**
+ * Reads what to wait for, and sleeps until the input ends. Cgroups go from the inside out, and not before the kernel has let go of
+ * the last process in them.
+ */
+const SCRIPT = `
+  id=$1; shift
+  keeper=
+  while read -r line; do keeper=$line; done
+  while [ -n "$keeper" ] && [ -d "/proc/$keeper" ]; do sleep 0.1; done
+  attempts=100
+  while [ "$attempts" -gt 0 ]; do
+    left=
+    for cgroup in "/sys/fs/cgroup/$id" /sys/fs/cgroup/*/"$id"; do
+      if [ -d "$cgroup" ]; then find "$cgroup" -depth -type d -exec rmdir {} + 2>/dev/null || left=$cgroup; fi
+    done
+    [ -z "$left" ] && break
+    sleep 0.1
+    attempts=$((attempts - 1))
+  done
+  rm -rf -- "$@"
+  [ -z "$left" ]`
+
+/**
+ * Removes a node's cgroups and folders when it is disposed of or, since it is a process of its own, when this one has ended in any
+ * other way.
+ */
+export class Cleanup implements AsyncDisposable {
+  readonly #shell: ChildProcess
+
+  private constructor(shell: ChildProcess) {
+    this.#shell = shell
+  }
+
+  /** `id` names the cgroups in every hierarchy. */
+  static async prepare(id: string, folders: readonly string[]): Promise<Cleanup> {
+    const shell = spawn('sh', ['-c', SCRIPT, 'cleanup', id, ...folders], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+      env: environment(),
+    })
+    await once(shell, 'spawn')
+    shell.stdin?.on('error', () => {})
+    return new Cleanup(shell)
+  }
+
+  /** A process whose end to wait for first. */
+  after(pid: number): void {
+    this.#shell.stdin?.write(`${pid}\n`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const exited = once(this.#shell, 'exit')
+    this.#shell.stdin?.end()
+    const [code] = (await exited) as [number]
+    if (code !== 0) throw new Error("the node's cgroups could not be removed")
+  }
+}

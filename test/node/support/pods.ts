@@ -1,0 +1,74 @@
+import type { KubernetesNode } from '../node.ts'
+import { NAMESPACE } from './installation.ts'
+
+/** A Pod with its one container. */
+export interface ListedPod {
+  readonly name: string
+  readonly ready: boolean
+  readonly restarts: number
+  /** Why earlier runs of its container ended, such as `OOMKilled`. */
+  readonly terminations: readonly string[]
+  /** As the container runtime has it. */
+  readonly containerId: string
+  /** As the chart's values have it, such as `512Mi`. */
+  readonly memoryLimit: string
+}
+
+interface Pod {
+  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string }
+  readonly spec: {
+    readonly containers: readonly { readonly resources: { readonly limits: { readonly memory: string } } }[]
+  }
+  readonly status: {
+    readonly containerStatuses?: readonly {
+      readonly ready: boolean
+      readonly restartCount: number
+      readonly containerID?: string
+      readonly lastState: { readonly terminated?: { readonly reason: string } }
+    }[]
+  }
+}
+
+/** The operators' Pods that are not on their way out, by name. @throws Error with what kubectl said */
+export async function operatorPods(node: KubernetesNode): Promise<readonly ListedPod[]> {
+  const selector = ['-l', 'app.kubernetes.io/component=operator']
+  const { code, stdout, stderr } = await node.kubectl(['-n', NAMESPACE, 'get', 'pods', ...selector, '-o', 'json'])
+  if (code !== 0) throw new Error(stderr)
+  const { items } = JSON.parse(stdout) as { readonly items: readonly Pod[] }
+  return items
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map(listed)
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function listed({ metadata, spec, status }: Pod): ListedPod {
+  const container = status.containerStatuses?.[0]
+  const reason = container?.lastState.terminated?.reason
+  return {
+    name: metadata.name,
+    ready: container?.ready ?? false,
+    restarts: container?.restartCount ?? 0,
+    terminations: reason === undefined ? [] : [reason],
+    containerId: container?.containerID?.replace('containerd://', '') ?? '',
+    memoryLimit: spec.containers[0]?.resources.limits.memory ?? '',
+  }
+}
+
+/** Memory of a container, in bytes. */
+export interface ContainerMemory {
+  /** The most that it was charged for, which is what its limit is about. */
+  readonly peak: number
+  /** The most that its process had resident: also pages of files that another container was charged for. */
+  readonly resident: number
+  readonly limit: number
+}
+
+/** What the kernel says of the memory of a Pod's container. */
+export async function memoryOf(
+  node: KubernetesNode,
+  { containerId, memoryLimit }: ListedPod,
+): Promise<ContainerMemory> {
+  const [, number] = /^(\d+)Mi$/.exec(memoryLimit) ?? []
+  if (number === undefined) throw new Error(`a limit in Mi was expected, and not ${memoryLimit}`)
+  return { ...(await node.cgroups.memoryOf(containerId)), limit: Number(number) * 2 ** 20 }
+}
