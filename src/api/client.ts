@@ -4,10 +4,13 @@ import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
 import { createDispatcher, type ProxyOptions } from './dispatcher.ts'
 import { ApiError } from './errors.ts'
+import { invalid } from './invalid.ts'
+import { ListRoom, type ListSize } from './list-room.ts'
+import { fitsPath } from './object-id.ts'
 import { cursorLost, nextPageURL } from './paging.ts'
 import type { RateBudget } from './rate-budget.ts'
 import { isProblem, type ListPage, pageReader, readObject } from './response.ts'
-import { type Answer, invalid, type Method, type RequestReport, Transport } from './transport.ts'
+import { type Answer, type Method, type RequestReport, Transport } from './transport.ts'
 import type {
   ApiClient,
   CallOptions,
@@ -34,6 +37,8 @@ export interface ApiClientOptions {
   readonly requestTimeoutMs?: number | undefined
   /** Default 8 MiB. */
   readonly maxResponseBytes?: number | undefined
+  /** What the account's complete lists may take in memory together, as estimated from their text. Default 64 MiB. */
+  readonly maxListBytes?: number | undefined
   /** The account's, shared by every client and worker of it. */
   readonly budget: RateBudget
   readonly clock: Clock
@@ -57,7 +62,9 @@ export interface ClosableApiClient extends ApiClient, CommandClient {
 }
 
 const MAX_CONNECT_MS = 5_000
-const MAX_PAGES = 10_000
+const MAX_PAGES = 2_000
+/** A filter may leave pages empty, and objects move while we read; this many in a row are a server that goes round. */
+const MAX_BARREN_PAGES = 100
 const LIST_ATTEMPTS = 3
 
 /**
@@ -93,18 +100,21 @@ export function createApiClient(options: ApiClientOptions): ClosableApiClient {
     onWrite: options.onWrite,
     tracer: options.tracer,
   })
-  return new HttpApiClient(transport, new URL(options.baseURL), () => dispatcher.close())
+  const room = new ListRoom(options.maxListBytes ?? 64 * 1024 * 1024)
+  return new HttpApiClient(transport, new URL(options.baseURL), room, () => dispatcher.close())
 }
 
 class HttpApiClient implements ClosableApiClient {
   readonly close: () => Promise<void>
   readonly #transport: Transport
   readonly #base: URL
+  readonly #room: ListRoom
   readonly #readers = new Map<string, ReturnType<typeof pageReader>>()
 
-  constructor(transport: Transport, base: URL, close: () => Promise<void>) {
+  constructor(transport: Transport, base: URL, room: ListRoom, close: () => Promise<void>) {
     this.#transport = transport
     this.#base = base
+    this.#room = room
     this.close = close
   }
 
@@ -123,10 +133,14 @@ class HttpApiClient implements ClosableApiClient {
 
   async list(collection: Collection, options: CallOptions = {}): Promise<CompleteList> {
     for (let attempt = 1; ; attempt++) {
-      const listing = new Listing()
+      const size = this.#room.begin(collection.path)
+      const listing = new Listing(size)
       try {
-        return await this.#listOnce(collection, options, listing)
+        const list = await this.#listOnce(collection, options, listing)
+        size.end(true)
+        return list
       } catch (error) {
+        size.end(false)
         // A list whose first page is refused was never begun; a lost cursor shows on a later one.
         if (listing.pages === 0 || attempt >= LIST_ATTEMPTS || !cursorLost(error)) throw error
       }
@@ -179,7 +193,7 @@ class HttpApiClient implements ClosableApiClient {
       seen.add(url.href)
       const answer: Answer = await this.#transport.send({ method: 'GET', url, collection: collection.path, options })
       const page: ListPage = this.#page(collection, answer)
-      listing.add(page, answer.sentAt)
+      listing.add(page, answer, label)
       url = page.nextPageURI === undefined ? undefined : nextPageURL(page.nextPageURI, url, this.#base, label)
     }
     return listing.complete()
@@ -197,8 +211,7 @@ class HttpApiClient implements ClosableApiClient {
     const prefix = this.#base.pathname.replace(/\/+$/, '')
     const path = `${prefix}/${collection.path}`
     if (id === undefined) return new URL(path, this.#base.origin)
-    // A segment of dots would climb out of the collection, and an empty id would name the collection itself.
-    if (id === '' || id === '.' || id.includes('..') || /[/\\\p{Cc}]/u.test(id) || !id.isWellFormed()) {
+    if (!fitsPath(id)) {
       throw new ApiError('Invalid', `${method} ${collection.path}: the id is empty or cannot stand in a path`, {
         definite: true,
       })
@@ -211,12 +224,24 @@ class HttpApiClient implements ClosableApiClient {
 class Listing {
   pages = 0
   #beganAt = 0
+  /** Pages in a row that held nothing new. */
+  #barren = 0
   readonly #objects = new Map<string, RemoteObject>()
+  readonly #size: ListSize
 
-  add(page: ListPage, sentAt: number): void {
-    if (this.pages === 0) this.#beganAt = sentAt
+  constructor(size: ListSize) {
+    this.#size = size
+  }
+
+  /** @throws ApiError InvalidResponse for a list that goes round, or grows beyond what an account may take. */
+  add(page: ListPage, answer: Answer, label: string): void {
+    if (this.pages === 0) this.#beganAt = answer.sentAt
     this.pages++
+    this.#size.add(answer.size, label)
+    const before = this.#objects.size
     for (const object of page.objects) this.#objects.set(object.id, object)
+    this.#barren = this.#objects.size > before ? 0 : this.#barren + 1
+    if (this.#barren > MAX_BARREN_PAGES) throw invalid(label, `${MAX_BARREN_PAGES} pages in a row held nothing new`)
   }
 
   complete(): CompleteList {

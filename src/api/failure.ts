@@ -28,7 +28,7 @@ export interface FailedAnswer {
 export function answerError(call: CallContext, answer: FailedAnswer): ApiError {
   const { status } = answer
   const error = apiErrorBody(answer.body)
-  const operationId = answer.operationId ?? error?.operationId
+  const operationId = answer.operationId ?? operationIdFor(call, error?.operationId)
   const secrets = operationId === undefined ? call.secrets : [...call.secrets, operationId]
   const said = error?.message === undefined ? '' : cut(redact(printable(error.message), secrets), MAX_MESSAGE)
   return new ApiError(codeOf(status), `${call.label}: ${said === '' ? describe(status) : said}`, {
@@ -38,6 +38,11 @@ export function answerError(call: CallContext, answer: FailedAnswer): ApiError {
     retryAfterMs: answer.retryAfterMs,
     definite: status >= 400 && status < 500 && status !== 408 && error !== undefined,
   })
+}
+
+/** An operation id as it may stand in logs and traces: a server that repeats what it was sent could put the key there. */
+export function operationIdFor(call: CallContext, sent: string | undefined): string | undefined {
+  return sent === undefined ? undefined : cut(redact(printable(sent), call.secrets), MAX_CODE)
 }
 
 /** The error for a request that got no answer, or a broken one. */
@@ -70,7 +75,7 @@ function apiErrorBody(body: unknown): ApiErrorBody | undefined {
   return {
     message: typeof msg === 'string' ? msg : undefined,
     code: typeof code === 'string' ? code : undefined,
-    operationId: typeof operationId === 'string' ? operationId.slice(0, MAX_CODE) : undefined,
+    operationId: typeof operationId === 'string' ? operationId : undefined,
   }
 }
 

@@ -1,31 +1,39 @@
 import { ApiError } from './errors.ts'
+import { invalid } from './invalid.ts'
+
+/** Servers refuse longer request lines, and each page may name another address. */
+const MAX_URL_LENGTH = 8192
 
 /**
  * The address of the next page. `next` may be absolute or relative; it must stay on the account's own origin and below
  * the path of its base URL, because the key goes with the request. A path without the base URL's own path, as an API
  * behind a gateway gives it, is taken as relative to the base URL.
  *
- * @throws ApiError HostNotAllowed for another origin or a path outside the base URL's, InvalidResponse for no URL at all.
+ * @throws ApiError HostNotAllowed for another origin or a path outside the base URL's, InvalidResponse for no URL at all or one too long.
  */
 export function nextPageURL(next: string, current: URL, base: URL, label: string): URL {
-  if (!URL.canParse(next, current.href)) {
-    throw new ApiError('InvalidResponse', `${label}: next_page_uri is not a URL`, { definite: false })
-  }
+  if (next.length > MAX_URL_LENGTH) throw invalid(label, `next_page_uri is longer than ${MAX_URL_LENGTH} characters`)
+  if (!URL.canParse(next, current.href)) throw invalid(label, 'next_page_uri is not a URL')
   const url = new URL(next, current.href)
   const isPath = next.startsWith('/') && !next.startsWith('//')
   const prefix = base.pathname.replace(/\/+$/, '')
   const below = url.pathname === prefix || url.pathname.startsWith(`${prefix}/`)
   if (isPath && !below) url.pathname = `${prefix}${url.pathname}`
-  const allowed = url.origin === base.origin && url.username === '' && url.password === '' && (below || isPath)
-  if (!allowed) {
-    throw new ApiError(
-      'HostNotAllowed',
-      `${label}: next_page_uri leads away from the base URL, to ${url.origin}; the key is not sent there`,
-      { definite: false },
-    )
+  const foreign = foreignPart(url, base, below || isPath)
+  if (foreign !== undefined) {
+    throw new ApiError('HostNotAllowed', `${label}: next_page_uri leads ${foreign}; the key is not sent there`, {
+      definite: false,
+    })
   }
   url.hash = ''
   return url
+}
+
+/** What of the address is not the account's. In words alone: the address itself is the server's to choose, whatever it puts there. */
+function foreignPart(url: URL, base: URL, below: boolean): string | undefined {
+  if (url.origin !== base.origin) return "to another scheme, host or port than the base URL's"
+  if (url.username !== '' || url.password !== '') return 'to the base URL with a user name or password'
+  return below ? undefined : 'outside the path of the base URL'
 }
 
 /** Whether a page failed because its cursor is gone, so that only starting over helps. */

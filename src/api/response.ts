@@ -1,4 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
+import { fitsPath, MAX_ID_LENGTH } from './object-id.ts'
 import type { RemoteObject } from './types.ts'
 
 /** A page of a list, read defensively: an absent, null or empty `next_page_uri` ends it. */
@@ -12,14 +13,18 @@ const ajv = new Ajv({ strict: true, allErrors: false })
 const objectSchema = {
   type: 'object',
   required: ['id'],
-  properties: { id: { type: 'string', minLength: 1 } },
+  properties: { id: { type: 'string', minLength: 1, maxLength: MAX_ID_LENGTH } },
 } as const
 
 const isObject: ValidateFunction<RemoteObject> = ajv.compile<RemoteObject>(objectSchema)
 
+/** Refused where it is read: written to a status, it would only fail later, and for ever. */
+const UNFIT = 'cannot stand in a path'
+
 /** The object when `body` is one; else what is wrong with it, in words that quote nothing of the body. */
 export function readObject(body: unknown): RemoteObject | { readonly problem: string } {
-  return isObject(body) ? body : { problem: problemOf(isObject) }
+  if (!isObject(body)) return { problem: problemOf(isObject) }
+  return fitsPath(body.id) ? body : { problem: `/id ${UNFIT}` }
 }
 
 /** Tells the two results of `readObject` and `readPage` apart. */
@@ -40,7 +45,9 @@ export function pageReader(listKey: string): (body: unknown) => ListPage | { rea
   })
   return (body) => {
     if (!validate(body)) return { problem: problemOf(validate) }
-    return { objects: body[listKey] as readonly RemoteObject[], nextPageURI: body.next_page_uri || undefined }
+    const objects = body[listKey] as readonly RemoteObject[]
+    if (!objects.every(({ id }) => fitsPath(id))) return { problem: `/${listKey}/*/id ${UNFIT}` }
+    return { objects, nextPageURI: body.next_page_uri || undefined }
   }
 }
 

@@ -4,8 +4,10 @@ import type { WriteReport } from '../telemetry/write-report.ts'
 import type { Clock } from '../util/clock.ts'
 import { sleep } from '../util/clock.ts'
 import { jitter, type Random } from '../util/random.ts'
+import { type AnswerBody, readBody, TooLarge } from './answer-body.ts'
 import { ApiError } from './errors.ts'
-import { answerError, type CallContext, networkError, saysAbsent } from './failure.ts'
+import { answerError, type CallContext, networkError, operationIdFor, saysAbsent } from './failure.ts'
+import { invalid } from './invalid.ts'
 import type { RateBudget } from './rate-budget.ts'
 import { secretsIn } from './redact.ts'
 import { parseRetryAfter } from './retry-after.ts'
@@ -66,6 +68,8 @@ export interface Answer {
   readonly body: unknown
   /** As the API names the request (`api-decisions.md § Errors`), where it does. */
   readonly operationId: string | undefined
+  /** Bytes of the body, and JSON values in it. */
+  readonly size: { readonly bytes: number; readonly values: number }
   /** When the request that was answered was sent, on the monotonic clock. */
   readonly sentAt: number
 }
@@ -163,8 +167,8 @@ export class Transport {
         headersTimeout: 0,
         bodyTimeout: 0,
       })
-      const text = await readCapped(response.body, maxResponseBytes)
-      return this.#judge(call, response, text, outgoing.mayBeAbsent ?? false)
+      const read = await readBody(response, maxResponseBytes)
+      return this.#judge(call, response, read, outgoing.mayBeAbsent ?? false)
     } catch (error) {
       if (error instanceof ApiError) throw error
       if (error instanceof TooLarge) throw invalid(call.label, `the answer is larger than ${maxResponseBytes} bytes`)
@@ -186,19 +190,16 @@ export class Transport {
   #judge(
     call: CallContext,
     response: Dispatcher.ResponseData,
-    text: string,
+    { value: body, empty, problem, ...size }: AnswerBody,
     mayBeAbsent: boolean,
   ): Omit<Answer, 'sentAt'> {
     const status = response.statusCode
-    const empty = text.trim() === ''
-    const body = empty ? undefined : parseJSON(text)
-    const operationId = header(response, 'operation-id')?.slice(0, 64)
+    const operationId = operationIdFor(call, header(response, 'operation-id'))
     if (status >= 200 && status < 300) {
-      if (!empty && body === undefined)
-        throw invalid(call.label, `the API answered ${status} with a body that is not JSON`)
-      return { status, body, operationId }
+      if (problem !== undefined) throw invalid(call.label, `the API answered ${status} with a body that is ${problem}`)
+      return { status, body, operationId, size }
     }
-    if (mayBeAbsent && saysAbsent(status, { empty, body })) return { status, body, operationId }
+    if (mayBeAbsent && saysAbsent(status, { empty, body })) return { status, body, operationId, size }
     throw answerError(call, {
       status,
       body,
@@ -247,31 +248,6 @@ function retryWait(error: unknown, method: Method, attempt: number): number | un
   }
 }
 
-class TooLarge extends Error {
-  override readonly name = 'TooLarge'
-}
-
-async function readCapped(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length
-    // Leaving the loop destroys the stream, and with it the connection.
-    if (size > maxBytes) throw new TooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-/** undefined when `text` is not JSON; no JSON text stands for undefined. */
-function parseJSON(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 function header(response: Dispatcher.ResponseData, name: string): string | undefined {
   const value = response.headers[name]
   return Array.isArray(value) ? value[0] : value
@@ -279,10 +255,6 @@ function header(response: Dispatcher.ResponseData, name: string): string | undef
 
 function label(outgoing: OutgoingRequest): string {
   return `${outgoing.method} ${outgoing.collection}`
-}
-
-export function invalid(call: string, what: string): ApiError {
-  return new ApiError('InvalidResponse', `${call}: ${what}`, { definite: false })
 }
 
 function aborted(call: string, definite: boolean, cause: unknown): ApiError {

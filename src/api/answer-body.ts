@@ -1,0 +1,118 @@
+import type { Dispatcher } from 'undici'
+
+/** Deeper than anything the contract describes, and shallow enough for every function that walks an answer by recursion. */
+const MAX_DEPTH = 100
+/** What an answer may hold is bounded apart from its bytes: `[],` is three of them, and an object of forty in memory. */
+const MAX_VALUES = 500_000
+
+/** The body of an answer, read as far as it can be. */
+export interface AnswerBody {
+  /** Nothing but white space. */
+  readonly empty: boolean
+  /** The parsed body; undefined when it is empty or not usable. */
+  readonly value: unknown
+  /** Why it is not usable, as the end of a sentence: `not JSON`. */
+  readonly problem: string | undefined
+  /** Bytes it came in. */
+  readonly bytes: number
+  /** JSON values in it, never fewer than there are. */
+  readonly values: number
+}
+
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge'
+}
+
+/**
+ * Reads a body of at most `maxBytes`. What is announced to be larger is not read at all.
+ *
+ * @throws TooLarge
+ */
+export async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Promise<AnswerBody> {
+  const announced = Number(response.headers['content-length'] ?? 0)
+  if (announced > maxBytes) {
+    // Ends the connection too. The error this makes of the stream is nobody's: ours is thrown here.
+    response.body.on('error', () => undefined).destroy()
+    throw new TooLarge()
+  }
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    size += chunk.length
+    // Leaving the loop destroys the stream, and with it the connection.
+    if (size > maxBytes) throw new TooLarge()
+    chunks.push(chunk)
+  }
+  return parseBody(Buffer.concat(chunks))
+}
+
+/** A byte order mark is ignored, as RFC 8259 § 8.1 lets a reader do; bytes that are no UTF-8 are refused, not replaced. */
+export function parseBody(bytes: Buffer): AnswerBody {
+  const size = bytes.length
+  const bad = (problem: string, values = 0): AnswerBody => ({
+    empty: false,
+    value: undefined,
+    problem,
+    bytes: size,
+    values,
+  })
+  const text = decode(bytes)
+  if (text === undefined) return bad('not UTF-8')
+  if (text.trim() === '') return { empty: true, value: undefined, problem: undefined, bytes: size, values: 0 }
+  const { depth, values } = measure(text)
+  if (depth > MAX_DEPTH) return bad(`nested deeper than ${MAX_DEPTH} levels`, values)
+  if (values > MAX_VALUES) return bad(`of more than ${MAX_VALUES} values`, values)
+  try {
+    return { empty: false, value: JSON.parse(text), problem: undefined, bytes: size, values }
+  } catch {
+    return bad('not JSON', values)
+  }
+}
+
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** Depth and number of values of a JSON text, known before memory is spent on them. Exact enough for text that is not JSON too. */
+function measure(text: string): { readonly depth: number; readonly values: number } {
+  let depth = 0
+  let deepest = 0
+  let values = 1
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfString(text, at)
+        break
+      case BRACKET:
+      case BRACE:
+        deepest = Math.max(deepest, ++depth)
+        values++
+        break
+      case BRACKET_END:
+      case BRACE_END:
+        depth--
+        break
+      case COMMA:
+        values++
+        break
+      default:
+    }
+  }
+  return { depth: deepest, values }
+}
+
+/** Where the string that begins at `start` ends; the end of the text when it does not. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes++
+    if (backslashes % 2 === 0) return end
+  }
+  return text.length
+}
+
+const [QUOTE, COMMA, BACKSLASH, BRACKET, BRACKET_END, BRACE, BRACE_END] = [0x22, 0x2c, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d]

@@ -1,0 +1,75 @@
+import { invalid } from './invalid.ts'
+
+/** What one value costs in memory beyond its text, about. */
+const BYTES_PER_VALUE = 40
+
+/** What a page of a list was made from. */
+export interface PageSize {
+  /** Bytes of its text. */
+  readonly bytes: number
+  /** JSON values in it. */
+  readonly values: number
+}
+
+/**
+ * The memory that the lists of one account may take together, since what they hold is kept: an API that tells of ever more
+ * objects must not take the memory that other accounts need. A complete list takes the place of the one before it.
+ */
+export class ListRoom {
+  readonly maxBytes: number
+  readonly #kept = new Map<string, number>()
+  readonly #open = new Set<ListSize>()
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes
+  }
+
+  /** For one list, to be ended whatever becomes of it. */
+  begin(collection: string): ListSize {
+    const size = new ListSize(this, collection)
+    this.#open.add(size)
+    return size
+  }
+
+  /** Bytes that all lists take, kept ones and those under way; of one collection the larger. */
+  get used(): number {
+    const largest = new Map(this.#kept)
+    for (const { collection, bytes } of this.#open) {
+      largest.set(collection, Math.max(bytes, largest.get(collection) ?? 0))
+    }
+    return [...largest.values()].reduce((sum, bytes) => sum + bytes, 0)
+  }
+
+  /** Gives the room of a list back; that of a complete one is taken from now on. */
+  end(size: ListSize, complete: boolean): void {
+    this.#open.delete(size)
+    if (complete) this.#kept.set(size.collection, size.bytes)
+  }
+}
+
+/** One list as it comes in. */
+export class ListSize {
+  readonly collection: string
+  readonly #room: ListRoom
+  #bytes = 0
+
+  constructor(room: ListRoom, collection: string) {
+    this.#room = room
+    this.collection = collection
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** @throws ApiError InvalidResponse when the account's lists become too large. */
+  add(page: PageSize, label: string): void {
+    this.#bytes += page.bytes + page.values * BYTES_PER_VALUE
+    const { used, maxBytes } = this.#room
+    if (used > maxBytes) throw invalid(label, `the account's lists take more than ${maxBytes} bytes together`)
+  }
+
+  end(complete: boolean): void {
+    this.#room.end(this, complete)
+  }
+}
