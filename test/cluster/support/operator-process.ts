@@ -7,7 +7,8 @@ import { sumOfMetric } from './metric.ts'
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
 /** Ends the operator when the channel to the test closes, however the test ended: one left behind would work on for ever. */
-const END_WITH_PARENT = 'process.on("disconnect", () => process.kill(process.pid, "SIGKILL")); process.channel?.unref()'
+export const END_WITH_PARENT =
+  'process.on("disconnect", () => process.kill(process.pid, "SIGKILL")); process.channel?.unref()'
 
 /** Code that moves the wall clock of the process it runs in. */
 function clockAheadBy(ms: number): string {
@@ -97,9 +98,14 @@ export class OperatorProcess {
     await this.#reconciling.promise
   }
 
+  /** Where its health server is: `127.0.0.1:41234`. */
+  async address(): Promise<string> {
+    return `127.0.0.1:${await this.#serving.promise}`
+  }
+
   /** Asks its health server: `/healthz`, `/readyz` or `/metrics`. */
   async ask(path: string): Promise<{ readonly status: number; readonly text: string }> {
-    const response = await fetch(`http://127.0.0.1:${await this.#serving.promise}${path}`)
+    const response = await fetch(`http://${await this.address()}${path}`)
     return { status: response.status, text: await response.text() }
   }
 

@@ -1,0 +1,121 @@
+import { fileURLToPath } from 'node:url'
+import { expect, inject, test } from 'vitest'
+import { KubeProxy } from '../../builders/kube-proxy.ts'
+import { alertRules, annotationQueries, panelQueries, ruleFile } from '../../builders/monitoring-files.ts'
+import { until } from '../support/wait.ts'
+import { World } from '../support/world.ts'
+import { fastRules, secondsOf } from './support/fast-rules.ts'
+import { checkRules, TestPrometheus } from './support/prometheus.ts'
+import { quickstartIsReady } from './support/quickstart.ts'
+import * as troubles from './support/troubles.ts'
+
+/** A Lease that does not expire while a test runs. */
+const LEASE = ['--lease-duration', '30m', '--renew-deadline', '20m', '--retry-period', '300ms']
+const rules = fastRules(ruleFile())
+/** As many looks as the alert that takes longest needs, and what a busy machine misses. */
+const LONG_ENOUGH =
+  5 + Math.max(...rules.groups.flatMap((group) => group.rules.map((rule) => secondsOf(rule.for ?? '0s'))))
+/** Longer than this test takes: whatever fired, fired since the beginning. */
+const EVER = 600
+
+/** What only the last of the situations brings about, once those before it are over. */
+const LATER: ReadonlySet<string> = new Set(['CulvertNoLeader', 'CulvertDown'])
+/** What comes of a budget that is used up, for which all workers wait. */
+const WAITING: ReadonlySet<string> = new Set(['CulvertRateBudgetExhausted', 'CulvertQueueStalled'])
+
+test('promtool takes the rules', async () => {
+  const { code, text } = await checkRules(
+    fileURLToPath(new URL('../../../charts/culvert/files/alerts.yaml', import.meta.url)),
+  )
+  expect(text).toContain(`SUCCESS: ${alertRules().length} rules found`)
+  expect(code).toBe(0)
+})
+
+// Time runs sixty times faster for the rules (`fastRules`): series of a running operator cannot be had for hours, and series that
+// were stretched would no longer be what it shows.
+test('no alert fires while the quickstart is well; each fires in its situation, and every query of the dashboard finds something', {
+  timeout: 300_000,
+}, async () => {
+  await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
+  await using world = await World.open({ leaderElect: true, flags: LEASE })
+  await using prometheus = await TestPrometheus.start(rules)
+  await quickstartIsReady(world)
+  await scrape(prometheus, world, 1)
+  await expectNoAlert(prometheus)
+
+  await world.operator.stop()
+  await world.startOperator(troubles.troubledFlags(proxy))
+  await scrape(prometheus, world, 2)
+  await Promise.all([
+    troubles.accountsFail(world),
+    troubles.keyIsSwapped(world),
+    troubles.objectsDrift(world, prometheus),
+    troubles.renewalsFail(world),
+    troubles.callsAreTooMany(world),
+  ])
+  await Promise.all([troubles.editsFail(world), troubles.kubernetesFails(world, proxy)])
+  await expectFired(prometheus, (alert) => !LATER.has(alert) && !WAITING.has(alert))
+  await troubles.budgetIsUsedUp(world)
+  await expectFired(prometheus, (alert) => !LATER.has(alert))
+  await expectData(prometheus)
+
+  await world.operator.kill()
+  await world.startOperator([], 'serving')
+  await scrape(prometheus, world, 3)
+  await expectFired(prometheus, (alert) => alert !== 'CulvertDown')
+  await world.operator.kill()
+  await expectFired(prometheus, () => true)
+})
+
+/** As the chart's ServiceMonitor has Prometheus find it. */
+async function scrape(prometheus: TestPrometheus, world: World, pod: number): Promise<void> {
+  const labels = { job: 'culvert', service: 'culvert', endpoint: 'http', container: 'operator' }
+  const place = { namespace: world.operatorNamespace, pod: `culvert-${pod}` }
+  await prometheus.scrape({ address: await world.operator.address(), labels: { ...labels, ...place } })
+}
+
+async function expectNoAlert(prometheus: TestPrometheus): Promise<void> {
+  const began = performance.now()
+  await until(
+    'Prometheus has looked long enough',
+    async () => {
+      const seconds = Math.floor((performance.now() - began) / 1000)
+      if (seconds < LONG_ENOUGH) return false
+      const [looks] = await prometheus.query(`count_over_time(culvert_build_info{}[${seconds}s])`)
+      return (looks?.value ?? 0) >= LONG_ENOUGH
+    },
+    { timeoutMs: 90_000 },
+  )
+  // What was pending while all of this began is over.
+  expect(await prometheus.query('ALERTS')).toEqual([])
+  expect(await prometheus.fired(LONG_ENOUGH - 5)).toEqual(new Set())
+}
+
+async function expectFired(prometheus: TestPrometheus, isExpected: (alert: string) => boolean): Promise<void> {
+  const expected = alertRules()
+    .map(({ alert }) => alert)
+    .filter(isExpected)
+  const missing = async () => {
+    const fired = await prometheus.fired(EVER)
+    return expected.filter((alert) => !fired.has(alert))
+  }
+  await until('the alerts fire', async () => (await missing()).length === 0, { timeoutMs: 90_000, describe: missing })
+}
+
+/** No query is left out: all situations are there that a panel tells of. */
+async function expectData(prometheus: TestPrometheus): Promise<void> {
+  const empty: string[] = []
+  for (const { panel, expr } of panelQueries()) {
+    // A zero in the place of nothing would be there whatever stands before it.
+    const series = await prometheus.query(filledIn(expr).replace(/ or vector\(0\)$/, ''))
+    if (!series.some(({ value }) => Number.isFinite(value))) empty.push(`${panel}: ${expr}`)
+  }
+  expect(empty).toEqual([])
+  // What marks a moment is there around that moment only: an upgrade, or the first version in its first two minutes.
+  for (const { expr } of annotationQueries()) await prometheus.query(filledIn(expr))
+}
+
+/** A query as Grafana sends it. */
+function filledIn(expr: string): string {
+  return expr.replaceAll('$job', '.+').replaceAll('$__rate_interval', '60s')
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { documentedMetrics } from '../../builders/metrics-page.ts'
+import {
+  alertRules,
+  annotationQueries,
+  groupingLabels,
+  metricsIn,
+  panelQueries,
+  ruleFile,
+} from '../../builders/monitoring-files.ts'
+
+const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+
+/** Labels that a scrape adds, and that of the bounds of a histogram. */
+const SCRAPED = ['instance', 'job', 'pod']
+const BOUND = 'le'
+
+const known = documentedMetrics()
+const rules = alertRules()
+const expressions = [...rules, ...panelQueries(), ...annotationQueries()].map(({ expr }) => expr)
+
+/** The expression without what is not a name of a metric: texts, braces, durations, lists of labels. */
+function bare(expr: string): string {
+  return expr
+    .replaceAll(/\{[^}]*\}/g, '{}')
+    .replaceAll(/\[[^\]]*\]/g, '')
+    .replaceAll(/\b(?:by|without|on) \([^)]*\)/g, '')
+}
+
+test('alerts and dashboard use metrics of docs/metrics.md only, each with braces after it, and only labels that it has', () => {
+  for (const expr of expressions) {
+    const used = metricsIn(expr)
+    expect(used, expr).not.toEqual([])
+    for (const { name, labels } of used) {
+      const metric = known.get(name)
+      expect(metric, `${name} in ${expr}`).toBeDefined()
+      for (const label of labels) expect([...SCRAPED, ...(metric?.labels ?? [])], expr).toContain(label)
+    }
+    const all = [...SCRAPED, BOUND, ...used.flatMap(({ name }) => known.get(name)?.labels ?? [])]
+    for (const label of groupingLabels(expr)) expect(all, expr).toContain(label)
+    // What has an underscore and no braces is a function, or a metric that `prometheusRule.selector` and `$job` would miss.
+    expect(bare(expr).match(/\b\w+_\w+\b(?![{(]| \()/g) ?? [], expr).toEqual([])
+  }
+})
+
+test('every metric that the operator shows of its own is in an alert or on the dashboard', () => {
+  const used = new Set(expressions.flatMap((expr) => metricsIn(expr).map(({ name }) => name)))
+  for (const name of [...known.keys()].filter((name) => name.startsWith('culvert_'))) expect([...used]).toContain(name)
+})
+
+test('every alert says what is wrong, what to type, and where more is told', () => {
+  expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
+  for (const { alert, labels, annotations } of rules) {
+    expect(['critical', 'warning', 'info'], alert).toContain(labels.severity)
+    expect(annotations.summary, alert).toMatch(/\.$/)
+    expect(annotations.description, alert).toMatch(/`[^`]+`/)
+    expect(annotations.runbook_url).toBe(`https://culvert.dev/docs/alerts.md#${alert.toLowerCase()}`)
+  }
+})
+
+test('what alerts say names only labels that are left in their expression', () => {
+  for (const { alert, expr, annotations } of rules) {
+    const dropped = [...expr.matchAll(/\bwithout \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/))
+    const texts = Object.values(annotations).join('\n')
+    const named = [...texts.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label)
+    const own = metricsIn(expr).flatMap(({ name }) => known.get(name)?.labels ?? [])
+    // The namespace of the operator is a label of its target.
+    for (const label of named) {
+      expect([...own, 'namespace'], `${alert}: ${label}`).toContain(label)
+      expect(dropped, `${alert}: ${label}`).not.toContain(label)
+    }
+  }
+})
+
+test('docs/alerts.md has a row and a section for each alert, in their order', () => {
+  const page = read('docs/alerts.md')
+  const rows = [...page.matchAll(/^\| \[(\w+)\]\(#(\w+)\) \| (\w+) \| ([^|]+?) \|/gm)]
+  const expected = rules.map(({ alert, labels, for: wait }) => [
+    alert,
+    alert.toLowerCase(),
+    labels.severity,
+    wait ?? 'at once',
+  ])
+  expect(rows.map(([, ...cells]) => cells)).toEqual(expected)
+  const sections = [...page.matchAll(/^### (\w+)\n\n([\s\S]+?)(?=\n##|$(?![\s\S]))/gm)]
+  expect(sections.map(([, name]) => name)).toEqual(rules.map(({ alert }) => alert))
+  for (const [, name, text = ''] of sections) {
+    for (const part of ['**Means**', '**Look at**', '**Do**']) expect(text, name).toContain(part)
+  }
+})
+
+test('values.schema.json takes changes of each alert', () => {
+  const schema = JSON.parse(read('charts/culvert/values.schema.json')) as {
+    readonly properties: {
+      readonly prometheusRule: { readonly properties: { readonly alerts: { readonly properties: object } } }
+    }
+  }
+  const { properties } = schema.properties.prometheusRule.properties.alerts
+  expect(Object.keys(properties)).toEqual(rules.map(({ alert }) => alert))
+})
+
+test('every group of the rules has a name of Culvert’s', () => {
+  for (const { name, rules: members } of ruleFile().groups) {
+    expect(name).toMatch(/^culvert\./)
+    expect(members.length).toBeGreaterThan(0)
+  }
+})
