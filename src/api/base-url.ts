@@ -21,6 +21,10 @@ export type BaseURLCheck =
  */
 export function checkBaseURL(url: string, policy: BaseURLPolicy): BaseURLCheck {
   if (!URL.canParse(url)) return refuse(printable(url), 'is not a URL: give one such as https://api.example.com')
+  // The parser reads a backslash as a slash and passes over line breaks: a person, or another parser, sees another host.
+  if (/[\\\s\p{C}]/u.test(url)) {
+    return refuse(printable(url), 'must hold no backslash, blank or invisible character: remove it')
+  }
   const parsed = new URL(url)
   if (parsed.username !== '' || parsed.password !== '') {
     return refuse(
@@ -53,9 +57,12 @@ function bare(url: URL): string {
   return `${url.protocol}//${url.host}${path}`
 }
 
-/** A value that could not be parsed, made fit for a message; whatever precedes an "@" may be a password. */
+/** A value that was not parsed, made fit for a message; whatever precedes an "@" may be a password. */
 function printable(value: string): string {
-  return value.replace(/^.*@/s, '…@').slice(0, 200)
+  return value
+    .replace(/^.*@/s, '…@')
+    .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
+    .slice(0, 200)
 }
 
 function matchesHost(pattern: string, url: URL): boolean {

@@ -39,7 +39,7 @@ export class RateBudget {
   readonly #concurrency: number
   readonly #pace: Pace
   readonly #limit: LearnedLimit
-  readonly #waiters: Readonly<Record<Lane, Waiter[]>> = { edit: [], poll: [], drift: [] }
+  readonly #waiters: Readonly<Record<Lane, Waiter[]>> = { edit: [], create: [], poll: [], drift: [] }
   #inFlight = 0
   #heldUntil = Number.NEGATIVE_INFINITY
   #refusalsInARow = 0

@@ -3,7 +3,7 @@ import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
 import { KubeError } from './errors.ts'
 import type { KubeConnection } from './load-config.ts'
-import { collectionPath, objectPath, withQuery } from './paths.ts'
+import { canBeNamed, collectionPath, objectPath, withQuery } from './paths.ts'
 import {
   acceptList,
   acceptObject,
@@ -99,6 +99,8 @@ class HttpKubeClient implements ClosableKubeClient {
   }
 
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey, signal?: AbortSignal): Promise<T | undefined> {
+    // Nobody can have made such an object.
+    if (key.name !== '' && !canBeNamed(key)) return undefined
     const request: KubeRequest = {
       verb: 'get',
       method: 'GET',

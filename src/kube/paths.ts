@@ -1,3 +1,4 @@
+import { KubeError } from './errors.ts'
 import type { ObjectKey, ResourceType } from './types.ts'
 
 export type QueryParameters = Readonly<Record<string, string | number | boolean | undefined>>
@@ -7,8 +8,24 @@ export function objectPath(type: ResourceType, key: ObjectKey, subresource?: str
   if (key.name === '') throw new TypeError(`an empty name would address the whole collection of ${type.plural}`)
   if (type.namespaced && !key.namespace)
     throw new TypeError(`${type.plural} are namespaced: ${key.name} needs a namespace`)
+  if (!canBeNamed(key)) {
+    const name = JSON.stringify(key.name)
+    throw new KubeError('Invalid', `${name} is no name that an object of ${type.plural} can have: nothing was sent`)
+  }
   const path = `${collectionPath(type, key.namespace)}/${encodeURIComponent(key.name)}`
   return subresource === undefined ? path : `${path}/${subresource}`
+}
+
+/**
+ * Whether an object can have that name. Kubernetes lets none be `.` or `..` or hold a `/` or `%`: names come out of specs that people
+ * write, and in a path these would lead to a subresource, or, behind a proxy that tidies paths, into another namespace.
+ */
+export function canBeNamed({ name, namespace = '' }: ObjectKey): boolean {
+  return isSegment(name) && (namespace === '' || isSegment(namespace))
+}
+
+function isSegment(text: string): boolean {
+  return text !== '.' && text !== '..' && !/[/%\\\p{Cc}]/u.test(text) && text.isWellFormed()
 }
 
 /** Path of a collection; without a namespace, over all namespaces. */

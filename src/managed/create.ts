@@ -58,7 +58,7 @@ export async function createObject(run: Reconciliation, wanted: Wanted, reason: 
   memory.firstScanAt = undefined
   let answer: Answer
   try {
-    const options = run.because(again(reason, attempt))
+    const options = { ...run.because(again(reason, attempt)), lane: 'create' as const }
     answer = { nonce, number: attempt.number, object: await session.cache.create(collection, body, options) }
   } catch (error) {
     const found = await afterFailedCreate(run, attempt, error)

@@ -29,6 +29,8 @@ export interface ControllerOptions {
   readonly reconcile: (key: ReconcileKey, signal: AbortSignal) => Promise<Outcome>
   /** Whose share of the workers an object counts against, its account's say. Default: nobody's. */
   readonly groupOf?: (key: ReconcileKey) => string
+  /** To whom a group belongs: of the workers, the last quarter is for tenants that hold none. Default: each group to itself. */
+  readonly tenantOf?: (group: string) => string
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
@@ -65,7 +67,9 @@ export class Controller {
       clock: options.clock,
       random: options.random,
       maxPerGroup: options.maxPerGroup ?? Math.ceil(this.#workers / 2),
+      workers: this.#workers,
       observer: options.queueObserver,
+      ...(options.tenantOf === undefined ? {} : { tenantOf: options.tenantOf }),
       ...(options.backoffBaseMs === undefined ? {} : { backoffBaseMs: options.backoffBaseMs }),
       ...(options.backoffMaxMs === undefined ? {} : { backoffMaxMs: options.backoffMaxMs }),
     })

@@ -1,7 +1,7 @@
 import { LANES, type Lane } from '../util/lane.ts'
 
 /** How often a lane with work may be passed over in favour of more urgent ones before it is served once. */
-const PATIENCE: Readonly<Record<Lane, number>> = { edit: 0, poll: 4, drift: 8 }
+const PATIENCE: Readonly<Record<Lane, number>> = { edit: 0, create: 4, poll: 4, drift: 8 }
 
 export interface Entry {
   readonly key: string
@@ -21,10 +21,11 @@ export class LaneQueue {
   /** Per lane, group → keys. The first group is the next to be served. */
   readonly #groups: Readonly<Record<Lane, Map<string, Set<string>>>> = {
     edit: new Map(),
+    create: new Map(),
     poll: new Map(),
     drift: new Map(),
   }
-  readonly #passedOver: Record<Lane, number> = { edit: 0, poll: 0, drift: 0 }
+  readonly #passedOver: Record<Lane, number> = { edit: 0, create: 0, poll: 0, drift: 0 }
 
   get size(): number {
     return this.#entries.size

@@ -22,6 +22,10 @@ export interface WorkQueueOptions {
   readonly backoffMaxMs?: number
   /** Keys of one group in flight at a time, so that a group that hangs leaves workers to the others. Default no limit. */
   readonly maxPerGroup?: number
+  /** Keys in flight at a time, all groups together. Default: nobody knows, and nothing is kept free. */
+  readonly workers?: number
+  /** To whom a group belongs, a namespace say. Default: each group to itself. */
+  readonly tenantOf?: (group: string) => string
   readonly observer?: WorkQueueObserver | undefined
 }
 
@@ -63,6 +67,7 @@ export class WorkQueue {
   readonly #delayed = new Map<string, Delayed>()
   readonly #inFlight = new Map<string, InFlight>()
   readonly #perGroup = new Map<string, number>()
+  readonly #perTenant = new Map<string, number>()
   readonly #failures = new Map<string, number>()
   readonly #takers = new Set<(work: Work | undefined) => void>()
   #stopped: boolean = false
@@ -203,8 +208,8 @@ export class WorkQueue {
   }
 
   #serve(): void {
-    const { clock, observer, maxPerGroup = Number.POSITIVE_INFINITY } = this.#options
-    const mayRun = (group: string): boolean => group === '' || (this.#perGroup.get(group) ?? 0) < maxPerGroup
+    const { clock, observer } = this.#options
+    const mayRun = (group: string): boolean => group === '' || this.#hasRoom(group)
     for (const taker of this.#takers) {
       const entry = this.#queued.take(mayRun)
       if (entry === undefined) return
@@ -218,9 +223,26 @@ export class WorkQueue {
     }
   }
 
-  #countGroup(group: string, by: 1 | -1): void {
-    const count = (this.#perGroup.get(group) ?? 0) + by
-    if (count === 0) this.#perGroup.delete(group)
-    else this.#perGroup.set(group, count)
+  /** The last quarter of the workers is for tenants that hold none: one with many groups that hang leaves them to the others. */
+  #hasRoom(group: string): boolean {
+    const { maxPerGroup = Number.POSITIVE_INFINITY, workers = Number.POSITIVE_INFINITY } = this.#options
+    if ((this.#perGroup.get(group) ?? 0) >= maxPerGroup) return false
+    if (!this.#perTenant.has(this.#tenantOf(group)) || workers === Number.POSITIVE_INFINITY) return true
+    return workers - this.#inFlight.size > Math.floor(workers / 4)
   }
+
+  #tenantOf(group: string): string {
+    return this.#options.tenantOf?.(group) ?? group
+  }
+
+  #countGroup(group: string, by: 1 | -1): void {
+    count(this.#perGroup, group, by)
+    count(this.#perTenant, this.#tenantOf(group), by)
+  }
+}
+
+function count(counts: Map<string, number>, key: string, by: 1 | -1): void {
+  const sum = (counts.get(key) ?? 0) + by
+  if (sum === 0) counts.delete(key)
+  else counts.set(key, sum)
 }

@@ -21,6 +21,7 @@ import { CompanionWatches } from '../../managed/outputs/companion-watches.ts'
 import { ManagedReconciler } from '../../managed/reconciler.ts'
 import type { ResourceStore, Watches } from '../../managed/resource-store.ts'
 import { isSuccessionFailing } from '../../managed/succession/failing.ts'
+import { urgencyOf } from '../../managed/urgency.ts'
 import { subscribeWakeups } from '../../managed/wakeups.ts'
 import { Controller, type ReconcileKey } from '../../runtime/controller.ts'
 import { EventRecorder } from '../../runtime/events.ts'
@@ -28,6 +29,7 @@ import type { CredentialState, Metrics } from '../../runtime/metrics.ts'
 import { type ReconcileTracing, tracedReconcile } from '../../runtime/tracing.ts'
 import type { AuditLog } from '../../telemetry/audit.ts'
 import type { Clock } from '../../util/clock.ts'
+import type { Lane } from '../../util/lane.ts'
 import type { Random } from '../../util/random.ts'
 import type { OperatorOptions } from './options.ts'
 import { sessionFactory } from './sessions.ts'
@@ -59,9 +61,11 @@ export interface Reconcilers {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Accounts are few, and one that hangs must not keep another from being looked at. */
-const ACCOUNT_WORKERS = 4
-const COMMAND_WORKERS = 4
+/**
+ * What works on accounts as such, mirrors and commands waits for the API most of the time, and for minutes where the rate budget is
+ * small: many workers, of which one namespace holds few, so that its accounts keep nobody else's from being looked at.
+ */
+const WAITING = { workers: 16, maxPerGroup: 4, groupOf: ownerOf }
 /**
  * How long a stop waits for reconciles before it refuses their next request. With the time-out of a request that is under way by
  * then, the Lease is given back within the ten seconds that container runtimes leave.
@@ -83,11 +87,12 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const companions = new CompanionWatches({
     base: watchBase(parts),
     kinds,
-    wake: (name) => managed.enqueue(name, 'edit'),
+    wake: (name) => wakeManaged(name, 'edit'),
   })
   const budgets = new Map<string, RateBudget>()
   const managed: Controller = managedController(parts, { ...shared, companions, accounts: registry, keyUsers })
-  const wakeAccount = (account: ReconcileKey, lane: 'edit' | 'poll' | 'drift'): void => accounts.enqueue(account, lane)
+  const wakeManaged = (cr: ReconcileKey, lane: Lane): void => managed.enqueue(cr, urgencyOf(store.get(cr), lane))
+  const wakeAccount = (account: ReconcileKey, lane: Lane): void => accounts.enqueue(account, lane)
   const accounts = accountController(parts, {
     ...shared,
     registry,
@@ -112,11 +117,11 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       lookAgain: (key) => wakeAccount(key, 'poll'),
       budgets,
     }),
-    wake: (cr, lane) => managed.enqueue(cr, lane),
+    wake: (cr, lane) => wakeManaged(cr, lane),
   })
   metrics.watchStates(stateSources(watches, budgets))
   metrics.watchCredentials(() => credentialStates(kinds, store))
-  const wake = { managed: managed.enqueue.bind(managed), account: wakeAccount }
+  const wake = { managed: wakeManaged, account: wakeAccount }
   subscribeWakeups({ kinds, store, watches, memories, operatorNamespace: namespace, wake })
   const stop = new AbortController()
   const live = { registry, events: shared.events }
@@ -159,6 +164,7 @@ function managedController(
     workers,
     reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
     groupOf: (key) => groupOf(store, key),
+    tenantOf,
     queueObserver: metrics.queue,
   })
   const names = [...parts.kinds.managed, ...parts.kinds.accounts].map(({ definition }) => definition.kind)
@@ -170,7 +176,7 @@ function accountController(parts: ReconcilersOptions, context: AccountContext): 
   const reconciler = new AccountReconciler(context)
   return new Controller({
     ...base(parts),
-    workers: ACCOUNT_WORKERS,
+    ...WAITING,
     reconcile: tracedReconcile(tracing(parts), ({ kind, ...key }) => {
       return reconciler.reconcile({ ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' })
     }),
@@ -194,7 +200,7 @@ function mirrorReconciler(parts: ReconcilersOptions, { registry, events }: Live)
 function mirrorController(parts: ReconcilersOptions, reconciler: MirrorReconciler, stop: AbortSignal): Controller {
   return new Controller({
     ...base(parts),
-    workers: ACCOUNT_WORKERS,
+    ...WAITING,
     reconcile: tracedReconcile({ ...tracing(parts), verb: 'mirror' }, (key) => reconciler.reconcile(key, stop)),
   })
 }
@@ -218,9 +224,8 @@ function commandController(
   })
   return new Controller({
     ...base(parts),
-    workers: COMMAND_WORKERS,
+    ...WAITING,
     reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
-    groupOf: ({ namespace = '' }) => namespace,
   })
 }
 
@@ -275,9 +280,19 @@ function eventSink(recorder: EventRecorder): EventSink {
   return { record: (about, { type, reason, message }) => recorder.record(about, { type, reason, note: message }) }
 }
 
-/** Work counts against its account, so that a slow account leaves workers to the others. */
+/** Work counts against its account, so that a slow account leaves workers to the others; what has none against its namespace. */
 function groupOf(store: ResourceStore, key: ReconcileKey): string {
   const cr = store.get(key)
   const account = cr === undefined ? undefined : store.accountKeyOf(cr)
-  return account === undefined ? '' : accountText(account)
+  return account === undefined ? `/${key.namespace ?? ''}/` : accountText(account)
+}
+
+/** The namespace of an Account; a ClusterAccount is nobody's but its own. */
+function tenantOf(group: string): string {
+  return group.split('/')[1] || group
+}
+
+/** A namespace's share; what is of the cluster's scope has each its own. */
+function ownerOf({ kind, namespace, name }: ReconcileKey): string {
+  return namespace ?? `${kind}//${name}`
 }

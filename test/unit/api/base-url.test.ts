@@ -36,11 +36,34 @@ describe('a base URL', () => {
     'api.example.com',
     'https://169.254.169.254/latest',
     'https://user:hunter2@bad host',
+    'https://127.0.0.1',
+    'https://2130706433',
+    'https://0x7f.1',
+    'https://0177.0.0.1',
+    'https://127.1',
+    'https://10.0.0.1',
+    'https://[::1]',
+    'https://[::ffff:127.0.0.1]:4040',
+    'https://[fe80::1]',
+    'https://metadata.google.internal',
+    'https://kubernetes.default.svc',
+    'https://api.example.com.:443',
+    'https://аpi.example.com',
+    'https://xn--pi-7kc.example.com',
+    'https://api.example.com\\@evil.example',
+    'https://api.example.com%2eevil.example',
+    'https://api.example.com:443@evil.example',
+    'https:evil.example',
+    'https://api.exam\nple.com',
+    ' https://api.example.com',
+    'https://api.example.com/\u202egnp.exe',
+    'no\nURL at all',
     '',
   ])('%s is refused with a message that names the field and no password', (url) => {
     const check = checkBaseURL(url, open)
     expect(check).toMatchObject({ ok: false, message: expect.stringMatching(/^baseURL: /) })
     expect(JSON.stringify(check)).not.toContain('hunter2')
+    expect(check.ok ? '' : check.message).not.toMatch(/[\p{Cc}\u202e]/u)
   })
 
   it('may use plain http only where that is allowed', () => {

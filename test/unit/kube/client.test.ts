@@ -247,6 +247,33 @@ describe('writing', () => {
     await expect(client().mergePatch(edges, { name: 'front' }, {})).rejects.toThrow(TypeError)
     expect(server.requests).toHaveLength(0)
   })
+
+  test.each([
+    '.',
+    '..',
+    '../configmaps/other',
+    '../../../namespaces/kube-system/secrets/token',
+    'front/status',
+    '..%2f',
+    'a\\b',
+    'front\n',
+    '\ud800',
+  ])(
+    '%j, which no object can have for a name, is never sent: none of that name exists, and none is written',
+    async (name) => {
+      const wrong = { namespace: 'shop', name }
+      expect(await client().get(secrets, wrong)).toBeUndefined()
+      for (const write of [
+        () => client().create(secrets, wrong, {}),
+        () => client().mergePatch(secrets, wrong, {}),
+        () => client().apply(secrets, wrong, {}),
+        () => client().delete(secrets, wrong),
+      ]) {
+        await expect(write()).rejects.toMatchObject({ code: 'Invalid' })
+      }
+      expect(server.requests).toHaveLength(0)
+    },
+  )
 })
 
 describe('failures', () => {

@@ -151,6 +151,39 @@ describe('order', () => {
     expect((await waiting)?.key).toBe('a2')
   })
 
+  test('what exists and was edited comes before however much is still to be made, which is not kept waiting for ever', async () => {
+    const queue = createQueue()
+    for (let item = 0; item < 20; item++) queue.add(`new-${item}`, { lane: 'create', group: 'a' })
+    for (let item = 0; item < 5; item++) queue.add(`edit-${item}`, { group: 'a' })
+    const order = await drain(queue)
+    expect(order.slice(0, 5)).toEqual(['edit-0', 'edit-1', 'edit-2', 'edit-3', 'new-0'])
+    expect(order.indexOf('edit-4')).toBe(5)
+  })
+
+  test('the last quarter of the workers is for tenants that hold none, however many groups another has', async () => {
+    const tenantOf = (group: string): string => group.split('/')[0] ?? ''
+    const queue = createQueue({ workers: 8, maxPerGroup: 4, tenantOf })
+    for (let group = 0; group < 4; group++) {
+      for (let item = 0; item < 5; item++) queue.add(`greedy-${group}-${item}`, { group: `greedy/${group}` })
+    }
+    const taken: string[] = []
+    for (let worker = 0; worker < 8; worker++) {
+      void queue.take().then((work) => work !== undefined && taken.push(work.key))
+    }
+    await clock.advance(0)
+    expect(taken).toHaveLength(6)
+    queue.add('one', { group: 'other/1' })
+    queue.add('another', { group: 'third/1' })
+    await clock.advance(0)
+    expect(taken.slice(6)).toEqual(['one', 'another'])
+    queue.done('one')
+    queue.done('greedy-0-0')
+    queue.done('greedy-1-0')
+    void queue.take().then((work) => work !== undefined && taken.push(work.key))
+    await clock.advance(0)
+    expect(taken).toHaveLength(9)
+  })
+
   test('work of no group is never held back', async () => {
     const queue = createQueue({ maxPerGroup: 1 })
     queue.add('a')
