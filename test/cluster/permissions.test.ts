@@ -4,50 +4,22 @@ import { kinds } from '../../src/kinds/index.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import type { Rule } from '../../src/managed/permissions/rules.ts'
 import { KubeProxy } from '../builders/kube-proxy.ts'
-import { createKubectl } from '../controlplane/kubectl.ts'
+import { createKubectl, type Kubectl } from '../controlplane/kubectl.ts'
 import { AuditLog } from './support/audit-log.ts'
 import { applyAll, applyNeeds, casesTitled, expectExactlyOneEach, subjectsOf } from './support/cases.ts'
 import { generatedRules, OperatorAccount, type OperatorAccountOptions } from './support/operator-account.ts'
 import { OperatorProcess } from './support/operator-process.ts'
 import { startOwnCluster } from './support/own-cluster.ts'
 import { startRelease } from './support/release.ts'
+import { rightsBeyond, rightsIn } from './support/rights.ts'
 import { until } from './support/wait.ts'
 import { core, typeOf, World } from './support/world.ts'
 
 const secretType = core('secrets', 'Secret')
 
-/** What `kubectl auth can-i --list` says that the holder of a kubeconfig may do in a namespace: `verb resource (name)`. */
-async function rightsOf(kubeconfig: string, namespace: string): Promise<ReadonlySet<string>> {
-  const kubectl = createKubectl({ path: inject('kubectlPath'), kubeconfig })
-  const { code, stdout, stderr } = await kubectl.run(['auth', 'can-i', '--list', '--no-headers', '-n', namespace])
-  expect(code, stderr).toBe(0)
-  const rights = stdout.split('\n').flatMap((line) => {
-    const [, resource = '', , names = '', verbs = ''] =
-      /^(\S*)\s+\[(.*?)\]\s+\[(.*?)\]\s+\[(.*?)\]$/.exec(line.trimEnd()) ?? []
-    return resource === '' ? [] : verbs.split(' ').map((verb) => `${verb} ${resource} (${names})`)
-  })
-  return new Set(rights)
-}
-
-function textsOf(rules: readonly Rule[]): readonly string[] {
-  return rules.flatMap(({ apiGroups, resources, resourceNames = [], verbs }) =>
-    apiGroups.flatMap((group) =>
-      resources.flatMap((resource) => {
-        const [plural, ...subresource] = resource.split('/')
-        const full = [group === '' ? plural : `${plural}.${group}`, ...subresource].join('/')
-        return verbs.map((verb) => `${verb} ${full} (${resourceNames.join(' ')})`)
-      }),
-    ),
-  )
-}
-
-function byText(left: string, right: string): number {
-  return left < right ? -1 : 1
-}
-
 async function rules(...names: readonly string[]): Promise<readonly string[]> {
   const all = await Promise.all(names.map((name) => generatedRules(name)))
-  return [...new Set(textsOf(all.flat() as readonly Rule[]))].sort(byText)
+  return rightsIn(all.flat() as readonly Rule[])
 }
 
 /** An account that nobody judges, since its tests provoke refusals. */
@@ -68,11 +40,11 @@ test.each([
   await using account = await accountOf(world, { watched, watchSecrets })
   const { kube, operatorNamespace: home, namespace, kubeconfig } = world
   await using nobody = await OperatorAccount.ofNobody({ kubeconfig, kube, namespace: home, name: 'nobody' })
-  const mine = async (at: string): Promise<readonly string[]> => {
-    const everybodys = await rightsOf(nobody.kubeconfigFor(kubeconfig), at)
-    return [...(await rightsOf(account.kubeconfigFor(kubeconfig), at))]
-      .filter((each) => !everybodys.has(each))
-      .sort(byText)
+  const kubectlOf = (who: OperatorAccount): Kubectl => {
+    return createKubectl({ path: inject('kubectlPath'), kubeconfig: who.kubeconfigFor(kubeconfig) })
+  }
+  const mine = (at: string): Promise<readonly string[]> => {
+    return rightsBeyond(kubectlOf(account).run, kubectlOf(nobody).run, at)
   }
   const file = `${scope}${watchSecrets ? '' : '-no-watch-secrets'}`
   const everywhere = scope === 'cluster' ? [file] : ['installation']

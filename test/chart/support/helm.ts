@@ -72,7 +72,7 @@ export function template(
 }
 
 /** The objects of a stream of YAML documents. */
-function objectsIn(text: string): readonly Rendered[] {
+export function objectsIn(text: string): readonly Rendered[] {
   return parseAllDocuments(text)
     .map((document) => document.toJS() as Rendered | null)
     .filter((object) => object !== null)

@@ -1,16 +1,19 @@
 import type { JournalEntry } from '../../../../src/emulator/admin/journal.ts'
 import { EmulatorClient } from '../../../builders/emulator-client.ts'
 import type { InstalledCluster } from './installed-cluster.ts'
+import type { PodProcess } from './pod-process.ts'
 
 /** The chart's emulator, seen from outside of the cluster: as somebody else with the account's key, and over its admin surface. */
-export class AccountAtEmulator {
+export class AccountAtEmulator implements AsyncDisposable {
   /** Where the operator finds it. */
   readonly url: string
   readonly apiKey: string
   readonly #api: EmulatorClient
   readonly #admin: EmulatorClient
+  readonly #process: PodProcess
 
-  private constructor(url: string, address: string, apiKey: string, adminToken: string) {
+  private constructor(process: PodProcess, url: string, address: string, apiKey: string, adminToken: string) {
+    this.#process = process
     this.url = url
     this.apiKey = apiKey
     this.#api = new EmulatorClient(address, apiKey)
@@ -25,7 +28,8 @@ export class AccountAtEmulator {
     const [apiKey, adminToken] = await Promise.all(
       ['apiKey', 'adminToken'].map((key) => cluster.secret(name, namespace, key)),
     )
-    return new AccountAtEmulator(`http://${name}.${namespace}.svc:${port}`, address, apiKey ?? '', adminToken ?? '')
+    const url = `http://${name}.${namespace}.svc:${port}`
+    return new AccountAtEmulator(process, url, address, apiKey ?? '', adminToken ?? '')
   }
 
   /** Number of the newest request; give it to `writes` to see only later ones. */
@@ -50,6 +54,10 @@ export class AccountAtEmulator {
   async remove(path: string): Promise<void> {
     const { status } = await this.#api.delete(`/${path}`)
     if (status !== 204) throw new Error(`DELETE /${path} was answered ${status}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process[Symbol.asyncDispose]()
   }
 
   async #journal(since: number): Promise<readonly JournalEntry[]> {

@@ -69,7 +69,8 @@ export async function resolveContainer(
   if (container === undefined || others.length > 0) throw new Error('only a Pod of one container can be run')
   if (container.command !== undefined) throw new Error('only the entry point of the image can be run')
   const env: Record<string, string> = {}
-  for (const variable of container.env ?? []) env[variable.name] = expand(await variableValue(variable, identity, read), env)
+  for (const variable of container.env ?? [])
+    env[variable.name] = expand(await variableValue(variable, identity, read), env)
   const files = new Map<string, string>()
   for (const { name, mountPath } of container.volumeMounts ?? []) {
     const volume = template.spec.volumes?.find((each) => each.name === name)

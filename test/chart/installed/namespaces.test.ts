@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { CHART } from '../support/paths.ts'
+import { AccountAtEmulator } from './support/account-at-emulator.ts'
+import { InstalledCluster, isReady, type Live } from './support/installed-cluster.ts'
+import type { PodProcess } from './support/pod-process.ts'
+import { expectNothingRefused, expectRightsOfManifest } from './support/rights-granted.ts'
+
+/** Two releases of the same name in one cluster, each with namespaces of its own, on one account. Helm 3 installs the second. */
+const ONE = { home: 'culvert-system', watched: ['shop', 'web'] }
+const OTHER = { home: 'other-system', watched: ['stock'] }
+/** Nobody's. */
+const OUTSIDE = 'outside'
+const ALL = [...ONE.watched, ...OTHER.watched, OUTSIDE]
+
+let cluster: InstalledCluster
+let account: AccountAtEmulator
+let one: PodProcess
+let other: PodProcess
+
+beforeAll(async () => {
+  cluster = await InstalledCluster.start()
+  for (const namespace of ALL) await cluster.kubectl(['create', 'namespace', namespace])
+}, 120_000)
+afterAll(() => cluster[Symbol.asyncDispose]())
+
+async function install(major: 3 | 4, { home, watched }: typeof ONE, ...flags: readonly string[]): Promise<void> {
+  const namespaces = ['--set', `watchNamespaces={${watched.join(',')}}`]
+  const where = ['--namespace', home, '--create-namespace']
+  await cluster.helmed(major, ['install', 'culvert', CHART, ...where, ...namespaces, ...flags])
+}
+
+async function start({ home }: typeof ONE): Promise<PodProcess> {
+  const operator = await cluster.run('deployment', 'culvert', home)
+  await operator.printed(/"msg":"reconciling"/)
+  return operator
+}
+
+/** An account in a namespace, and a policy. */
+function objectsIn(namespace: string): readonly object[] {
+  const metadata = { name: 'credentials', namespace }
+  const spec = { baseURL: account.url, apiKeySecretRef: { name: 'credentials' } }
+  const kind = { apiVersion: 'culvert.dev/v1alpha1', kind: 'Account' }
+  return [
+    { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { apiKey: account.apiKey } },
+    { ...kind, metadata: { name: 'default', namespace }, spec },
+    policy(namespace, 'office'),
+  ]
+}
+
+function policy(namespace: string, description: string): object {
+  const spec = { description, rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] }
+  return { apiVersion: 'culvert.dev/v1alpha1', kind: 'IPPolicy', metadata: { name: 'office', namespace }, spec }
+}
+
+function policyIn(namespace: string, met: (cr: Live) => boolean = isReady): Promise<Live> {
+  return cluster.until('ippolicy', 'office', namespace, (cr) => isReady(cr) && met(cr))
+}
+
+it('works in the namespaces that it watches, and in no other', async () => {
+  await install(4, ONE, '--set', 'emulator.enabled=true')
+  account = await AccountAtEmulator.run(cluster, 'culvert', ONE.home)
+  one = await start(ONE)
+  // What is nobody's is there first: whoever looked at it would have done so before the rest.
+  for (const namespace of [OUTSIDE, ...OTHER.watched, ...ONE.watched]) await cluster.apply(...objectsIn(namespace))
+  for (const namespace of ONE.watched) await policyIn(namespace)
+  for (const namespace of ONE.watched) await cluster.pass('default', namespace)
+  for (const namespace of [OUTSIDE, ...OTHER.watched]) {
+    for (const { metadata, status } of await cluster.list('culvert', '-n', namespace)) {
+      expect({ status, finalizers: metadata.finalizers }).toEqual({})
+    }
+  }
+  expect(await account.objects('ip_policies')).toHaveLength(ONE.watched.length)
+})
+
+it('stands beside another release, which takes no CRD from the first', async () => {
+  const host = new URL(account.url).host
+  const flags = ['--set', `operator.allowApiHosts={${host}},operator.allowHttp=true`]
+  await expect(install(3, OTHER, ...flags)).rejects.toThrow(/invalid ownership metadata/)
+  await install(3, OTHER, ...flags, '--set', 'crds.install=false')
+  other = await start(OTHER)
+  const policies = await Promise.all([...ONE.watched, ...OTHER.watched].map((namespace) => policyIn(namespace)))
+  expect(new Set(policies.map(({ status }) => status?.id)).size).toBe(3)
+  const found = await account.objects('ip_policies')
+  const installations = found.map(({ metadata }) => (JSON.parse(String(metadata)) as Mark).installation)
+  expect(installations.toSorted()).toEqual([
+    expect.stringContaining('/culvert-system/culvert'),
+    expect.stringContaining('/culvert-system/culvert'),
+    expect.stringContaining('/other-system/culvert'),
+  ])
+})
+
+interface Mark {
+  readonly installation: string
+}
+
+it('may do in each namespace what the roles of its release say, and nothing in those of others', async () => {
+  await expectNothingRefused(cluster)
+  for (const { home } of [ONE, OTHER]) {
+    const manifest = await cluster.helmed(4, ['get', 'manifest', 'culvert', '--namespace', home])
+    await expectRightsOfManifest(cluster, manifest, { name: 'culvert', namespace: home }, [
+      ...ALL,
+      ONE.home,
+      OTHER.home,
+    ])
+  }
+})
+
+it('leaves to the other release what that release is to do', async () => {
+  const theirs = await policyIn('stock')
+  expect(await other.stop()).toBe(0)
+  const mark = await account.mark()
+  await cluster.apply(policy('stock', 'changed'))
+  const id = (await policyIn('web')).status?.id
+  await account.remove(`ip_policies/${id}`)
+  await account.remove(`ip_policies/${theirs.status?.id}`)
+  for (const namespace of ONE.watched) await cluster.pass('default', namespace)
+  await policyIn('web', ({ status }) => status?.id !== id)
+  const gone = [id, theirs.status?.id].map((each) => `DELETE /ip_policies/${each}`)
+  const made = ['POST /ip_policies', 'POST /ip_policy_rules']
+  expect(new Set(await account.writes(mark))).toEqual(new Set([...gone, ...made]))
+  expect((await account.objects('ip_policies')).length).toBe(ONE.watched.length)
+
+  other = await start(OTHER)
+  await cluster.pass('default', 'stock')
+  await policyIn('stock', ({ status }) => status?.id !== theirs.status?.id)
+  expect((await account.objects('ip_policies')).map(({ description }) => description)).toContain('changed')
+})
+
+it('goes without the other: its roles alone, and nothing that the other needs', async () => {
+  const before = await cluster.list('culvert', '--all-namespaces')
+  await cluster.helmed(3, ['uninstall', 'culvert', '--no-hooks', '--namespace', OTHER.home])
+  expect(await other.stop()).toBe(0)
+  expect((await cluster.list('culvert', '--all-namespaces')).length).toBe(before.length)
+  const roles = await cluster.list(
+    'roles,clusterroles',
+    '--all-namespaces',
+    '-l',
+    'app.kubernetes.io/component=operator',
+  )
+  expect(roles.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).sort()).toEqual(
+    ['', ...ONE.watched]
+      .map((namespace) => `${namespace}/${ONE.home}-culvert`)
+      .concat(`${ONE.home}/culvert`)
+      .sort(),
+  )
+  await cluster.apply(policy('shop', 'still kept'))
+  await policyIn('shop', ({ metadata }) => metadata.generation === 2)
+  expect((await account.objects('ip_policies')).map(({ description }) => description)).toContain('still kept')
+  expect(one.output).not.toContain('"level":50')
+})

@@ -1,0 +1,153 @@
+import { cp, mkdtemp } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { HELMS } from '../support/helm.ts'
+import { CHART, ROOT } from '../support/paths.ts'
+import { AccountAtEmulator } from './support/account-at-emulator.ts'
+import { type OlderChart, olderCRDs, packChart, type Schema } from './support/chart-packages.ts'
+import { documented } from './support/documented.ts'
+import { InstalledCluster, isReady } from './support/installed-cluster.ts'
+
+const HOME = 'culvert-system'
+const IN_HOME = ['--namespace', HOME]
+const KEEP_VALUES = [...IN_HOME, '--reset-then-reuse-values']
+
+/** The first release, without a field and without a rule of today's. */
+const OLDER: OlderChart = {
+  version: '0.0.9',
+  crds: join(ROOT, 'test', 'fixtures', 'releases', '0.1.0', 'crds'),
+  without: { 'culvert.dev_ippolicies.yaml': withoutDescription },
+}
+
+function withoutDescription(schema: Schema): Schema {
+  const copy = structuredClone(schema) as unknown as IPPolicySchema
+  const { properties } = copy.properties.spec
+  if (properties.description === undefined) throw new Error('there is no description to take away')
+  delete properties.description
+  const { cidr } = properties.rules.items.properties
+  const rules = cidr['x-kubernetes-validations'].filter(({ rule }) => !rule.includes('masked()'))
+  if (rules.length + 1 !== cidr['x-kubernetes-validations'].length) throw new Error('there is no rule to take away')
+  cidr['x-kubernetes-validations'] = rules
+  return { ...copy }
+}
+
+interface IPPolicySchema {
+  readonly properties: {
+    readonly spec: {
+      readonly properties: {
+        description?: unknown
+        readonly rules: {
+          readonly items: { readonly properties: { readonly cidr: { 'x-kubernetes-validations': { rule: string }[] } } }
+        }
+      }
+    }
+  }
+}
+
+let cluster: InstalledCluster
+
+beforeAll(async () => {
+  cluster = await InstalledCluster.start()
+}, 120_000)
+afterAll(() => cluster[Symbol.asyncDispose]())
+
+function policy(name: string, spec: object = {}): object {
+  const metadata = { name, namespace: 'default' }
+  const rules = [{ cidr: '10.0.0.0/8', action: 'allow' }]
+  return { apiVersion: 'culvert.dev/v1alpha1', kind: 'IPPolicy', metadata, spec: { rules, ...spec } }
+}
+
+/** Whether the API server takes what only newer CRDs know, and refuses what only they refuse. */
+async function knows(): Promise<{ readonly field: boolean; readonly rule: boolean }> {
+  const takes = (object: object): Promise<boolean> => {
+    const args = ['create', '--dry-run=server', '--validate=strict', '-f', '-']
+    return cluster.controlPlane.kubectl(args, { stdin: JSON.stringify(object) }).then(({ code }) => code === 0)
+  }
+  return {
+    field: await takes(policy('probe', { description: 'for the office' })),
+    rule: !(await takes(policy('probe', { rules: [{ cidr: '10.0.0.1/8', action: 'allow' }] }))),
+  }
+}
+
+const NEITHER = { field: false, rule: false }
+const BOTH = { field: true, rule: true }
+
+/** As if there never had been a CRD. */
+async function startOver(): Promise<void> {
+  const crds = await cluster.list('crd')
+  const names = crds.map(({ metadata }) => metadata.name)
+  await cluster.kubectl(['delete', 'crd', ...names])
+}
+
+it.each(HELMS)('brings newer CRDs with Helm %i, and the resources stay as they are', async (major) => {
+  const values = ['--set', 'emulator.enabled=true,clusterAccount.enabled=true,emulator.apiKey=key-of-ours']
+  const selector = ['--set-json', 'clusterAccount.spec.allowedNamespaces={}']
+  const older = await packChart(cluster, major, OLDER)
+  const install = ['install', 'culvert', older, ...IN_HOME, '--create-namespace', ...values, ...selector]
+  await cluster.helmed(major, install)
+  expect(await knows()).toEqual(NEITHER)
+  await using account = await AccountAtEmulator.run(cluster, 'culvert', HOME)
+  await using operator = await cluster.run('deployment', 'culvert', HOME)
+  await operator.printed(/"msg":"reconciling"/)
+  await cluster.helmed(major, ['upgrade', 'culvert', older, ...KEEP_VALUES])
+  await cluster.apply(policy('office'), policy('partners'))
+  const before = await cluster.allReady(3)
+  const mark = await account.mark()
+
+  await cluster.helmed(major, ['upgrade', 'culvert', await packChart(cluster, major), ...KEEP_VALUES])
+  expect(await knows()).toEqual(BOTH)
+  expect(await operator.stop()).toBe(0)
+  await using newer = await cluster.run('deployment', 'culvert', HOME)
+  await newer.printed(/"msg":"reconciling"/)
+  await cluster.apply(policy('partners', { description: 'new' }))
+  const partners = await cluster.until(
+    'ippolicy',
+    'partners',
+    'default',
+    (cr) => isReady(cr) && cr.metadata.generation === 2,
+  )
+  const written = await account.writes(mark)
+  expect(written).toEqual([`PATCH /ip_policies/${partners.status?.id}`])
+  const after = await cluster.allReady(3)
+  expect(after.map(({ metadata, status }) => [metadata.uid, status?.id])).toEqual(
+    before.map(({ metadata, status }) => [metadata.uid, status?.id]),
+  )
+
+  // An installation that leaves the CRDs to others from now on.
+  await cluster.helmed(major, ['upgrade', 'culvert', CHART, ...KEEP_VALUES, '--set', 'crds.install=false'])
+  expect((await cluster.list('culvert', '--all-namespaces')).map(({ metadata }) => metadata.uid)).toEqual(
+    after.map(({ metadata }) => metadata.uid),
+  )
+  await cluster.kubectl(['delete', 'culvert', '--all', '--all-namespaces'])
+  await cluster.helmed(major, ['uninstall', 'culvert', '--no-hooks', ...IN_HOME])
+  await startOver()
+})
+
+it.each(HELMS)('takes over CRDs that were applied by hand, as install.md says, with Helm %i', async (major) => {
+  const folder = await mkdtemp(join(cluster.folder, 'crds-'))
+  await cp(OLDER.crds, folder, { recursive: true })
+  await olderCRDs(folder, OLDER.without)
+  await cluster.kubectl(['apply', '--server-side', '-f', folder])
+  await cluster.helmed(major, [
+    'install',
+    'culvert',
+    CHART,
+    ...IN_HOME,
+    '--create-namespace',
+    '--set',
+    'crds.install=false',
+  ])
+  expect(await knows()).toEqual(NEITHER)
+  const upgrade = ['upgrade', 'culvert', CHART, ...KEEP_VALUES, '--set', 'crds.install=true']
+  const refused = await cluster.helm(major, upgrade)
+  expect(refused.code).not.toBe(0)
+  expect(refused.stderr).toMatch(/invalid ownership metadata|exists and cannot be imported/)
+  const handOver = (await documented('docs/install.md', 'Upgrading')).find((block) => block.includes('managed-by=Helm'))
+  await cluster.shell(handOver ?? '', major)
+  // What kubectl applied is kubectl's: only Helm 4 asks whose a field is.
+  await cluster.helmed(major, major === 4 ? [...upgrade, '--force-conflicts'] : upgrade)
+  expect(await knows()).toEqual(BOTH)
+  await cluster.helmed(major, ['uninstall', 'culvert', '--no-hooks', ...IN_HOME])
+  expect(await knows()).toEqual(BOTH)
+  await startOver()
+})
