@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
 /**
- * Six suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
+ * Seven suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
  * `cluster` runs the operator against a real kube-apiserver (started once for the suite, or given by CULVERT_TEST_KUBECONFIG);
+ * `faults` does the same while things fail and people mean harm, for minutes;
  * `chart` renders the Helm chart with real Helms, which Go builds once; `image` builds the Dockerfile and runs the image, as root on a Debian;
  * `node` installs the chart with the image on a real Kubernetes node, as root on a Debian too.
  */
@@ -27,6 +28,16 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'faults',
+          include: ['test/faults/**/*.test.ts'],
+          globalSetup: ['test/cluster/global-setup.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          maxWorkers: 1,
         },
       },
       {

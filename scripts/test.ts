@@ -1,11 +1,11 @@
 import { parseCLI, type Reporter, startVitest } from 'vitest/node'
 import { countTests, exitCodeOf, summaryLine, type TestCounts, withFailureOutsideTests } from './test-summary.ts'
 
-/** They take root on a Debian, which not everybody has: `npm test -- --project image` runs one of them. */
-const ON_REQUEST = ['!image', '!node']
+/** Two take root on a Debian, which not everybody has, and one takes long: `npm test -- --project image` runs one of them. */
+const ON_REQUEST = ['!image', '!node', '!faults']
 
 /**
- * `npm test`: runs all suites but `image` and `node`, and ends with the line `N passed, N failed`. Takes vitest's own
+ * `npm test`: runs all suites but `image`, `node` and `faults`, and ends with the line `N passed, N failed`. Takes vitest's own
  * arguments: `npm test -- --project unit test/unit/api`. The exit code is 1 when anything failed or nothing ran.
  */
 async function main(args: readonly string[]): Promise<TestCounts> {
