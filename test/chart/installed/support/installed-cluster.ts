@@ -20,6 +20,7 @@ export interface Live {
     readonly name: string
     readonly namespace?: string
     readonly uid: string
+    readonly resourceVersion: string
     readonly generation?: number
     readonly finalizers?: readonly string[]
     readonly annotations?: Readonly<Record<string, string>>
