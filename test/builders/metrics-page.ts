@@ -20,14 +20,6 @@ export function documentedMetrics(): ReadonlyMap<string, DocumentedMetric> {
   )
 }
 
-/** Names of metrics that the expressions of the page's alerts use. */
-export function metricsInAlerts(): ReadonlySet<string> {
-  const [, section = ''] = page().split('## What to alert on')
-  const [table = ''] = section.split('\n## ')
-  const expressions = [...table.matchAll(/^\|.+?\| `(.+)`/gm)].map(([, text = '']) => text.replaceAll(/"[^"]*"/g, ''))
-  return new Set(expressions.flatMap((expression) => expression.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []))
-}
-
 function page(): string {
   return readFileSync(PAGE, 'utf8')
 }
