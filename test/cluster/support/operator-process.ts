@@ -1,14 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sumOfMetric } from './metric.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
 /** Ends the operator when the channel to the test closes, however the test ended: one left behind would work on for ever. */
-export const END_WITH_PARENT =
-  'process.on("disconnect", () => process.kill(process.pid, "SIGKILL")); process.channel?.unref()'
+const END_WITH_PARENT = 'process.on("disconnect", () => process.kill(process.pid, "SIGKILL")); process.channel?.unref()'
+
+/** Longer than a start takes on the busiest machine, a Lease of a dead leader included. */
+const START_MS = 60_000
 
 /** Code that moves the wall clock of the process it runs in. */
 function clockAheadBy(ms: number): string {
@@ -52,7 +55,7 @@ export class OperatorProcess {
     createInterface({ input: child.stderr }).on('line', (line) => this.#read(line))
   }
 
-  /** Starts the process; resolves at the stage that `until` names. */
+  /** Starts the process; resolves at the stage that `until` names. @throws with what it logged when it does not get there in time. */
   static async start(options: OperatorProcessOptions): Promise<OperatorProcess> {
     const { kubeconfig, namespace, flags = [], leaderElect = false, clockOffsetMs = 0, until = 'reconciling' } = options
     const own = ['--kubeconfig', kubeconfig, '--namespace', namespace, '--allow-http']
@@ -80,8 +83,24 @@ export class OperatorProcess {
     ]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
     const operator = new OperatorProcess(child)
-    await (until === 'serving' ? operator.#serving.promise : operator.reconciling())
+    await operator.#started(until)
     return operator
+  }
+
+  /** One that does not start is ended: nobody else knows of it. */
+  async #started(until: 'reconciling' | 'serving'): Promise<void> {
+    const over = new AbortController()
+    const late = sleep(START_MS, undefined, { signal: over.signal }).then(() => {
+      throw new Error(`after ${START_MS} ms the operator is not yet ${until}:\n${this.log}`)
+    })
+    try {
+      await Promise.race([until === 'serving' ? this.#serving.promise : this.#reconciling.promise, late])
+    } catch (error) {
+      await this.kill()
+      throw error
+    } finally {
+      over.abort()
+    }
   }
 
   get pid(): number {
@@ -98,14 +117,9 @@ export class OperatorProcess {
     await this.#reconciling.promise
   }
 
-  /** Where its health server is: `127.0.0.1:41234`. */
-  async address(): Promise<string> {
-    return `127.0.0.1:${await this.#serving.promise}`
-  }
-
   /** Asks its health server: `/healthz`, `/readyz` or `/metrics`. */
   async ask(path: string): Promise<{ readonly status: number; readonly text: string }> {
-    const response = await fetch(`http://${await this.address()}${path}`)
+    const response = await fetch(`http://127.0.0.1:${await this.#serving.promise}${path}`)
     return { status: response.status, text: await response.text() }
   }
 
