@@ -6,7 +6,7 @@ import { NODE_NAME } from './kubeconfigs.ts'
 import { NODE_ADDRESS, POD_SUBNET } from './network.ts'
 
 /** Names end in this. */
-export const CLUSTER_DOMAIN = 'cluster.local'
+const CLUSTER_DOMAIN = 'cluster.local'
 
 /** Writes a kubelet's configuration and returns its arguments. */
 export async function kubeletArguments(folder: NodeFolder, kubeconfig: string, cgroups: string): Promise<string[]> {

@@ -102,6 +102,11 @@ export class KubernetesNode implements AsyncDisposable {
     return this.namespace.run(this.kubectlPath, ['--kubeconfig', this.kubeconfig, ...args], options)
   }
 
+  /** The same for its output. @throws NodeError with what kubectl said */
+  kubectlOutput(args: readonly string[], options: { readonly stdin?: string } = {}): Promise<string> {
+    return this.namespace.output(this.kubectlPath, ['--kubeconfig', this.kubeconfig, ...args], options)
+  }
+
   /** Takes everything down, in the opposite order. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#opened.disposeAsync()

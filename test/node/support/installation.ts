@@ -2,6 +2,8 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CHART } from '../../chart/support/paths.ts'
 import { toolPath } from '../../chart/support/tools.ts'
+import { until } from '../../cluster/support/wait.ts'
+import type { OnProgress } from '../../controlplane/build-progress.ts'
 import type { ProgramResult } from '../../controlplane/run-program.ts'
 import { NodeError } from '../errors.ts'
 import type { KubernetesNode } from '../node.ts'
@@ -10,6 +12,17 @@ import type { KubernetesNode } from '../node.ts'
 export const RELEASE = 'culvert'
 /** Where it is installed. */
 export const NAMESPACE = 'culvert-system'
+
+/** Of the emulator that the chart starts. */
+export const API_KEY = 'key-of-the-node-suite'
+/** Where that emulator answers. */
+export const EMULATOR = `http://${RELEASE}-emulator.${NAMESPACE}.svc:4040`
+
+/** The project's image, which is nowhere to be pulled, and the emulator beside the operator. */
+const VALUES: Values = {
+  image: { repository: 'localhost/culvert', tag: 'test', pullPolicy: 'Never' },
+  emulator: { enabled: true, apiKey: API_KEY, extraArgs: ['--cert-seconds', '1'] },
+}
 
 /** Values of the chart, as values.yaml has them. */
 export type Values = { readonly [name: string]: unknown }
@@ -29,14 +42,25 @@ export class Installation {
     this.chart = chart
   }
 
-  /** Packages the chart as a release does. */
-  static async prepare(node: KubernetesNode, onProgress: (message: string) => void): Promise<Installation> {
-    const helm = await toolPath('helm4', onProgress)
+  /** Packages the chart as a release does, and makes its namespace, which refuses Pods that are not `restricted`. */
+  static async prepare(node: KubernetesNode, major: 3 | 4, onProgress: OnProgress): Promise<Installation> {
+    const helm = await toolPath(`helm${major}`, onProgress)
     const home = join(node.folder.path, 'helm')
     await mkdir(home)
     const said = await node.namespace.output(helm, ['package', CHART, '--destination', home])
     const [, chart = ''] = /saved it to: (\S+)/.exec(said) ?? []
+    await node.kubectlOutput(['create', 'namespace', NAMESPACE])
+    const restricted = 'pod-security.kubernetes.io/enforce=restricted'
+    await node.kubectlOutput(['label', 'namespace', NAMESPACE, restricted])
+    await until('the namespace has its ServiceAccount', async () => {
+      return (await node.kubectl(['-n', NAMESPACE, 'get', 'serviceaccount', 'default'])).code === 0
+    })
     return new Installation(node, helm, home, chart)
+  }
+
+  /** Installs, and waits as Helm does. */
+  async install(): Promise<void> {
+    await this.helm(['install', RELEASE, this.chart, '--wait', '--timeout', '4m'], VALUES)
   }
 
   /** Runs Helm in the release's namespace, whatever comes of it; `values` go in as a file. */

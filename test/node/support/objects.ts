@@ -1,4 +1,6 @@
+import { GROUP } from '../../../src/managed/names.ts'
 import type { KubernetesNode } from '../node.ts'
+import { BROUGHT, QUICKSTART_NAMESPACE } from './quickstart.ts'
 
 /** An object of the cluster. */
 export interface ListedObject {
@@ -12,26 +14,36 @@ export interface ListedObject {
 
 /** What the cluster itself writes about others, at times of its own. */
 const PASSING = new Set(['events', 'events.events.k8s.io', 'endpoints', 'endpointslices.discovery.k8s.io'])
-/** What the cluster keeps for itself comes and goes. */
-const OWN_NAMESPACE = 'kube-system'
+/** What the cluster keeps for itself comes and goes: `kube-system`, `kube-node-lease`. */
+const OWN_NAMESPACES = /^kube-/
 
-/** Everything in the cluster that can be listed, sorted. @throws Error with what kubectl said */
+/** Everything in the cluster that can be listed, sorted. */
 export async function allObjects(node: KubernetesNode): Promise<readonly ListedObject[]> {
-  const types = (await output(node, ['api-resources', '--verbs=list', '-o', 'name'])).trim().split('\n')
+  const types = (await node.kubectlOutput(['api-resources', '--verbs=list', '-o', 'name'])).trim().split('\n')
   const wanted = types.filter((type) => !PASSING.has(type)).join(',')
   const columns = '{range .items[*]}{.kind},{.metadata.namespace},{.metadata.name}{"\\n"}{end}'
-  const lines = (await output(node, ['get', wanted, '-A', '-o', `jsonpath=${columns}`])).trim().split('\n')
+  const lines = (await node.kubectlOutput(['get', wanted, '-A', '-o', `jsonpath=${columns}`])).trim().split('\n')
   return lines
     .map((line) => {
       const [kind = '', namespace = '', name = ''] = line.split(',')
       return { kind, namespace, name, id: namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}` }
     })
-    .filter(({ namespace }) => namespace !== OWN_NAMESPACE)
+    .filter(({ namespace }) => !OWN_NAMESPACES.test(namespace))
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-async function output(node: KubernetesNode, args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await node.kubectl(args)
-  if (code !== 0) throw new Error(`kubectl ${args[0]}: ${stderr}`)
-  return stdout
+/** What is there in addition to before and to the quickstart, apart from the CRDs, as ids; and the CRDs' names. */
+export async function leftIn(
+  node: KubernetesNode,
+  before: readonly ListedObject[],
+): Promise<{ readonly crds: readonly string[]; readonly others: readonly string[] }> {
+  const known = new Set([...before.map(({ id }) => id), `APIService v1alpha1.${GROUP}`])
+  const left = (await allObjects(node)).filter(({ id, kind, namespace, name }) => {
+    return !known.has(id) && namespace !== QUICKSTART_NAMESPACE && !BROUGHT.has(`${kind} ${name}`)
+  })
+  const isCRD = ({ kind }: ListedObject): boolean => kind === 'CustomResourceDefinition'
+  return {
+    crds: left.filter(isCRD).map(({ name }) => name),
+    others: left.filter((object) => !isCRD(object)).map(({ id }) => id),
+  }
 }

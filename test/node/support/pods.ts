@@ -1,5 +1,6 @@
+import { until } from '../../cluster/support/wait.ts'
 import type { KubernetesNode } from '../node.ts'
-import { NAMESPACE } from './installation.ts'
+import { NAMESPACE, RELEASE } from './installation.ts'
 
 /** A Pod with its one container. */
 export interface ListedPod {
@@ -29,16 +30,21 @@ interface Pod {
   }
 }
 
-/** The operators' Pods that are not on their way out, by name. @throws Error with what kubectl said */
+/** The operators' Pods that are not on their way out, by name. */
 export async function operatorPods(node: KubernetesNode): Promise<readonly ListedPod[]> {
   const selector = ['-l', 'app.kubernetes.io/component=operator']
-  const { code, stdout, stderr } = await node.kubectl(['-n', NAMESPACE, 'get', 'pods', ...selector, '-o', 'json'])
-  if (code !== 0) throw new Error(stderr)
-  const { items } = JSON.parse(stdout) as { readonly items: readonly Pod[] }
+  const text = await node.kubectlOutput(['-n', NAMESPACE, 'get', 'pods', ...selector, '-o', 'json'])
+  const { items } = JSON.parse(text) as { readonly items: readonly Pod[] }
   return items
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .map(listed)
     .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Waits until no Pod of the chart is there any more: Helm does not wait for the last. */
+export async function untilPodsAreGone(node: KubernetesNode): Promise<void> {
+  const get = ['-n', NAMESPACE, 'get', 'pods', '-l', `app.kubernetes.io/instance=${RELEASE}`, '-o', 'name']
+  await until('the Pods are gone', async () => (await node.kubectlOutput(get)) === '', { timeoutMs: 60_000 })
 }
 
 function listed({ metadata, spec, status }: Pod): ListedPod {
