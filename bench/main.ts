@@ -1,9 +1,10 @@
 import { run as runPaging } from './emulator-paging.ts'
 import { run as runScale } from './emulator-scale.ts'
+import { printSteps, run as runNewcomer } from './newcomer.ts'
 import { run as runOperator } from './operator.ts'
 import { run as runSessions } from './sessions.ts'
 
-/** Runs every bench, one after the other, and prints what each measured beside what it is measured against. */
+/** Runs every bench, one after the other, and prints what each measured beside what it is measured against; last, the way of somebody new. */
 interface Row {
   readonly bench: string
   readonly measured: string
@@ -62,3 +63,4 @@ async function sessionsRow(): Promise<Row> {
 }
 
 console.table([await pagingRow(), await scaleRow(), ...(await operatorRows()), await sessionsRow()])
+printSteps(await runNewcomer())

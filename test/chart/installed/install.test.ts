@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { AccountAtEmulator } from './support/account-at-emulator.ts'
 import { packChart } from './support/chart-packages.ts'
 import { documented } from './support/documented.ts'
-import { InstalledCluster, isReady } from './support/installed-cluster.ts'
+import { InstalledCluster } from './support/installed-cluster.ts'
 import { helmWithJob } from './support/job-runner.ts'
 import type { PodProcess } from './support/pod-process.ts'
 import { countResources, quickstartAt } from './support/quickstart.ts'
@@ -28,8 +28,8 @@ let count = 0
 beforeAll(async () => {
   cluster = await InstalledCluster.start()
   chart = await packChart(cluster, 4)
-}, 120_000)
-afterAll(() => cluster[Symbol.asyncDispose]())
+}, 300_000)
+afterAll(() => cluster[Symbol.asyncDispose](), 60_000)
 
 /** The operator that the Deployment describes now, in place of the one that ran; resolves when it works. */
 async function rollOut(): Promise<PodProcess> {
@@ -51,8 +51,7 @@ it('does what the README says, up to a first resource that is Ready', async () =
   account = await AccountAtEmulator.run(cluster, 'culvert', HOME)
   await rollOut()
   await cluster.shell(giveAccount)
-  await cluster.shell(firstResource)
-  await cluster.until('ippolicy', 'office', 'default', isReady)
+  expect(await cluster.shell(firstResource)).toContain('condition met')
   expect(await account.objects('ip_policies')).toHaveLength(1)
 })
 
@@ -73,8 +72,8 @@ it('may do what the roles of the release say, and nothing else; and needs no mor
 it('is upgraded with another value, and writes nothing at the API for it', async () => {
   const before = await ids()
   const mark = await account.mark()
-  const values = ['--reset-then-reuse-values', '--set', 'operator.workers=3']
-  await cluster.helmed(4, ['upgrade', 'culvert', chart, ...IN_HOME, ...values])
+  const [upgrade = ''] = await documented('docs/install.md', 'Upgrading')
+  await cluster.shell(`${upgrade.trimEnd()} --set operator.workers=3`)
   const deployment = JSON.stringify(await cluster.get('deployment', 'culvert', HOME))
   expect(deployment).toContain('"--workers=3"')
   await rollOut()

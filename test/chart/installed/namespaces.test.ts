@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { CHART } from '../support/paths.ts'
 import { AccountAtEmulator } from './support/account-at-emulator.ts'
+import { documented } from './support/documented.ts'
 import { InstalledCluster, isReady, type Live } from './support/installed-cluster.ts'
 import type { PodProcess } from './support/pod-process.ts'
 import { expectNothingRefused, expectRightsOfManifest } from './support/rights-granted.ts'
 
 /** Two releases of the same name in one cluster, each with namespaces of its own, on one account. Helm 3 installs the second. */
+/** As install.md has them. */
 const ONE = { home: 'culvert-system', watched: ['shop', 'web'] }
 const OTHER = { home: 'other-system', watched: ['stock'] }
 /** Nobody's. */
@@ -20,14 +22,8 @@ let other: PodProcess
 beforeAll(async () => {
   cluster = await InstalledCluster.start()
   for (const namespace of ALL) await cluster.kubectl(['create', 'namespace', namespace])
-}, 120_000)
-afterAll(() => cluster[Symbol.asyncDispose]())
-
-async function install(major: 3 | 4, { home, watched }: typeof ONE, ...flags: readonly string[]): Promise<void> {
-  const namespaces = ['--set', `watchNamespaces={${watched.join(',')}}`]
-  const where = ['--namespace', home, '--create-namespace']
-  await cluster.helmed(major, ['install', 'culvert', CHART, ...where, ...namespaces, ...flags])
-}
+}, 300_000)
+afterAll(() => cluster[Symbol.asyncDispose](), 60_000)
 
 async function start({ home }: typeof ONE): Promise<PodProcess> {
   const operator = await cluster.run('deployment', 'culvert', home)
@@ -67,7 +63,8 @@ async function versionsIn(namespaces: readonly string[]): Promise<readonly strin
 }
 
 it('works in the namespaces that it watches, and in no other', async () => {
-  await install(4, ONE, '--set', 'emulator.enabled=true')
+  const [install = ''] = await documented('docs/install.md', 'Some namespaces only')
+  await cluster.shell(`${install.trimEnd()} --set emulator.enabled=true`)
   account = await AccountAtEmulator.run(cluster, 'culvert', ONE.home)
   one = await start(ONE)
   // What is nobody's is there first: whoever looked at it would have done so before the rest.
@@ -83,9 +80,10 @@ it('works in the namespaces that it watches, and in no other', async () => {
 
 it('stands beside another release, which takes no CRD from the first', async () => {
   const host = new URL(account.url).host
-  const flags = ['--set', `operator.allowApiHosts={${host}},operator.allowHttp=true`]
-  await expect(install(3, OTHER, ...flags)).rejects.toThrow(/invalid ownership metadata/)
-  await install(3, OTHER, ...flags, '--set', 'crds.install=false')
+  const values = `watchNamespaces={${OTHER.watched}},operator.allowApiHosts={${host}},operator.allowHttp=true`
+  const install = ['install', 'culvert', CHART, '--namespace', OTHER.home, '--create-namespace', '--set', values]
+  await expect(cluster.helmed(3, install)).rejects.toThrow(/invalid ownership metadata/)
+  await cluster.helmed(3, [...install, '--set', 'crds.install=false'])
   other = await start(OTHER)
   const policies = await Promise.all([...ONE.watched, ...OTHER.watched].map((namespace) => policyIn(namespace)))
   expect(new Set(policies.map(({ status }) => status?.id)).size).toBe(3)

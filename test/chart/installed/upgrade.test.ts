@@ -44,12 +44,15 @@ interface IPPolicySchema {
   }
 }
 
+/** Helm 3 takes its time for the CRDs. */
+const LONG = { timeout: 300_000 }
+
 let cluster: InstalledCluster
 
 beforeAll(async () => {
   cluster = await InstalledCluster.start()
-}, 120_000)
-afterAll(() => cluster[Symbol.asyncDispose]())
+}, 300_000)
+afterAll(() => cluster[Symbol.asyncDispose](), 60_000)
 
 function policy(name: string, spec: object = {}): object {
   const metadata = { name, namespace: 'default' }
@@ -79,7 +82,7 @@ async function startOver(): Promise<void> {
   await cluster.kubectl(['delete', 'crd', ...names])
 }
 
-it.each(HELMS)('brings newer CRDs with Helm %i, and the resources stay as they are', async (major) => {
+it.each(HELMS)('brings newer CRDs with Helm %i, and the resources stay as they are', LONG, async (major) => {
   const values = ['--set', 'emulator.enabled=true,clusterAccount.enabled=true,emulator.apiKey=key-of-ours']
   const selector = ['--set-json', 'clusterAccount.spec.allowedNamespaces={}']
   const older = await packChart(cluster, major, OLDER)
@@ -123,7 +126,7 @@ it.each(HELMS)('brings newer CRDs with Helm %i, and the resources stay as they a
   await startOver()
 })
 
-it.each(HELMS)('takes over CRDs that were applied by hand, as install.md says, with Helm %i', async (major) => {
+it.each(HELMS)('takes over CRDs that were applied by hand, as install.md says, with Helm %i', LONG, async (major) => {
   const folder = await mkdtemp(join(cluster.folder, 'crds-'))
   await cp(OLDER.crds, folder, { recursive: true })
   await olderCRDs(folder, OLDER.without)
