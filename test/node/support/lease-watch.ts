@@ -27,13 +27,15 @@ export class LeaseWatch implements AsyncDisposable {
   static async start(node: KubernetesNode, namespace: string, name: string): Promise<LeaseWatch> {
     const get = ['--kubeconfig', node.kubeconfig, '-n', namespace, 'get', 'lease', name, '--watch', '-o', COLUMNS]
     const [command, ...args] = node.namespace.command(node.kubectlPath, get)
-    const watch = new LeaseWatch(spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'], env: environment() }))
-    const lines = createInterface({ input: watch.#watch.stdout ?? process.stdin })
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], env: environment() })
+    const watch = new LeaseWatch(child)
+    const lines = createInterface({ input: child.stdout })
     lines.on('line', (line) => {
       const [holder = '', renewTime = ''] = line.split(',')
       watch.states.push({ holder, renewedAt: renewTime === '' ? undefined : Date.parse(renewTime) })
     })
-    await once(lines, 'line')
+    await Promise.race([once(lines, 'line'), once(lines, 'close')])
+    if (watch.states.length === 0) throw new Error(`the Lease ${namespace}/${name} could not be watched`)
     return watch
   }
 
