@@ -1,0 +1,202 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts'
+import { until } from '../cluster/support/wait.ts'
+import { conditionOf, World } from '../cluster/support/world.ts'
+import { Tenant } from './support/tenant.ts'
+
+const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
+const path = '/backends/tunnel_group'
+
+/** Two tenants with an emulator each, and the operator of both. The world's own namespace and account are nobody's. */
+class Neighbours implements AsyncDisposable {
+  readonly world: World
+  readonly noisy: Tenant
+  readonly quiet: Tenant
+  readonly noisyApi: Emulator
+  readonly quietApi: Emulator
+
+  private constructor(world: World, tenants: readonly [Tenant, Tenant], apis: readonly [Emulator, Emulator]) {
+    this.world = world
+    ;[this.noisy, this.quiet] = tenants
+    ;[this.noisyApi, this.quietApi] = apis
+  }
+
+  static async open(): Promise<Neighbours> {
+    const noisyApi = await startEmulator({ listen: '127.0.0.1:0' })
+    const quietApi = await startEmulator({ listen: '127.0.0.1:0' })
+    const flags = [noisyApi, quietApi].flatMap(({ url }) => ['--allow-api-host', new URL(url).host])
+    const world = await World.open({ watch: 'cluster', flags })
+    const noisy = await Tenant.create(world, 'noisy')
+    const quiet = await Tenant.create(world, 'quiet')
+    await quiet.account(quietApi.url, quietApi.apiKey)
+    await quiet.ready('Account', 'default')
+    return new Neighbours(world, [noisy, quiet], [noisyApi, quietApi])
+  }
+
+  /** Makes a Backend of the quiet tenant; resolves to how long it took to be Ready. */
+  async quietBackend(name: string): Promise<number> {
+    const began = performance.now()
+    await this.quiet.apply('Backend', name, tunnels)
+    await this.quiet.ready('Backend', name)
+    return performance.now() - began
+  }
+
+  /** Middle of several, one after the other. */
+  async quietTime(prefix: string): Promise<number> {
+    const times: number[] = []
+    for (let each = 0; each < 5; each++) times.push(await this.quietBackend(`${prefix}-${each}`))
+    return times.toSorted((left, right) => left - right)[2] ?? 0
+  }
+
+  /** How long the first Account of another tenant takes to be Ready. */
+  async newcomer(): Promise<number> {
+    const tenant = await Tenant.create(this.world, 'newcomer')
+    try {
+      const began = performance.now()
+      await tenant.account(this.quietApi.url, this.quietApi.apiKey)
+      await tenant.ready('Account', 'default', 30_000)
+      return performance.now() - began
+    } finally {
+      await tenant.release(['Account'])
+    }
+  }
+
+  /** Of the noisy tenant: how many Backends nobody has looked at yet. */
+  async waiting(): Promise<number> {
+    return (await this.noisy.list('Backend')).filter((cr) => conditionOf(cr, 'Ready') === undefined).length
+  }
+
+  /** Peak of the operator's resident memory, in MiB. */
+  async peakMiB(): Promise<number> {
+    const status = await readFile(`/proc/${this.world.operator.pid}/status`, 'utf8')
+    return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.world.operator.kill()
+    await this.noisy.release(['Account', 'Backend'])
+    await this.quiet.release(['Account', 'Backend'])
+    await this.world[Symbol.asyncDispose]()
+    await this.noisyApi.close()
+    await this.quietApi.close()
+  }
+}
+
+function ratio(noisy: number, alone: number): string {
+  return `${Math.round(alone)} ms alone, ${Math.round(noisy)} ms beside the noise: ${(noisy / alone).toFixed(1)} times`
+}
+
+test('5,000 broken resources of one tenant do not keep another waiting', { timeout: 900_000 }, async () => {
+  await using neighbours = await Neighbours.open()
+  const { noisy, noisyApi, world } = neighbours
+  const alone = await neighbours.quietTime('alone')
+  await noisy.account(noisyApi.url, noisyApi.apiKey)
+  noisyApi.admin.addFault({ match: { method: 'POST', path, every: true }, act: { type: 'status', status: 400 } })
+  await world.operator.stop()
+  // Half of them are refused by the API, the other half refer to what does not exist.
+  const missing = { type: 'Failover', failover: { backendRefs: [{ name: 'missing' }] } }
+  await noisy.applyMany(
+    5000,
+    (index) => `broken-${index}`,
+    (index) => (index % 2 === 0 ? tunnels : missing),
+  )
+  await world.startOperator()
+  const crowded = await neighbours.quietTime('crowded')
+  const left = await neighbours.waiting()
+  console.info(
+    `broken: ${ratio(crowded, alone)}; ${left} of 5,000 not yet looked at; ${Math.round(await neighbours.peakMiB())} MiB`,
+  )
+  expect(left).toBeGreaterThan(1000)
+})
+
+test('an account whose API hangs, under many names, does not keep another waiting', { timeout: 900_000 }, async () => {
+  await using neighbours = await Neighbours.open()
+  const { noisy, noisyApi } = neighbours
+  const alone = await neighbours.quietTime('alone')
+  const accounts = Array.from({ length: 12 }, (_, index) => `hanging-${index}`)
+  // Each is let in before the API hangs.
+  for (const name of accounts) await noisy.account(noisyApi.url, noisyApi.apiKey, { name, resyncInterval: '1s' })
+  for (const name of accounts) await noisy.ready('Account', name)
+  const fault = noisyApi.admin.addFault({ match: { every: true }, act: { type: 'hang' } })
+  await noisy.applyMany(
+    600,
+    (index) => `hanging-${index}`,
+    (index) => ({ ...tunnels, accountRef: { name: accounts[index % accounts.length] } }),
+  )
+  await noisyApi.admin.waitForFault(fault.id, 12, 60_000)
+  const crowded = await neighbours.quietTime('crowded')
+  const newcomer = await neighbours.newcomer()
+  console.info(`hanging: ${ratio(crowded, alone)}; a new Account is Ready after ${Math.round(newcomer)} ms`)
+  const ready = (await noisy.list('Backend')).filter((cr) => conditionOf(cr, 'Ready')?.status === 'True')
+  expect(ready).toEqual([])
+  noisyApi.admin.deleteFault(fault.id)
+})
+
+test('accounts that allow themselves one request a minute do not keep another waiting', {
+  timeout: 900_000,
+}, async () => {
+  await using neighbours = await Neighbours.open()
+  const { noisy, noisyApi } = neighbours
+  const alone = await neighbours.quietTime('alone')
+  const accounts = Array.from({ length: 12 }, (_, index) => `slow-${index}`)
+  const rateLimit = { requestsPerMinute: 1, burst: 1 }
+  for (const name of accounts) await noisy.account(noisyApi.url, noisyApi.apiKey, { name, rateLimit })
+  await noisy.applyMany(
+    600,
+    (index) => `slow-${index}`,
+    (index) => ({ ...tunnels, accountRef: { name: accounts[index % accounts.length] } }),
+  )
+  await until('some accounts are asked', () => noisyApi.admin.journal().length >= 4, { timeoutMs: 60_000 })
+  // Their one request is spent: from now on whoever works for them waits for a minute.
+  for (const name of accounts) await noisy.annotate('Account', name, { 'culvert.dev/reconcile-requested-at': 'now' })
+  const crowded = await neighbours.quietTime('crowded')
+  const newcomer = await neighbours.newcomer()
+  console.info(`slow: ${ratio(crowded, alone)}; a new Account is Ready after ${Math.round(newcomer)} ms`)
+  const ready = (await noisy.list('Backend')).filter((cr) => conditionOf(cr, 'Ready')?.status === 'True')
+  expect(ready.length).toBeLessThan(50)
+})
+
+const PER_MINUTE = 120
+const BURST = 10
+
+/** The most requests in any minute, wherever it begins. */
+function mostInAMinute(requests: readonly JournalEntry[]): number {
+  const times = requests.map(({ time }) => Date.parse(time))
+  return Math.max(...times.map((from) => times.filter((time) => time >= from && time < from + 60_000).length))
+}
+
+test('with 500 resources waiting for 120 requests a minute none goes beyond the budget, and an edit is served first', {
+  timeout: 900_000,
+}, async () => {
+  await using world = await World.open({
+    operator: false,
+    emulator: { rateLimit: { requests: PER_MINUTE, periodMs: 60_000 } },
+    account: { rateLimit: { requestsPerMinute: PER_MINUTE, burst: BURST } },
+  })
+  await world.startOperator()
+  await world.apply('Backend', 'shop', tunnels)
+  const { status } = await world.ready('Backend', 'shop')
+  const names = Array.from({ length: 500 }, (_, index) => `waiting-${index}`)
+  await Promise.all(names.map((name) => world.apply('Backend', name, tunnels)))
+  const made = (): number => world.journal().filter(({ method }) => method === 'POST').length
+  await until('some are made', () => made() > 20, { timeoutMs: 120_000 })
+  const backlog = await world.operator.metric('culvert_rate_limit_backlog_seconds')
+  const before = made()
+  await world.apply('Backend', 'shop', { ...tunnels, description: 'edited' })
+  await world.ready('Backend', 'shop', 120_000)
+  const after = made()
+  const edit = world.journal().find(({ method, path: at }) => method === 'PATCH' && at === `${path}/${status?.id}`)
+  expect(edit).toBeDefined()
+  await until('more than a minute is seen', () => made() > 170, { timeoutMs: 300_000 })
+  const most = mostInAMinute(world.journal())
+  console.info(
+    `budget: at most ${most} requests in a minute; the edit was served after ${after - before} creates, ${500 - after} waiting; backlog ${backlog.toFixed(1)} s`,
+  )
+  expect(world.journal().filter(({ status: answered }) => answered === 429)).toEqual([])
+  expect(most).toBeLessThanOrEqual(PER_MINUTE)
+  expect(after - before).toBeLessThan(20)
+  expect(500 - after).toBeGreaterThan(300)
+  expect(backlog).toBeGreaterThan(0)
+})
