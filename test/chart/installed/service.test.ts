@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts'
+import { CHART } from '../support/paths.ts'
+import { InstalledCluster, isReady } from './support/installed-cluster.ts'
+import { helmWithJob } from './support/job-runner.ts'
+import type { PodProcess } from './support/pod-process.ts'
+import { expectNothingRefused, expectRightsOfManifest } from './support/rights-granted.ts'
+import { TrustedFront } from './support/trusted-front.ts'
+
+/** An installation for a service behind an authority of one's own, with the values that this takes. The tests need each other, in this order. */
+const HOME = 'tunnels'
+const UPGRADE = ['upgrade', 'culvert', CHART, '--namespace', HOME, '--reset-then-reuse-values']
+const POLICY = {
+  apiVersion: 'culvert.dev/v1alpha1',
+  kind: 'IPPolicy',
+  metadata: { name: 'office', namespace: 'default' },
+  spec: { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] },
+}
+
+let cluster: InstalledCluster
+let emulator: Emulator
+let front: TrustedFront
+let operator: PodProcess
+
+beforeAll(async () => {
+  cluster = await InstalledCluster.start()
+  emulator = await startEmulator({ listen: '127.0.0.1:0' })
+  front = await TrustedFront.of(emulator.url)
+}, 300_000)
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]()
+  await front[Symbol.asyncDispose]()
+  await emulator.close()
+}, 60_000)
+
+async function start(): Promise<PodProcess> {
+  const process = await cluster.run('deployment', 'culvert', HOME)
+  await process.printed(/"msg":"reconciling"/)
+  return process
+}
+
+it('does not trust a service whose authority nobody knows', async () => {
+  await cluster.kubectl(['create', 'namespace', HOME])
+  const inHome = (kind: string, name: string): object => ({
+    apiVersion: 'v1',
+    kind,
+    metadata: { name, namespace: HOME },
+  })
+  await cluster.apply(
+    { ...inHome('Secret', 'key'), stringData: { token: emulator.apiKey } },
+    { ...inHome('ConfigMap', 'company'), data: { 'root.pem': front.authority } },
+  )
+  const account = `clusterAccount.enabled=true,clusterAccount.baseURL=${front.url}`
+  const secret = 'clusterAccount.existingSecret.name=key,clusterAccount.existingSecret.key=token'
+  const selector = ['--set-json', 'clusterAccount.spec.allowedNamespaces={}']
+  const values = ['--set', `${account},${secret},watchSecrets=false`, ...selector]
+  await cluster.helmed(3, ['install', 'culvert', CHART, '--namespace', HOME, ...values])
+  await cluster.helmed(3, UPGRADE)
+  operator = await start()
+  await cluster.apply(POLICY)
+  await cluster.until('clusteraccount', 'default', HOME, ({ status }) => {
+    return JSON.stringify(status).includes('certificate is not trusted')
+  })
+})
+
+it('trusts it with the authority that the chart is given', async () => {
+  await cluster.helmed(3, [...UPGRADE, '--set', 'caBundle.configMap=company,caBundle.key=root.pem'])
+  expect(await operator.stop()).toBe(0)
+  operator = await start()
+  await cluster.until('ippolicy', 'office', 'default', isReady)
+  expect(emulator.admin.journal().map(({ method, path }) => `${method} ${path}`)).toContain('POST /ip_policies')
+})
+
+it('may not list Secrets when it is not to watch them, and is refused nothing', async () => {
+  await expectNothingRefused(cluster)
+  const manifest = await cluster.helmed(3, ['get', 'manifest', 'culvert', '--namespace', HOME])
+  expect(manifest).toContain('--no-watch-secrets')
+  await expectRightsOfManifest(cluster, manifest, { name: 'culvert', namespace: HOME }, ['default', HOME])
+})
+
+it('is uninstalled in spite of resources when it is told to, and names them all the same', async () => {
+  await cluster.helmed(3, [...UPGRADE, '--set', 'uninstall.allowLeftovers=true'])
+  const job = { name: 'culvert-leftovers', namespace: HOME }
+  const { helm, output } = await helmWithJob(cluster, 3, ['uninstall', 'culvert', '--namespace', HOME], job)
+  expect(output).toContain('IPPolicy: default/office')
+  expect(helm, helm.stderr).toMatchObject({ code: 0 })
+  expect(await operator.stop()).toBe(0)
+  const left = await cluster.list('culvert', '--all-namespaces')
+  expect(left.map(({ kind }) => kind).sort()).toEqual(['ClusterAccount', 'IPPolicy'])
+  expect(await cluster.secret('key', HOME, 'token')).toBe(emulator.apiKey)
+})
