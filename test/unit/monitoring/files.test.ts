@@ -106,3 +106,13 @@ test('every group of the rules has a name of Culvert’s', () => {
     expect(members.length).toBeGreaterThan(0)
   }
 })
+
+test('an alert on a rate of errors outlasts its range, so that what happened once alerts nobody', () => {
+  const lasting = rules.filter(({ expr, for: wait }) => wait !== undefined && /\[\d+m\]/.test(expr))
+  expect(lasting.length).toBeGreaterThan(4)
+  for (const { alert, expr, for: wait = '' } of lasting) {
+    for (const [, minutes] of expr.matchAll(/\[(\d+)m\]/g)) {
+      expect(Number.parseInt(wait, 10), alert).toBeGreaterThan(Number(minutes))
+    }
+  }
+})

@@ -16,6 +16,12 @@ export interface Series {
   readonly value: number
 }
 
+/** An alert that is pending or fires. */
+export interface ActiveAlert {
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+}
+
 /** What to scrape: where it serves, and the labels that service discovery gives it. */
 export interface Target {
   readonly address: string
@@ -81,13 +87,13 @@ export class TestPrometheus implements AsyncDisposable {
 
   /** The series that an expression comes to now. @throws Error when Prometheus refuses it */
   async query(expr: string): Promise<readonly Series[]> {
-    const response = await fetch(`${this.#url}/api/v1/query`, {
-      method: 'POST',
-      body: new URLSearchParams({ query: expr }),
-    })
-    const { status, error, data } = (await response.json()) as Answer
-    if (status !== 'success') throw new Error(`${expr}: ${error}`)
-    return data.result.map(({ metric, value: [, value] }) => ({ metric, value: Number(value) }))
+    const { result } = await this.#ask<VectorData>(`query?${new URLSearchParams({ query: expr })}`)
+    return result.map(({ metric, value: [, value] }) => ({ metric, value: Number(value) }))
+  }
+
+  /** The alerts that are pending or fire now, with their texts. */
+  async alerts(): Promise<readonly ActiveAlert[]> {
+    return (await this.#ask<{ readonly alerts: readonly ActiveAlert[] }>('alerts')).alerts
   }
 
   /** Names of the alerts that fired within the last `seconds`. */
@@ -106,6 +112,13 @@ export class TestPrometheus implements AsyncDisposable {
     await rm(this.#folder, { recursive: true })
   }
 
+  async #ask<Data>(path: string): Promise<Data> {
+    const response = await fetch(`${this.#url}/api/v1/${path}`)
+    const { error, data } = (await response.json()) as { readonly error?: string; readonly data?: Data }
+    if (data === undefined) throw new Error(`${path}: ${error}`)
+    return data
+  }
+
   async #isReady(): Promise<boolean> {
     if (this.#child.exitCode !== null) throw new Error(`Prometheus ended:\n${this.#log}`)
     return fetch(`${this.#url}/-/ready`).then(
@@ -115,15 +128,11 @@ export class TestPrometheus implements AsyncDisposable {
   }
 }
 
-interface Answer {
-  readonly status: string
-  readonly error?: string
-  readonly data: {
-    readonly result: readonly {
-      readonly metric: Readonly<Record<string, string>>
-      readonly value: readonly [time: number, value: string]
-    }[]
-  }
+interface VectorData {
+  readonly result: readonly {
+    readonly metric: Readonly<Record<string, string>>
+    readonly value: readonly [time: number, value: string]
+  }[]
 }
 
 /** Scrapes as the ServiceMonitor of the chart asks for. */
