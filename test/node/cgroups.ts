@@ -1,5 +1,5 @@
 import { glob, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 
 const ROOT = '/sys/fs/cgroup'
 
@@ -21,18 +21,28 @@ export class NodeCgroups {
     return new NodeCgroups(`/${id}`)
   }
 
+  /** The first process of a container, as the machine numbers it. */
+  async processOf(containerId: string): Promise<number> {
+    const [pid = ''] = (await readFile(await this.#fileOf(containerId, ['cgroup.procs']), 'utf8')).split('\n')
+    return Number(pid)
+  }
+
   /** The most memory in bytes that a container was charged for so far, and the most that its process had resident. */
   async memoryOf(containerId: string): Promise<{ readonly peak: number; readonly resident: number }> {
+    const charged = await this.#fileOf(containerId, ['memory.max_usage_in_bytes', 'memory.peak'])
+    const status = await readFile(`/proc/${await this.processOf(containerId)}/status`, 'utf8')
+    const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? []
+    return { peak: Number(await readFile(charged, 'utf8')), resident: Number(kibibytes) * 1024 }
+  }
+
+  /** One of these files of a container's cgroup; the versions of cgroups name them differently. */
+  async #fileOf(containerId: string, names: readonly string[]): Promise<string> {
     for (const hierarchy of await hierarchies()) {
-      for (const file of ['memory.max_usage_in_bytes', 'memory.peak']) {
-        for await (const path of glob(join(hierarchy, this.name, '**', containerId, file))) {
-          const [pid] = (await readFile(join(dirname(path), 'cgroup.procs'), 'utf8')).split('\n')
-          const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
-          return { peak: Number(await readFile(path, 'utf8')), resident: Number(kibibytes) * 1024 }
-        }
+      for (const name of names) {
+        for await (const path of glob(join(hierarchy, this.name, '**', containerId, name))) return path
       }
     }
-    throw new Error(`there is no account of the memory of container ${containerId}`)
+    throw new Error(`container ${containerId} has no ${names.join(' or ')}`)
   }
 }
 

@@ -79,6 +79,22 @@ test('an upgrade rolls both operators, and nobody leads for no longer than a Lea
   await expectMemoryHeld(node, 'after the upgrade')
 })
 
+test('when the leader is killed the other leads, and kubelet starts the killed one again', async () => {
+  await using watch = await LeaseWatch.start(node, NAMESPACE, RELEASE)
+  const holder = watch.states[0]?.holder ?? ''
+  const leader = (await operatorPods(node)).find(({ name }) => holder.startsWith(name))
+  process.kill(await node.cgroups.processOf(leader?.containerId ?? ''), 'SIGKILL')
+  const another = (): boolean => watch.states.some((state) => state.holder !== '' && state.holder !== holder)
+  await until('another leads', another, { timeoutMs: 60_000, describe: () => watch.states })
+  console.log(`after a kill, ${leadershipOf(watch.states).longestGapMs} ms between two renewals`)
+  const restarted = async (): Promise<boolean> => {
+    const found = (await operatorPods(node)).find(({ name }) => name === leader?.name)
+    return found?.restarts === 1 && found.ready
+  }
+  await until('it is back', restarted, { timeoutMs: 60_000, describe: () => operatorPods(node) })
+  expect((await operatorPods(node)).flatMap((pod) => pod.terminations)).toEqual(['Error'])
+})
+
 test('helm uninstall refuses while resources need the operator, and names them', async () => {
   const { code } = await installation.run(['uninstall', RELEASE, '--wait', '--timeout', '3m'])
   expect(code).not.toBe(0)
