@@ -7,6 +7,7 @@ import { helmWithJob } from './support/job-runner.ts'
 import type { PodProcess } from './support/pod-process.ts'
 import { countResources, quickstartAt } from './support/quickstart.ts'
 import { expectNothingRefused, expectRightsOfManifest } from './support/rights-granted.ts'
+import { stopAtFirstFailure } from './support/story.ts'
 
 /** One installation from its first day to its last: the tests need each other, in this order. */
 const HOME = 'culvert-system'
@@ -25,6 +26,7 @@ let operator: PodProcess | undefined
 /** Resources of Culvert that there are. */
 let count = 0
 
+stopAtFirstFailure()
 beforeAll(async () => {
   cluster = await InstalledCluster.start()
   chart = await packChart(cluster, 4)

@@ -5,6 +5,7 @@ import { documented } from './support/documented.ts'
 import { InstalledCluster, isReady, type Live } from './support/installed-cluster.ts'
 import type { PodProcess } from './support/pod-process.ts'
 import { expectNothingRefused, expectRightsOfManifest } from './support/rights-granted.ts'
+import { stopAtFirstFailure } from './support/story.ts'
 
 /** Two releases of the same name in one cluster, each with namespaces of its own, on one account. Helm 3 installs the second. */
 /** As install.md has them. */
@@ -19,6 +20,7 @@ let account: AccountAtEmulator
 let one: PodProcess
 let other: PodProcess
 
+stopAtFirstFailure()
 beforeAll(async () => {
   cluster = await InstalledCluster.start()
   for (const namespace of ALL) await cluster.kubectl(['create', 'namespace', namespace])

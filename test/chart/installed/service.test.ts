@@ -5,6 +5,7 @@ import { InstalledCluster, isReady } from './support/installed-cluster.ts'
 import { helmWithJob } from './support/job-runner.ts'
 import type { PodProcess } from './support/pod-process.ts'
 import { expectNothingRefused, expectRightsOfManifest } from './support/rights-granted.ts'
+import { stopAtFirstFailure } from './support/story.ts'
 import { TrustedFront } from './support/trusted-front.ts'
 
 /** An installation for a service behind an authority of one's own, with the values that this takes. The tests need each other, in this order. */
@@ -22,6 +23,7 @@ let emulator: Emulator
 let front: TrustedFront
 let operator: PodProcess
 
+stopAtFirstFailure()
 beforeAll(async () => {
   cluster = await InstalledCluster.start()
   emulator = await startEmulator({ listen: '127.0.0.1:0' })
