@@ -127,6 +127,7 @@ export class Tenant {
       const work = async (): Promise<void> => {
         for (let cr = held[next++]; cr !== undefined; cr = held[next++]) {
           const { name } = cr.metadata
+          await this.delete(kind, name)
           await this.#world.kube.mergePatch(typeOf(kind), this.#key(name), { metadata: { finalizers: null } })
         }
       }
