@@ -52,8 +52,9 @@ test('no alert fires while the quickstart is well; each fires in its situation, 
     troubles.objectsDrift(world, prometheus),
     troubles.renewalsFail(world),
     troubles.callsAreTooMany(world),
+    troubles.editsFail(world),
+    troubles.kubernetesFails(world, proxy),
   ])
-  await Promise.all([troubles.editsFail(world), troubles.kubernetesFails(world, proxy)])
   await expectFired(prometheus, (alert) => !LATER.has(alert) && !WAITING.has(alert))
   await troubles.budgetIsUsedUp(world)
   await expectFired(prometheus, (alert) => !LATER.has(alert))
