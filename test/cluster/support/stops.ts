@@ -7,6 +7,8 @@ import type { Seen } from './lanes.ts'
  */
 export interface Stop {
   readonly request: string
+  /** What is asked, wherever on the way. */
+  readonly sort: string
   /** Before the request is passed on, or once it was answered and the answer is still under way. */
   readonly when: 'before' | 'after'
   readonly isWrite: boolean
@@ -62,9 +64,9 @@ export class Stops {
 
   /** Where the lane has been since `begin` or `mark`: before and after each write, and before a read, which leaves nothing behind. */
   passed(lane: string): readonly Stop[] {
-    return [...(this.#tracks.get(lane)?.passed ?? [])].flatMap(([request, { isWrite }]) => {
-      const before = { request, when: 'before', isWrite } as const
-      return isWrite ? [before, { request, when: 'after', isWrite }] : [before]
+    return [...(this.#tracks.get(lane)?.passed ?? [])].flatMap(([request, { sort, isWrite }]) => {
+      const before = { request, sort, when: 'before', isWrite } as const
+      return isWrite ? [before, { ...before, when: 'after' }] : [before]
     })
   }
 
@@ -82,6 +84,11 @@ export class Stops {
     if (armed?.met === undefined) return false
     const held = armed.rules.flatMap(({ requests }) => requests)
     return held.includes(armed.met) && (!stuck || held.length > 1)
+  }
+
+  /** Whether the request has come that the lane is to be stopped at, even if its answer has not. */
+  isMet(lane: string): boolean {
+    return this.#armed.get(lane)?.met !== undefined
   }
 
   /** Lets the lane go on. */

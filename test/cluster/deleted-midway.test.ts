@@ -1,0 +1,179 @@
+import { beforeAll, expect, test } from 'vitest'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { caPem, partnerCaPem } from '../builders/contract/ca-pem.ts'
+import { sshKeys } from '../builders/contract/ssh-keys.ts'
+import { managed } from './support/cases.ts'
+import { type Aim, aimsOf, bring, isAtApi, type Journey, notShown, type Story, wavesOf } from './support/journeys.ts'
+import { Stage } from './support/stage.ts'
+import { secrets } from './support/tokens.ts'
+import { until } from './support/wait.ts'
+import type { World } from './support/world.ts'
+
+const rotate = { annotations: { 'culvert.dev/rotate-requested-at': 'now' } }
+const rotation = { interval: '720h', overlap: '0s' }
+const certificate = {
+  sshCertificateAuthorityRef: { name: 'team' },
+  publicKey: sshKeys.ed25519,
+  principals: ['alice'],
+  validFor: '1h',
+}
+
+const STORIES: readonly Story[] = [
+  { name: 'key', kind: 'APIKey', spec: { rotation }, change: rotate },
+  { name: 'agent', kind: 'TunnelCredential', spec: { rotation, metadata: 'mine' }, change: rotate },
+  {
+    name: 'edge',
+    kind: 'Edge',
+    spec: {
+      protocol: 'TLS',
+      metadata: 'mine',
+      mutualTLS: { certificateAuthorityRefs: [{ name: 'staff' }] },
+      ipRestriction: { ipPolicyRefs: [{ name: 'office' }] },
+    },
+  },
+  {
+    name: 'policy',
+    kind: 'IPPolicy',
+    spec: {
+      rules: [
+        { cidr: '10.0.0.0/8', action: 'allow' },
+        { cidr: '192.0.2.0/24', action: 'deny' },
+      ],
+    },
+  },
+  {
+    name: 'authority',
+    kind: 'CertificateAuthority',
+    spec: { caPEM: caPem },
+    change: { spec: { caPEM: partnerCaPem } },
+  },
+  {
+    name: 'alice',
+    kind: 'SSHUserCertificate',
+    spec: certificate,
+    // It is renewed at once, and then every two seconds.
+    change: {
+      spec: { ...certificate, renewBefore: '59m58s' },
+      isRipe: ({ status }) => Date.now() > Date.parse(String(status?.validAfter)) + 2_000,
+    },
+  },
+]
+
+/** What stays, for others to refer to. */
+const NEEDS: readonly { readonly kind: string; readonly name: string; readonly spec: Record<string, unknown> }[] = [
+  { kind: 'CertificateAuthority', name: 'staff', spec: { caPEM: caPem } },
+  { kind: 'IPPolicy', name: 'office', spec: { rules: [{ cidr: '198.51.100.0/24', action: 'allow' }] } },
+  { kind: 'SSHCertificateAuthority', name: 'team', spec: {} },
+]
+
+/** Checks that nothing is left but what the needs stand for, at the account and in the namespace, and that nobody is missing it. */
+async function expectNothingLeft(world: World): Promise<void> {
+  for (const { kind } of STORIES) {
+    await until(
+      `only what is needed is left of ${kind}`,
+      async () => {
+        return (await world.list(kind)).every(({ metadata }) => NEEDS.some(({ name }) => name === metadata.name))
+      },
+      { timeoutMs: 120_000, describe: async () => [await world.list(kind), world.operator.log.split('\n').slice(-20)] },
+    )
+  }
+  await world.pass()
+  const needed = new Set<unknown>([world.journal()[0]?.keyId])
+  for (const { kind, name } of NEEDS) needed.add((await world.ready(kind, name)).status?.id)
+  for (const path of new Set(managed.flatMap(({ collections }) => collections.map((each) => each.path)))) {
+    const left = (await world.remote(path)).filter(({ id, ip_policy: policy }) => {
+      return !needed.has(id) && !needed.has((policy as { readonly id?: string } | undefined)?.id)
+    })
+    expect(left, path).toEqual([])
+  }
+  expect((await world.get('Account', 'default'))?.status?.orphanCount).toBe(0)
+  const own = async () => {
+    const { items } = await world.kube.list<KubeObject>(secrets, { namespace: world.namespace })
+    return items.map(({ metadata }) => metadata.name).filter((name) => name !== 'credentials')
+  }
+  await until('every Secret is collected', async () => (await own()).length === 0, { describe: own })
+}
+
+/** What the operator asks on the ways of the stories. */
+let aims: readonly Aim[] = []
+
+/** @param timeout how long the operator waits for an answer. */
+async function open(timeout: string): Promise<Stage> {
+  const stage = await Stage.open({ resources: 40, flags: ['--request-timeout', timeout] })
+  try {
+    await stage.startOperator()
+    for (const { kind, name, spec } of NEEDS) await stage.world.apply(kind, name, spec)
+    for (const { kind, name } of NEEDS) await stage.world.ready(kind, name)
+  } catch (error) {
+    await stage[Symbol.asyncDispose]()
+    throw error
+  }
+  return stage
+}
+
+beforeAll(async () => {
+  await using stage = await open('20s')
+  aims = await aimsOf(stage, STORIES)
+  for (const story of STORIES) {
+    const answered = aims.filter((aim) => aim.story === story && aim.stop.when === 'after')
+    const amid = (which: Aim['amid']): number => answered.filter((aim) => aim.amid === which).length
+    // The attempt, the create and its result; for those that are replaced these again, and the end of the former one.
+    expect(amid('create'), story.name).toBeGreaterThanOrEqual(3)
+    expect(amid('change'), story.name).toBeGreaterThanOrEqual(story.change === undefined ? 0 : 5)
+  }
+})
+
+test('a resource that is deleted while the operator is down, killed at any step, leaves nothing behind', {
+  timeout: 600_000,
+}, async () => {
+  await using stage = await open('4s')
+  const { world, stops } = stage
+  // What is there before a write, is there after the one before.
+  const answered = aims.filter(({ stop }) => stop.when === 'after')
+  const shown: Journey[] = []
+  for (const [index, wave] of wavesOf(answered).entries()) {
+    const journeys = await bring(stage, `killed-${index}`, wave)
+    await world.operator.kill()
+    for (const { aim, name } of journeys) await world.delete(aim.story.kind, name)
+    stops.releaseAll()
+    await stage.startOperator()
+    shown.push(...journeys)
+  }
+  expect(notShown(answered, shown)).toEqual([])
+  await expectNothingLeft(world)
+})
+
+test('a resource that is deleted while the operator is at any step leaves nothing behind', {
+  timeout: 600_000,
+}, async () => {
+  // Requests are held, none is given up.
+  await using stage = await open('60s')
+  // An answer of the apiserver that is late tells the operator nothing that it does not know before its next write.
+  const held = aims.filter(({ stop }) => stop.when === 'before' || isAtApi(stop))
+  expect(notShown(held, await deleteAt(stage, 'alive', held))).toEqual([])
+  await expectNothingLeft(stage.world)
+})
+
+test('a resource that is deleted while the operator cannot know what came of a request leaves nothing behind', {
+  timeout: 600_000,
+}, async () => {
+  await using stage = await open('3s')
+  const lost = aims.filter(({ stop }) => stop.when === 'after' && isAtApi(stop))
+  expect(lost.some(({ stop }) => stop.sort.startsWith('API POST'))).toBe(true)
+  expect(notShown(lost, await deleteAt(stage, 'lost', lost, true))).toEqual([])
+  await expectNothingLeft(stage.world)
+})
+
+/** Deletes a resource at each aim, and lets the operator go on. */
+async function deleteAt(stage: Stage, how: string, aims: readonly Aim[], stuck?: boolean): Promise<readonly Journey[]> {
+  const all: Journey[] = []
+  for (const [index, wave] of wavesOf(aims).entries()) {
+    const journeys = await bring(stage, `${how}-${index}`, wave, stuck)
+    for (const { aim, name } of journeys) {
+      await stage.world.delete(aim.story.kind, name)
+      stage.stops.release(name)
+    }
+    all.push(...journeys)
+  }
+  return all
+}

@@ -1,0 +1,232 @@
+import type { Stage } from './stage.ts'
+import type { Stop } from './stops.ts'
+import { until } from './wait.ts'
+import { conditionOf, type Resource, type World } from './world.ts'
+
+type Fields = Record<string, unknown>
+
+/** A resource that is made, and what then makes a new object take the place of its own. */
+export interface Story {
+  readonly name: string
+  readonly kind: string
+  readonly spec: Fields
+  readonly change?: Change
+}
+
+interface Change {
+  readonly spec?: Fields
+  readonly annotations?: Readonly<Record<string, string>>
+  /** Whether a resource at rest is as it has to be before. Default: always. */
+  isRipe?(cr: Resource): boolean
+}
+
+/** Where a resource of the story is to be stopped, on its way to its first object or to the next. */
+export interface Aim {
+  readonly story: Story
+  readonly amid: 'create' | 'change'
+  readonly stop: Stop
+}
+
+/** A busy machine leads a resource another way now and then: so often one is tried, each time under another name. */
+const TRIES = 4
+/** So many of each story go their way while it is written down; what one alone has passed came of the moment. */
+const WITNESSES = 3
+
+/** Tells the aims of the stories: the writes that undisturbed resources of theirs pass. At a read nothing is there that was not after the write before. */
+export async function aimsOf({ world, stops }: Stage, stories: readonly Story[]): Promise<readonly Aim[]> {
+  const all = stories.flatMap((story) => {
+    return Array.from({ length: WITNESSES }, (_, index) => ({ story, name: `${story.name}-witness-${index}` }))
+  })
+  const aims: Aim[] = []
+  const note = (amid: Aim['amid']): void => {
+    for (const story of stories) {
+      const passed = all.filter((each) => each.story === story).flatMap(({ name }) => stops.passed(name))
+      aims.push(...shared(passed).map((stop) => ({ story, amid, stop })))
+    }
+    stops.mark()
+  }
+  for (const { story, name } of all) await world.apply(story.kind, name, story.spec)
+  const former = new Map<string, unknown>()
+  for (const { story, name } of all)
+    former.set(name, (await world.until(story.kind, name, 'rests', isAtRest)).status?.id)
+  note('create')
+  const changed = all.filter(({ story }) => story.change !== undefined)
+  for (const { story, name } of changed) {
+    await world.until(story.kind, name, 'is ripe', (cr) => isRipe(story, cr))
+    await change(world, story, name)
+  }
+  for (const { story, name } of changed) {
+    const isOther = (cr: Resource): boolean => isAtRest(cr) && cr.status?.id !== former.get(name)
+    await world.until(story.kind, name, 'rests with another object', isOther)
+  }
+  note('change')
+  for (const { story, name } of all) await world.delete(story.kind, name)
+  return aims
+}
+
+/** The writes among the stops that more than one has passed. */
+function shared(passed: readonly Stop[]): readonly Stop[] {
+  const counts = new Map<string, { readonly stop: Stop; count: number }>()
+  for (const stop of passed) {
+    const key = `${stop.when} ${stop.request}`
+    const known = counts.get(key) ?? { stop, count: 0 }
+    counts.set(key, { stop, count: known.count + 1 })
+  }
+  return [...counts.values()].filter(({ stop, count }) => stop.isWrite && count > 1).map(({ stop }) => stop)
+}
+
+async function change(world: World, { kind, change: { spec, annotations } = {} }: Story, name: string): Promise<void> {
+  if (spec !== undefined) await world.apply(kind, name, spec)
+  if (annotations !== undefined) await world.annotate(kind, name, annotations)
+}
+
+function isRipe({ change }: Story, cr: Resource): boolean {
+  return change?.isRipe?.(cr) ?? true
+}
+
+function isAtRest(cr: Resource): boolean {
+  const isMet = ['Ready', 'Synced'].every((type) => {
+    const condition = conditionOf(cr, type)
+    return condition?.status === 'True' && condition.observedGeneration === cr.metadata.generation
+  })
+  return isMet && cr.status?.superseded === undefined
+}
+
+/** A resource on its way to where it is to be stopped. */
+export class Journey {
+  readonly aim: Aim
+  readonly #stage: Stage
+  readonly #base: string
+  readonly #stuck: boolean
+  #tries = 0
+  #name = ''
+  #state: 'made' | 'changed' | 'there' | 'missed' = 'missed'
+  #former: unknown
+
+  constructor(stage: Stage, aim: Aim, base: string, stuck: boolean) {
+    this.#stage = stage
+    this.aim = aim
+    this.#base = base
+    this.#stuck = stuck
+  }
+
+  get name(): string {
+    return this.#name
+  }
+
+  get isThere(): boolean {
+    return this.#state === 'there'
+  }
+
+  /** Whether it stands at its stop, or has missed it as often as it may. */
+  get isOver(): boolean {
+    return this.isThere || this.#state === 'missed'
+  }
+
+  /** Makes the resource, under a new name. */
+  async begin(): Promise<void> {
+    const { story, amid, stop } = this.aim
+    this.#name = `${this.#base}-${++this.#tries}`
+    this.#state = 'made'
+    if (amid === 'create') this.#stage.stops.arm(this.#name, stop)
+    await this.#stage.world.apply(story.kind, this.#name, story.spec)
+  }
+
+  /** @param crs how the resources stood a moment ago, by their names. */
+  async step(crs: ReadonlyMap<string, Resource>): Promise<void> {
+    const { aim, name } = this
+    const { stops, world } = this.#stage
+    if (this.isOver) return
+    if (stops.reached(name, this.#stuck)) {
+      this.#state = 'there'
+      return
+    }
+    const cr = crs.get(name)
+    if (cr === undefined || !isAtRest(cr)) return
+    if (aim.amid === 'change' && this.#state === 'made') {
+      if (!isRipe(aim.story, cr)) return
+      this.#former = cr.status?.id
+      this.#state = 'changed'
+      stops.arm(name, aim.stop)
+      return change(world, aim.story, name)
+    }
+    if (stops.isMet(name) || (aim.amid === 'change' && cr.status?.id === this.#former)) return
+    // It has passed by.
+    stops.release(name)
+    await world.delete(aim.story.kind, name)
+    this.#state = 'missed'
+    if (this.#tries < TRIES) await this.begin()
+  }
+}
+
+/** How many resources are stopped at once. */
+interface Room {
+  readonly atKube: number
+  readonly atApi: number
+}
+
+/** A request that is held keeps its place among the 20 that the operator has under way at the apiserver, or the 8 at an account. */
+const ROOM: Room = { atKube: 14, atApi: 6 }
+
+/** Parts of the aims, each small enough for the operator to go on while all of them are held. */
+export function wavesOf(aims: readonly Aim[]): readonly (readonly Aim[])[] {
+  const waves: Aim[][] = []
+  const parts = [
+    { of: aims.filter(({ stop }) => !isAtApi(stop)), room: ROOM.atKube },
+    { of: aims.filter(({ stop }) => isAtApi(stop)), room: ROOM.atApi },
+  ]
+  for (const { of, room } of parts) {
+    const count = Math.ceil(of.length / room)
+    // Neighbours of one story go apart: what is alike is then done at different times.
+    for (const [index, aim] of of.entries()) {
+      const wave = waves[index % count] ?? []
+      wave.push(aim)
+      waves[index % count] = wave
+    }
+  }
+  return waves
+}
+
+export function isAtApi({ sort }: Stop): boolean {
+  return sort.startsWith('API ')
+}
+
+/**
+ * Takes a resource to each aim. @param how part of their names. @param stuck whether the operator is to have given up the request
+ * that it is stopped at.
+ * @returns those that stand where they should.
+ */
+export async function bring(
+  stage: Stage,
+  how: string,
+  aims: readonly Aim[],
+  stuck = false,
+): Promise<readonly Journey[]> {
+  const { world } = stage
+  const all = aims.map((aim, index) => new Journey(stage, aim, `${aim.story.name}-${how}-${index}`, stuck))
+  for (const journey of all) await journey.begin()
+  const kinds = [...new Set(aims.map(({ story }) => story.kind))]
+  const look = async (): Promise<boolean> => {
+    const crs = (await Promise.all(kinds.map((kind) => world.list(kind)))).flat()
+    const byName = new Map(crs.map((cr) => [cr.metadata.name, cr]))
+    for (const journey of all) await journey.step(byName)
+    return all.every(({ isOver }) => isOver)
+  }
+  const describe = async (): Promise<unknown> => {
+    const open = all.filter(({ isOver }) => !isOver)
+    const crs = await Promise.all(open.slice(0, 3).map(({ name, aim }) => world.get(aim.story.kind, name)))
+    return [open.map(({ name, aim }) => [name, aim.amid, aim.stop]), crs, world.operator.log.split('\n').slice(-30)]
+  }
+  await until('every resource has come to its stop', look, { timeoutMs: 120_000, describe })
+  return all.filter(({ isThere }) => isThere)
+}
+
+/** Which of the aims no journey has shown: not the way there counts, but what was asked, and amid what. */
+export function notShown(aims: readonly Aim[], journeys: readonly Journey[]): readonly string[] {
+  const shown = new Set(journeys.map(({ aim }) => textOf(aim)))
+  return [...new Set(aims.map(textOf))].filter((text) => !shown.has(text))
+}
+
+function textOf({ story, amid, stop }: Aim): string {
+  return `${story.name} amid ${amid}: ${stop.when} ${stop.sort}`
+}
