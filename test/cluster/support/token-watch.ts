@@ -92,6 +92,10 @@ export interface Life {
   readonly id: string
   readonly from: number
   readonly to: number
+  /** Wall time when it was asked for. */
+  readonly fromMs: number
+  /** Wall time when its deletion was asked for. */
+  readonly toMs: number | undefined
 }
 
 /** Every object that was made for the CR, by the marker that its create bore. */
@@ -99,16 +103,18 @@ export function livesOf(journal: readonly JournalEntry[], path: string, name: st
   const ends = new Map(
     journal
       .filter(({ method, status }) => method === 'DELETE' && status === 204)
-      .map((entry) => [entry.path.slice(path.length + 1), entry.answeredSeq ?? entry.seq]),
+      .map((entry) => [entry.path.slice(path.length + 1), entry]),
   )
   const made = journal.filter((entry) => {
     const { metadata = '' } = (entry.body ?? {}) as { readonly metadata?: string }
     const isMade = entry.method === 'POST' && entry.path === path && entry.status === 201
     return isMade && /"name":"([^"]+)"/.exec(metadata)?.[1] === name
   })
-  return made.map(({ seq, responseId }) => {
+  return made.map(({ seq, time, responseId }) => {
     const id = responseId ?? ''
-    return { id, from: seq, to: ends.get(id) ?? Number.POSITIVE_INFINITY }
+    const end = ends.get(id)
+    const to = end === undefined ? Number.POSITIVE_INFINITY : (end.answeredSeq ?? end.seq)
+    return { id, from: seq, to, fromMs: Date.parse(time), toMs: end === undefined ? undefined : Date.parse(end.time) }
   })
 }
 
