@@ -8,7 +8,8 @@ import { sumOfMetric } from './metric.ts'
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
 /** Ends the operator when the channel to the test closes, however the test ended: one left behind would work on for ever. */
-export const END_WITH_PARENT = 'process.on("disconnect", () => process.kill(process.pid, "SIGKILL")); process.channel?.unref()'
+export const END_WITH_PARENT =
+  'process.on("disconnect", () => process.kill(process.pid, "SIGKILL")); process.channel?.unref()'
 
 /** Longer than a start takes on the busiest machine, a Lease of a dead leader included. */
 const START_MS = 60_000
