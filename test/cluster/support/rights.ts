@@ -5,7 +5,7 @@ import type { ProgramResult } from '../../controlplane/run-program.ts'
 type RunKubectl = (args: readonly string[]) => Promise<ProgramResult>
 
 /** What `kubectl auth can-i --list` says that somebody may do in a namespace: `verb resource (name)`. @throws Error with what kubectl said */
-export async function rightsOf(kubectl: RunKubectl, namespace: string): Promise<ReadonlySet<string>> {
+async function rightsOf(kubectl: RunKubectl, namespace: string): Promise<ReadonlySet<string>> {
   const { code, stdout, stderr } = await kubectl(['auth', 'can-i', '--list', '--no-headers', '-n', namespace])
   if (code !== 0) throw new Error(`kubectl auth can-i --list failed: ${stderr}`)
   const rights = stdout.split('\n').flatMap((line) => {
