@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { Command, InvalidArgumentError } from 'commander'
 import { startEmulator } from '../emulator/emulator.ts'
 import { type EmulatorOptions, OptionError, parseListen, parseRateLimit } from '../emulator/options.ts'
+import { StorageError } from '../emulator/store/storage-error.ts'
 import { duration } from './flags.ts'
 import { stopSignal } from './stop-signal.ts'
 
@@ -56,7 +57,8 @@ async function serve(flags: Flags): Promise<void> {
   // Before anything is printed: whoever reads the line may send the signal at once.
   const signal = stopSignal()
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-  const emulator = await startEmulator(optionsFrom(flags))
+  const emulator = await startEmulator(optionsFrom(flags)).catch(refuseStorage)
+  if (emulator === undefined) return
   const lines = [`emulator listening on ${emulator.url}`]
   if (flags.apiKey === undefined) lines.push(`API key: ${emulator.apiKey}`)
   if (flags.admin && flags.adminToken === undefined) {
@@ -65,6 +67,13 @@ async function serve(flags: Flags): Promise<void> {
   process.stdout.write(`${lines.join('\n')}\n`)
   await stopped
   await emulator.close()
+}
+
+/** A data file that cannot be used is for the user to mend: the message alone, without a trace of the program's stack. */
+function refuseStorage(error: unknown): undefined {
+  if (!(error instanceof StorageError)) throw error
+  process.stderr.write(`emulator: --data ${error.message}\n`)
+  process.exitCode = 1
 }
 
 function optionsFrom(flags: Flags): EmulatorOptions {

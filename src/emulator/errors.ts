@@ -82,6 +82,11 @@ export const ERRORS = {
   internal: { code: 'ERR_9001', status: 500, meaning: 'The emulator failed; the operation id is in its log.' },
   unavailable: { code: 'ERR_9002', status: 503, meaning: 'The service is temporarily unavailable.' },
   injected: { code: 'ERR_9003', status: 500, meaning: 'Injected by a fault with a status that no other code has.' },
+  storage: {
+    code: 'ERR_9004',
+    status: 503,
+    meaning: 'The data file cannot be used now: its disk is full, or it is locked, damaged or not writable.',
+  },
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorName = keyof typeof ERRORS

@@ -192,22 +192,38 @@ export class Admin {
   /** Everything as after a first start: the default account with its key, no faults, an empty journal, the machine's time. */
   reset(): void {
     const { services, faults, journal, apiKey, onReset } = this.#options
+    this.#withClock(
+      () => services.clock.reset(),
+      () => {
+        services.store.transaction(() => {
+          wipe(services.store)
+          bootAccount(services, apiKey)
+        })
+      },
+    )
     faults.clear()
-    services.clock.reset()
-    services.store.transaction(() => {
-      wipe(services.store)
-      bootAccount(services, apiKey)
-    })
     journal.clear()
     onReset()
   }
 
   #moveClock(move: () => void): void {
     this.#settle()
-    move()
     const { store, clock } = this.#options.services
-    store.setMeta(CLOCK_OFFSET, String(clock.offset))
+    this.#withClock(move, () => store.setMeta(CLOCK_OFFSET, String(clock.offset)))
     this.#settle()
+  }
+
+  /** The time is what the data file says: where that cannot be written, it stays as it was. */
+  #withClock(move: () => void, write: () => void): void {
+    const { clock } = this.#options.services
+    const before = clock.offset
+    move()
+    try {
+      write()
+    } catch (error) {
+      clock.restore(before)
+      throw error
+    }
   }
 
   #settle(): void {

@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { ERRORS, type ErrorName, errorBody, RequestError } from '../errors.ts'
+import { StorageError } from '../store/storage-error.ts'
 import { acceptJson, BODY_LIMIT } from './body.ts'
 
 /** Where failures of the emulator itself are reported; refusals of requests are not failures. */
@@ -36,7 +37,7 @@ export function createServer({ newOperationId, logFailure }: ServerOptions): Fas
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, logFailure: FailureLog): void {
   const refusal = toRefusal(error)
   const operationId = request.id
-  if (refusal.code === 'internal') logFailure(`operation ${operationId} failed`, error)
+  if (refusal.code === 'internal' || refusal.code === 'storage') logFailure(`operation ${operationId} failed`, error)
   void reply
     .code(ERRORS[refusal.code].status)
     .headers({ 'operation-id': operationId, ...refusal.headers })
@@ -69,6 +70,9 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, ErrorName>> = {
 
 function toRefusal(error: unknown): RequestError {
   if (error instanceof RequestError) return error
+  if (error instanceof StorageError) {
+    return new RequestError('storage', `${error.message}; nothing was changed`, {}, {}, { cause: error })
+  }
   const code = error instanceof Error ? Reflect.get(error, 'code') : undefined
   const name = typeof code === 'string' ? FRAMEWORK_ERRORS[code] : undefined
   if (name === undefined) return new RequestError('internal', ERRORS.internal.meaning, {}, {}, { cause: error })

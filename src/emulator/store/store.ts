@@ -1,7 +1,8 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { type JsonObject, parseStoredObject } from '../json.ts'
 import { ChangeLog } from './change-log.ts'
-import { PRAGMAS, SCHEMA } from './schema.ts'
+import { openDatabase } from './open-database.ts'
+import { guarded, StorageError } from './storage-error.ts'
 
 /** An API object as it is kept: body fields in the form they were sent in, plus internal state. */
 export interface StoredObject extends JsonObject {
@@ -40,11 +41,10 @@ export class Store {
   /**
    * @param location `:memory:` or the path of the database file, created when missing
    * @param now the time that changes are logged under, for lists of the past
+   * @throws StorageError when the file cannot be used
    */
   constructor(location: string, now: () => number) {
-    this.database = new DatabaseSync(location)
-    this.database.exec(PRAGMAS)
-    this.database.exec(SCHEMA)
+    this.database = openDatabase(location)
     this.changes = new ChangeLog(now)
   }
 
@@ -56,19 +56,29 @@ export class Store {
   /** Runs `work` in one transaction; nested calls join the outer one. Throwing rolls everything back. */
   transaction<T>(work: () => T): T {
     if (this.#depth > 0) return work()
-    this.database.exec('BEGIN IMMEDIATE')
+    this.#rollBack()
+    guarded(() => this.database.exec('BEGIN IMMEDIATE'))
     this.#depth = 1
     try {
       const result = work()
-      this.database.exec('COMMIT')
+      guarded(() => this.database.exec('COMMIT'))
       this.changes.commit()
       return result
     } catch (error) {
-      if (this.database.isTransaction) this.database.exec('ROLLBACK')
       this.changes.rollback()
+      this.#rollBack()
       throw error
     } finally {
       this.#depth = 0
+    }
+  }
+
+  /** What the disk does not let be undone now is undone by the next transaction, and by SQLite when the file is opened again. */
+  #rollBack(): void {
+    try {
+      if (this.database.isTransaction) this.database.exec('ROLLBACK')
+    } catch {
+      // The failure that led here says more.
     }
   }
 
@@ -230,15 +240,15 @@ export class Store {
   }
 
   one(sql: string, values: SQLInputValue[]): Row | undefined {
-    return this.#prepare(sql).get(...values)
+    return guarded(() => this.#prepare(sql).get(...values))
   }
 
   all(sql: string, values: SQLInputValue[]): Row[] {
-    return this.#prepare(sql).all(...values)
+    return guarded(() => this.#prepare(sql).all(...values))
   }
 
   run(sql: string, values: SQLInputValue[]): void {
-    this.#prepare(sql).run(...values)
+    guarded(() => this.#prepare(sql).run(...values))
   }
 
   #prepare(sql: string): StatementSync {
@@ -257,10 +267,18 @@ export function text(row: Row, column: string): string {
   return String(row[column])
 }
 
+function readBody(row: Row): JsonObject {
+  try {
+    return parseStoredObject(text(row, 'body'))
+  } catch (error) {
+    throw new StorageError('damaged', { cause: error })
+  }
+}
+
 function toObject(row: Row): StoredObject {
-  const value = parseStoredObject(text(row, 'body'))
+  const value = readBody(row)
   if (typeof value.id !== 'string' || typeof value.created_at !== 'string') {
-    throw new Error('the emulator store holds an object without id or created_at')
+    throw new StorageError('damaged')
   }
   return { ...value, id: value.id, created_at: value.created_at }
 }

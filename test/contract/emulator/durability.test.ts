@@ -1,20 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { at, EmulatorClient } from '../../builders/emulator-client.ts'
+import { EmulatorProcess } from '../../builders/emulator-process.ts'
 
-const ENTRY = `
-  import { emulatorCommand } from ${JSON.stringify(new URL('../../../src/cli/emulator.ts', import.meta.url).href)}
-  await emulatorCommand().parseAsync(process.argv.slice(1), { from: 'user' })
-`
 const KEY = 'key-for-the-durability-test'
 
 let folder: string
-let processes: ChildProcess[]
+let processes: EmulatorProcess[]
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'culvert-emulator-'))
@@ -22,40 +16,14 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  await Promise.all(processes.map((child) => stop(child, 'SIGKILL')))
+  await Promise.all(processes.map((process) => process.stop('SIGKILL')))
   await rm(folder, { recursive: true })
 })
 
-/** Starts the command in a process of its own and resolves with the address it prints. */
-async function start(...flags: string[]): Promise<{ child: ChildProcess; url: string; output: () => string }> {
-  const data = join(folder, 'emulator.db')
-  const child = spawn(
-    process.execPath,
-    ['--input-type=module', '-e', ENTRY, '--', '--listen', '127.0.0.1:0', '--data', data, ...flags],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  )
-  processes.push(child)
-  const lines: string[] = []
-  const errors: string[] = []
-  child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk.toString()))
-  const url = await new Promise<string>((resolve, reject) => {
-    if (child.stdout === null) throw new Error('the child has no output')
-    child.once('exit', () => reject(new Error(`the emulator ended: ${errors.join('')}`)))
-    createInterface(child.stdout).on('line', (line) => {
-      lines.push(line)
-      const address = /^emulator listening on (\S+)$/.exec(line)?.[1]
-      if (address !== undefined) resolve(address)
-    })
-  })
-  return { child, url, output: () => lines.join('\n') }
-}
-
-async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-  const exited = once(child, 'exit')
-  child.kill(signal)
-  await exited
-  return child.exitCode
+async function start(...flags: string[]): Promise<EmulatorProcess> {
+  const process = await EmulatorProcess.start(['--data', join(folder, 'emulator.db'), ...flags])
+  processes.push(process)
+  return process
 }
 
 describe('the emulator with a data file', () => {
@@ -73,7 +41,7 @@ describe('the emulator with a data file', () => {
     })
     const ended = Promise.allSettled(writers)
     await enough.promise
-    await stop(first.child, 'SIGKILL')
+    await first.stop('SIGKILL')
     await ended
 
     const second = await start('--api-key', KEY)
@@ -99,7 +67,7 @@ describe('the emulator with a data file', () => {
     })
     const ended = Promise.allSettled(writers)
     await enough.promise
-    await stop(first.child, 'SIGKILL')
+    await first.stop('SIGKILL')
     await ended
 
     const second = await start('--api-key', KEY, '--admin-token', 'admin')
@@ -117,7 +85,7 @@ describe('the emulator with a data file', () => {
     await admin.post('/clock', { advanceSeconds: 86_400 })
     await admin.call('PUT', '/dns', { name: 'a.example.com', type: 'CNAME', value: 'b.example.com' })
     const older = await new EmulatorClient(first.url, KEY).create('/ip_policies')
-    await stop(first.child, 'SIGKILL')
+    await first.stop('SIGKILL')
 
     const second = await start('--api-key', KEY, '--admin-token', 'admin')
     const newer = await new EmulatorClient(second.url, KEY).create('/ip_policies')
@@ -129,25 +97,25 @@ describe('the emulator with a data file', () => {
   })
 
   it('ends with exit code 0 on SIGTERM', async () => {
-    const { child } = await start('--api-key', KEY)
-    expect(await stop(child, 'SIGTERM')).toBe(0)
+    const process = await start('--api-key', KEY)
+    expect(await process.stop('SIGTERM')).toBe(0)
   })
 
   it('prints the key and the admin token only when it made them up', async () => {
     const given = await start('--api-key', KEY, '--admin-token', 'admin')
-    await stop(given.child, 'SIGTERM')
-    expect(given.output()).not.toContain(KEY)
+    await given.stop('SIGTERM')
+    expect(given.output).not.toContain(KEY)
 
     const generated = await start()
-    await expect.poll(generated.output).toMatch(/admin surface: .* bearer token \S+/)
-    const key = /API key: (\S+)/.exec(generated.output())?.[1] ?? ''
+    await expect.poll(() => generated.output).toMatch(/admin surface: .* bearer token \S+/)
+    const key = /API key: (\S+)/.exec(generated.output)?.[1] ?? ''
     expect((await new EmulatorClient(generated.url, key).get('/ip_policies')).status).toBe(200)
   })
 
   it('stores no token, only hashes', async () => {
-    const { child, url } = await start('--api-key', KEY)
-    const made = await new EmulatorClient(url, KEY).post('/api_keys', {})
-    await stop(child, 'SIGTERM')
+    const process = await start('--api-key', KEY)
+    const made = await new EmulatorClient(process.url, KEY).post('/api_keys', {})
+    await process.stop('SIGTERM')
     const stored = await readFile(join(folder, 'emulator.db'), 'latin1')
     expect(stored).toContain(String(made.body.id))
     expect(stored).not.toContain(KEY)

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+const ENTRY = `
+  import { emulatorCommand } from ${JSON.stringify(new URL('../../src/cli/emulator.ts', import.meta.url).href)}
+  await emulatorCommand().parseAsync(process.argv.slice(1), { from: 'user' })
+`
+
+/** `culvert emulator` in a process of its own. */
+export class EmulatorProcess {
+  readonly child: ChildProcess
+  readonly url: string
+  readonly #lines: readonly string[]
+
+  private constructor(child: ChildProcess, url: string, lines: readonly string[]) {
+    this.child = child
+    this.url = url
+    this.#lines = lines
+  }
+
+  /** What it printed on standard output. */
+  get output(): string {
+    return this.#lines.join('\n')
+  }
+
+  /**
+   * Resolves once it listens on a free port. With `fileBlocks`, no file may grow beyond so many blocks of 1 KiB.
+   *
+   * @throws Error with its standard error and exit code when it ends before that
+   */
+  static async start(flags: readonly string[], fileBlocks?: number): Promise<EmulatorProcess> {
+    const args = ['--input-type=module', '-e', ENTRY, '--', '--listen', '127.0.0.1:0', ...flags]
+    const limited = ['-c', `ulimit -S -f ${fileBlocks}; exec "$@"`, 'bash', process.execPath, ...args]
+    const [command, all] = fileBlocks === undefined ? [process.execPath, args] : ['bash', limited]
+    const child = spawn(command, all, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const lines: string[] = []
+    const errors: string[] = []
+    child.stderr.on('data', (chunk: Buffer) => errors.push(chunk.toString()))
+    const url = await new Promise<string>((resolve, reject) => {
+      child.once('close', (code) => reject(new Error(`the emulator ended with exit code ${code}: ${errors.join('')}`)))
+      createInterface(child.stdout).on('line', (line) => {
+        lines.push(line)
+        const address = /^emulator listening on (\S+)$/.exec(line)?.[1]
+        if (address !== undefined) resolve(address)
+      })
+    })
+    return new EmulatorProcess(child, url, lines)
+  }
+
+  /** Ends it; resolves to its exit code, null after a signal that it did not take. */
+  async stop(signal: NodeJS.Signals): Promise<number | null> {
+    const { child } = this
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+    const exited = once(child, 'exit')
+    child.kill(signal)
+    await exited
+    return child.exitCode
+  }
+}
