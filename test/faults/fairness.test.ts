@@ -111,6 +111,34 @@ test('5,000 broken resources of one tenant do not keep another waiting', { timeo
   expect(left).toBeGreaterThan(1000)
 })
 
+test('10,000 resources at once fit into memory, and keep neither another tenant nor an edit waiting', {
+  timeout: 1_200_000,
+}, async () => {
+  await using neighbours = await Neighbours.open()
+  const { noisy, noisyApi, world } = neighbours
+  const alone = await neighbours.quietTime('alone')
+  await noisy.account(noisyApi.url, noisyApi.apiKey)
+  await noisy.apply('Backend', 'at-work', tunnels)
+  await noisy.ready('Backend', 'at-work')
+  await world.operator.stop()
+  await noisy.applyMany(
+    10_000,
+    (index) => `many-${index}`,
+    () => tunnels,
+  )
+  await world.startOperator()
+  const crowded = await neighbours.quietTime('crowded')
+  await noisy.apply('Backend', 'at-work', { ...tunnels, description: 'edited' })
+  const edited = await noisy.ready('Backend', 'at-work')
+  const left = await neighbours.waiting()
+  const peak = await neighbours.peakMiB()
+  console.info(
+    `many: ${ratio(crowded, alone)}; an edit ${Math.round(edited)} ms; ${left} of 10,000 not yet looked at; peak ${Math.round(peak)} MiB`,
+  )
+  expect(left).toBeGreaterThan(1000)
+  expect(peak).toBeLessThan(1024)
+})
+
 test('an account whose API hangs, under many names, does not keep another waiting', { timeout: 900_000 }, async () => {
   await using neighbours = await Neighbours.open()
   const { noisy, noisyApi } = neighbours
