@@ -47,13 +47,16 @@ export function operationIdFor(call: CallContext, sent: string | undefined): str
 
 /** The error for a request that got no answer, or a broken one. */
 export function networkError(call: CallContext, cause: unknown): ApiError {
-  return new ApiError('Network', `${call.label}: ${networkWords(rootCode(cause))}`, {
+  return new ApiError('Network', `${call.label}: ${networkWords(cause)}`, {
     definite: nothingSent(cause),
     cause,
   })
 }
 
-function networkWords(code: string): string {
+function networkWords(cause: unknown): string {
+  // undici's own words quote what came instead.
+  if (chain(cause).some(({ name }) => name === 'HTTPParserError')) return 'what the server sent is not HTTP'
+  const code = rootCode(cause)
   if (/CERT|ISSUER|ALTNAME/.test(code))
     return `the server's certificate is not trusted (${code}): check caBundle and the host name`
   return NETWORK_WORDS[code] ?? `the connection failed (${code})`

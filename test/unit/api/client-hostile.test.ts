@@ -86,6 +86,16 @@ describe('an answer that means harm', () => {
     expect(sent?.writableEnded).toBe(false)
   })
 
+  it.each(['SSH-2.0-words-of-the-server\r\n', 'HTTP/1.1 200 OK\r\nbad header\r\n\r\n'])(
+    '%j is called no HTTP',
+    async (sent) => {
+      const server = await serve((_, response) => response.socket?.end(sent))
+      const error = await failure(clientFor(server.url).create(ipPolicies, {}))
+      expect(error).toMatchObject({ code: 'Network', definite: false })
+      expect(error.message).toBe('POST ip_policies: what the server sent is not HTTP')
+    },
+  )
+
   it('cannot put the key into an operation id, be it in the header or in the body', async () => {
     const inHeader = await serve((_, response) => apiError(response, 400, 'no', { 'operation-id': `op_${KEY}` }))
     expect((await failure(clientFor(inHeader.url).create(ipPolicies, {}))).operationId).toBe('op_[redacted]')
