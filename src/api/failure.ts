@@ -54,7 +54,7 @@ export function networkError(call: CallContext, cause: unknown): ApiError {
 }
 
 function networkWords(cause: unknown): string {
-  // undici's own words quote what came instead.
+  // It has no code of its own, and undici's words for it differ from case to case.
   if (chain(cause).some(({ name }) => name === 'HTTPParserError')) return 'what the server sent is not HTTP'
   const code = rootCode(cause)
   if (/CERT|ISSUER|ALTNAME/.test(code))
