@@ -47,7 +47,7 @@ export async function readBody(response: Dispatcher.ResponseData, maxBytes: numb
 }
 
 /** A byte order mark is ignored, as RFC 8259 § 8.1 lets a reader do; bytes that are no UTF-8 are refused, not replaced. */
-export function parseBody(bytes: Buffer): AnswerBody {
+function parseBody(bytes: Buffer): AnswerBody {
   const size = bytes.length
   const bad = (problem: string, values = 0): AnswerBody => ({
     empty: false,

@@ -3,7 +3,7 @@ import { PRAGMAS, SCHEMA } from './schema.ts'
 import { guarded, StorageError } from './storage-error.ts'
 
 /** `CVRT`: says in the file's header whose it is (https://sqlite.org/pragma.html#pragma_application_id). */
-export const APPLICATION_ID = 0x43565254
+const APPLICATION_ID = 0x43565254
 
 /**
  * Opens a data file, or makes a new one. It is read through once, so that damage shows here and not in some request.

@@ -11,6 +11,8 @@ import { type Answer, at, EmulatorClient } from '../../builders/emulator-client.
 import { EmulatorProcess } from '../../builders/emulator-process.ts'
 
 const KEY = 'key-for-the-storage-test'
+/** Of util-linux: changes a limit of a process that runs. */
+const PRLIMIT = 'prlimit'
 
 let folder: string
 let data: string
@@ -87,7 +89,7 @@ describe('a disk that is full', () => {
     }
     expect(await all(first.client)).toEqual(new Set(made))
 
-    const limits = spawn('prlimit', ['--fsize=unlimited', '--pid', String(first.process.child.pid)])
+    const limits = spawn(PRLIMIT, ['--fsize=unlimited', '--pid', String(first.process.child.pid)])
     expect((await once(limits, 'exit'))[0]).toBe(0)
     expect(await makePolicyWithRule(first.client, made)).toBeUndefined()
     await first.process.stop('SIGKILL')
