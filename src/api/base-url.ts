@@ -1,3 +1,5 @@
+import { printable } from '../util/printable.ts'
+
 /** What the administrator allows accounts to be aimed at. */
 export interface BaseURLPolicy {
   /**
@@ -20,10 +22,10 @@ export type BaseURLCheck =
  * internal address. The message names the field, the value (never a password in it) and the remedy.
  */
 export function checkBaseURL(url: string, policy: BaseURLPolicy): BaseURLCheck {
-  if (!URL.canParse(url)) return refuse(printable(url), 'is not a URL: give one such as https://api.example.com')
+  if (!URL.canParse(url)) return refuse(shown(url), 'is not a URL: give one such as https://api.example.com')
   // The parser reads a backslash as a slash and passes over line breaks: a person, or another parser, sees another host.
   if (/[\\\s\p{C}]/u.test(url)) {
-    return refuse(printable(url), 'must hold no backslash, blank or invisible character: remove it')
+    return refuse(shown(url), 'must hold no backslash, blank or invisible character: remove it')
   }
   const parsed = new URL(url)
   if (parsed.username !== '' || parsed.password !== '') {
@@ -58,11 +60,8 @@ function bare(url: URL): string {
 }
 
 /** A value that was not parsed, made fit for a message; whatever precedes an "@" may be a password. */
-function printable(value: string): string {
-  return value
-    .replace(/^.*@/s, '…@')
-    .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
-    .slice(0, 200)
+function shown(value: string): string {
+  return printable(value.replace(/^.*@/s, '…@').slice(0, 200))
 }
 
 function matchesHost(pattern: string, url: URL): boolean {

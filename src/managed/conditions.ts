@@ -1,3 +1,4 @@
+import { printable } from '../util/printable.ts'
 import type { Reason } from './reasons.ts'
 import { reasons } from './reasons.ts'
 import type { Condition } from './types/common.ts'
@@ -118,8 +119,10 @@ export function stampConditions(
 /** Well below what the CRD takes: a condition that is refused would tell nobody anything. */
 const LONGEST_MESSAGE = 4096
 
-function cut(message: string): string {
-  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE - 1)}…`
+function cut(text: string): string {
+  const message = printable(text)
+  // Half a character would come back from the API server as another one, and be written again and again.
+  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE - 1).toWellFormed()}…`
 }
 
 function wholeSeconds(now: number): string {

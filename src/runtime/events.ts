@@ -3,6 +3,7 @@ import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import { microTime } from '../util/micro-time.ts'
+import { printable } from '../util/printable.ts'
 import type { Random } from '../util/random.ts'
 
 export const events: ResourceType = {
@@ -136,7 +137,7 @@ export class EventRecorder {
         type: event.type,
         reason,
         action: cutBytes(event.action ?? reason, 128),
-        note: cutBytes(event.note, MAX_NOTE_BYTES),
+        note: cutBytes(printable(event.note), MAX_NOTE_BYTES),
         regarding: {
           apiVersion: object.apiVersion,
           kind: object.kind,
