@@ -31,8 +31,8 @@ export interface HostileCase {
   readonly harm: Harm
   /** What the condition says; undefined where the harm changes nothing. */
   readonly says: RegExp | undefined
-  /** Whether somebody has to ask for another try, or change the account, since the next one is ten minutes away. */
-  readonly again?: 'asked' | 'changed'
+  /** The next try is ten minutes away: somebody asks for one, or the account is held until then, and its end is not waited for. */
+  readonly again?: 'asked' | 'held'
   /** How many requests a minute may bring. Default 100. */
   readonly perMinute?: number
 }
@@ -143,7 +143,7 @@ export function hostileCases(elsewhere: string): readonly HostileCase[] {
       list(`429 with Retry-After ${value}`, retryAfter(429, value), /no: .*\[redacted\]/),
     ),
     ...['1000000000000', 'Fri, 31 Dec 9999 23:59:59 GMT'].flatMap((value) => [
-      list(`429 with Retry-After ${value}`, retryAfter(429, value), /no: .*\[redacted\]/, { again: 'changed' }),
+      list(`429 with Retry-After ${value}`, retryAfter(429, value), /no: .*\[redacted\]/, { again: 'held' }),
       list(`503 with Retry-After ${value}`, retryAfter(503, value), /no: .*\[redacted\]/),
     ]),
   ]
