@@ -118,14 +118,9 @@ export class OperatorProcess {
     await this.#reconciling.promise
   }
 
-  /** Where its health server is: `127.0.0.1:41234`. */
-  async address(): Promise<string> {
-    return `127.0.0.1:${await this.#serving.promise}`
-  }
-
   /** Asks its health server: `/healthz`, `/readyz` or `/metrics`. */
   async ask(path: string): Promise<{ readonly status: number; readonly text: string }> {
-    const response = await fetch(`http://${await this.address()}${path}`)
+    const response = await fetch(`http://127.0.0.1:${await this.#serving.promise}${path}`)
     return { status: response.status, text: await response.text() }
   }
 

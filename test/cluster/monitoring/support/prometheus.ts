@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,12 +55,12 @@ export class TestPrometheus implements AsyncDisposable {
     process.once('exit', this.#endWithUs)
   }
 
-  static async start(rules: RuleFile): Promise<TestPrometheus> {
+  /** Scrapes the targets whenever somebody serves there: which ones are asked is known from the start, since Prometheus takes five seconds to note a change. */
+  static async start(rules: RuleFile, targets: readonly Target[]): Promise<TestPrometheus> {
     const path = await program('prometheus')
     const folder = await mkdtemp(join(tmpdir(), 'culvert-prometheus-'))
     await writeFile(join(folder, 'alerts.yaml'), stringify(rules))
-    await writeFile(join(folder, 'targets.json'), '[]')
-    await writeFile(join(folder, 'prometheus.yaml'), stringify(configuration(folder)))
+    await writeFile(join(folder, 'prometheus.yaml'), stringify(configuration(folder, targets)))
     const address = `127.0.0.1:${await freePort()}`
     const flags = [
       `--config.file=${join(folder, 'prometheus.yaml')}`,
@@ -74,12 +74,9 @@ export class TestPrometheus implements AsyncDisposable {
     return prometheus
   }
 
-  /** Scrapes this, and nothing else, from now on; resolves once it was scraped. */
-  async scrape(target: Target): Promise<void> {
-    const file = join(this.#folder, 'targets.json')
-    await writeFile(`${file}.new`, JSON.stringify([{ targets: [target.address], labels: target.labels }]))
-    await rename(`${file}.new`, file)
-    const up = `up{instance="${target.address}"} == 1`
+  /** Resolves once this target was scraped. */
+  async scraped({ address }: Target): Promise<void> {
+    const up = `up{instance="${address}"} == 1`
     await until('the operator is scraped', async () => (await this.query(up)).length === 1, {
       describe: () => this.#log,
     })
@@ -136,7 +133,7 @@ interface VectorData {
 }
 
 /** Scrapes as the ServiceMonitor of the chart asks for. */
-function configuration(folder: string): object {
+function configuration(folder: string, targets: readonly Target[]): object {
   return {
     global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
     rule_files: [join(folder, 'alerts.yaml')],
@@ -144,7 +141,7 @@ function configuration(folder: string): object {
       {
         job_name: 'culvert',
         honor_labels: true,
-        file_sd_configs: [{ files: [join(folder, 'targets.json')], refresh_interval: '1s' }],
+        static_configs: targets.map(({ address, labels }) => ({ targets: [address], labels })),
       },
     ],
   }
@@ -157,7 +154,8 @@ async function program(name: keyof typeof PACKAGE): Promise<string> {
   return path
 }
 
-async function freePort(): Promise<number> {
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
