@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
+/** Whole clusters run on machines that are busy with other things. `npm test` names each test that needed it, so that it is mended. */
+const SECOND_TRY = 1
+
 /**
  * Seven suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
  * `cluster` runs the operator against a real kube-apiserver (started once for the suite, or given by CULVERT_TEST_KUBECONFIG);
@@ -28,6 +31,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
+          retry: SECOND_TRY,
         },
       },
       {
@@ -48,6 +52,7 @@ export default defineConfig({
           globalSetup: ['test/chart/global-setup.ts'],
           testTimeout: 120_000,
           maxWorkers: 2,
+          retry: SECOND_TRY,
         },
       },
       {

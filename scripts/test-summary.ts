@@ -7,11 +7,18 @@ export interface TestCounts {
   readonly skipped: number
 }
 
+/** A test as it is counted. */
+interface CountedTest {
+  readonly fullName: string
+  result(): { readonly state: string }
+  diagnostic(): { readonly flaky: boolean } | undefined
+}
+
 /** What is counted of a test, a group of tests, or a file. vitest's own classes have this shape. */
 interface Tasks {
   errors(): readonly unknown[]
   readonly children: {
-    allTests(): Iterable<{ result(): { readonly state: string } }>
+    allTests(): Iterable<CountedTest>
     allSuites(): Iterable<{ errors(): readonly unknown[] }>
   }
 }
@@ -28,6 +35,13 @@ export function countTests(files: Iterable<Tasks>, unhandledErrors: readonly unk
     counts.failed += groups.filter((group) => group.errors().length > 0).length
   }
   return counts
+}
+
+/** Tests that passed at the second try only: each of them is broken, or shows that something else is. */
+export function needingSecondTry(files: Iterable<Tasks>): readonly string[] {
+  return [...files].flatMap((file) => {
+    return [...file.children.allTests()].filter((test) => test.diagnostic()?.flaky).map(({ fullName }) => fullName)
+  })
 }
 
 /** A test without a result was stopped before its end: nothing is known of it, which is no success. */

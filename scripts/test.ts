@@ -1,5 +1,13 @@
+import { fileURLToPath } from 'node:url'
 import { parseCLI, type Reporter, startVitest } from 'vitest/node'
-import { countTests, exitCodeOf, summaryLine, type TestCounts, withFailureOutsideTests } from './test-summary.ts'
+import {
+  countTests,
+  exitCodeOf,
+  needingSecondTry,
+  summaryLine,
+  type TestCounts,
+  withFailureOutsideTests,
+} from './test-summary.ts'
 
 /** Two take root on a Debian, which not everybody has, and one takes long: `npm test -- --project image` runs one of them. */
 const ON_REQUEST = ['!image', '!node', '!faults']
@@ -14,6 +22,7 @@ async function main(args: readonly string[]): Promise<TestCounts> {
   const counting: Reporter = {
     onTestRunEnd: (files, unhandledErrors) => {
       counts = countTests(files, unhandledErrors)
+      for (const name of needingSecondTry(files)) console.log(`passed at the second try only: ${name}`)
     },
   }
   // A test marked `only` would leave the others out without a word.
@@ -27,6 +36,9 @@ async function main(args: readonly string[]): Promise<TestCounts> {
   await vitest.close()
   return counts
 }
+
+// Operators are started hundreds of times: what Node made of their sources is kept from one start to the next.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/culvert-compile', import.meta.url))
 
 const counts = await main(process.argv.slice(2))
 // vitest sets the exit code also for what belongs to no test: a suite that could not start, or not stop.

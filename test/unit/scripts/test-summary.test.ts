@@ -1,17 +1,31 @@
 import { describe, expect, test } from 'vitest'
-import { countTests, exitCodeOf, summaryLine, withFailureOutsideTests } from '../../../scripts/test-summary.ts'
+import {
+  countTests,
+  exitCodeOf,
+  needingSecondTry,
+  summaryLine,
+  withFailureOutsideTests,
+} from '../../../scripts/test-summary.ts'
 
 interface Sample {
   readonly states?: readonly string[]
+  /** Those of `states` that came at the second try. */
+  readonly flaky?: readonly string[]
   readonly errors?: readonly unknown[]
   readonly groupErrors?: readonly (readonly unknown[])[]
 }
 
-function file({ states = [], errors = [], groupErrors = [] }: Sample) {
+function file({ states = [], flaky = [], errors = [], groupErrors = [] }: Sample) {
   return {
     errors: () => errors,
     children: {
-      allTests: () => states.map((state) => ({ result: () => ({ state }) })),
+      allTests: () => {
+        return states.map((state) => ({
+          fullName: `a test that ${state}`,
+          result: () => ({ state }),
+          diagnostic: () => ({ flaky: flaky.includes(state) }),
+        }))
+      },
       allSuites: () => groupErrors.map((of) => ({ errors: () => of })),
     },
   }
@@ -21,6 +35,11 @@ describe('counting a run', () => {
   test('counts passed, failed and skipped tests of all files', () => {
     const files = [file({ states: ['passed', 'failed'] }), file({ states: ['passed', 'skipped'] })]
     expect(countTests(files, [])).toEqual({ passed: 2, failed: 1, skipped: 1 })
+  })
+
+  test('names the tests that needed a second try', () => {
+    const files = [file({ states: ['passed', 'failed'], flaky: ['passed'] }), file({ states: ['skipped'] })]
+    expect(needingSecondTry(files)).toEqual(['a test that passed'])
   })
 
   test('a test without a result has failed', () => {
