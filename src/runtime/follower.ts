@@ -41,6 +41,7 @@ export class Follower<T extends KubeObject> {
   readonly #scope: string | undefined
   readonly #onSynced: () => void
   #failures = 0
+  #failedBy: KubeError['code'] | undefined
   #staleLists = 0
   #retryAfterMs = 0
   /** Where to watch from; undefined when a list is due. */
@@ -137,6 +138,9 @@ export class Follower<T extends KubeObject> {
       error instanceof KubeError
         ? error
         : new KubeError('Unexpected', `following ${this.#options.type.plural} failed`, { cause: error })
+    // A server that finds our place in its history too old has answered: what it did before, be it gone for an hour, counts no longer.
+    if (failure.code === 'Gone' && this.#failedBy !== 'Gone') this.#failures = 0
+    this.#failedBy = failure.code
     this.#failures++
     const { logger, onError, type } = this.#options
     const fields = { resource: type.plural, namespace: this.#scope, code: failure.code, attempt: this.#failures }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts'
+import { until } from '../../cluster/support/wait.ts'
 import { CHART } from '../support/paths.ts'
 import { InstalledCluster, isReady } from './support/installed-cluster.ts'
 import { helmWithJob } from './support/job-runner.ts'
@@ -57,6 +58,10 @@ it('does not trust a service whose authority nobody knows', async () => {
   const selector = ['--set-json', 'clusterAccount.spec.allowedNamespaces={}']
   const values = ['--set', `${account},${secret},watchSecrets=false`, ...selector]
   await cluster.helmed(3, ['install', 'culvert', CHART, '--namespace', HOME, ...values])
+  // Helm sees what the API server lists; a CRD is listed a moment after it was applied.
+  await until('ClusterAccounts are served', async () => {
+    return (await cluster.kubectl(['get', '--raw', '/apis/culvert.dev/v1alpha1'])).includes('"clusteraccounts"')
+  })
   await cluster.helmed(3, UPGRADE)
   operator = await start()
   await cluster.apply(POLICY)

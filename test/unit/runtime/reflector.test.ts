@@ -221,6 +221,31 @@ describe('watching', () => {
     expect(codes.slice(0, 2)).toEqual(['Network', 'Gone'])
   })
 
+  test('lists soon after a 410 that ends a long outage, and ever later while nothing but 410 comes', async () => {
+    const { codes } = start()
+    const first = await watchOpened(1)
+    server.handle((_request, response) => {
+      response.destroy()
+    })
+    first.response.destroy()
+    for (let failures = 1; failures <= 7; failures++) await retryAfter(codes, failures)
+    await vi.waitFor(() => expect(codes).toHaveLength(8))
+    server.handle((request, response) => {
+      if (request.query.has('watch')) sendStatus(response, 410, 'Expired', 'too old')
+      else answerList(request, response)
+    })
+    await retryAfter(codes, 8)
+    const pauses: number[] = []
+    for (let failures = 9; failures <= 12; failures++) {
+      await vi.waitFor(() => expect([codes.length, clock.pendingTimers]).toEqual([failures, 1]))
+      pauses.push(clock.nextTimerIn ?? 0)
+      await clock.advance(clock.nextTimerIn ?? 0)
+    }
+    expect(codes.slice(8, 12)).toEqual(['Gone', 'Gone', 'Gone', 'Gone'])
+    expect(pauses[0]).toBeLessThan(1000)
+    expect(pauses[3]).toBeGreaterThan(1500)
+  })
+
   test('a watch without any sign of life is opened anew', async () => {
     const { codes, events } = start({ stallMs: 60_000 })
     const first = await watchOpened(1)
