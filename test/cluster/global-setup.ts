@@ -48,9 +48,8 @@ async function judgePermissions(folder: string, isWhole: boolean): Promise<void>
     ...(isWhole ? unused.map((permission) => `granted, and used by no operator: ${permission}`) : []),
   ]
   if (problems.length > 0) throw new Error(`the audit log and the generated rules differ:\n${problems.join('\n')}`)
-  console.error(
-    `permissions: nothing refused${isWhole ? ', everything granted was used' : '; a part of the suite cannot tell what is granted for nothing'}`,
-  )
+  const rest = unused.length === 0 ? '' : `; not used by this part of the suite: ${unused.join(', ')}`
+  console.error(`permissions: nothing refused${unused.length === 0 ? ', everything granted was used' : rest}`)
 }
 
 /** Whether every test of the suite ran to its end: what a part of them, or a failed one, did not use may be needed all the same. */
