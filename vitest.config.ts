@@ -30,7 +30,8 @@ export default defineConfig({
           globalSetup: ['test/cluster/global-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          // They wait for each other's processes half of their time.
+          maxWorkers: 3,
           retry: SECOND_TRY,
         },
       },
