@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config'
 /** Whole clusters run on machines that are busy with other things. `npm test` names each test that needed it, so that it is mended. */
 const SECOND_TRY = 1
 
+/** Files of whole clusters at a time: they wait for processes half of their time. Suites that run together have to agree on it. */
+const WORKERS = 3
+
 /**
  * Seven suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
  * `cluster` runs the operator against a real kube-apiserver (started once for the suite, or given by CULVERT_TEST_KUBECONFIG);
@@ -30,8 +33,7 @@ export default defineConfig({
           globalSetup: ['test/cluster/global-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          // They wait for each other's processes half of their time.
-          maxWorkers: 3,
+          maxWorkers: WORKERS,
           retry: SECOND_TRY,
         },
       },
@@ -52,7 +54,7 @@ export default defineConfig({
           include: ['test/chart/**/*.test.ts'],
           globalSetup: ['test/chart/global-setup.ts'],
           testTimeout: 120_000,
-          maxWorkers: 2,
+          maxWorkers: WORKERS,
           retry: SECOND_TRY,
         },
       },
