@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../api/types.ts'
 import { type CustomResource, nameOf, shortName } from './cr.ts'
-import { markerOf } from './marker.ts'
+import { isNamesake, markerOf } from './marker.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
 /** Objects that may be the CR's own, of another life, though nothing proves it. */
@@ -18,7 +18,6 @@ export function alikeOf(
   markedBy: 'metadata' | 'name',
   installation: string,
 ): Alike {
-  const { kind, namespace = '', name } = nameOf(cr)
   const text = (cr.spec as Readonly<Record<string, unknown>>)[markedBy]
   const elsewhere: { id: string; installation: string }[] = []
   const unmarked: string[] = []
@@ -26,12 +25,7 @@ export function alikeOf(
     const marker = markerOf(object)
     if (marker === undefined) {
       if (typeof text === 'string' && text !== '' && object[markedBy] === text) unmarked.push(object.id)
-    } else if (
-      marker.installation !== installation &&
-      marker.kind === kind &&
-      marker.namespace === namespace &&
-      marker.name === name
-    ) {
+    } else if (marker.installation !== installation && isNamesake(marker, cr)) {
       elsewhere.push({ id: object.id, installation: marker.installation })
     }
   }

@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../api/types.ts'
 import type { Attempt } from './attempt.ts'
 import { type CustomResource, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
-import { GUARD_NONCE, type Marker, markerOf } from './marker.ts'
+import { GUARD_NONCE, isNamesake, type Marker, markerOf } from './marker.ts'
 import type { Answer, Memory } from './memory.ts'
 import { REMOTE_ID } from './names.ts'
 import { isSealed, parseOwnership, type Seal } from './ownership.ts'
@@ -75,15 +75,8 @@ export function leftByFormerLife(
   cr: CustomResource,
   installation: string,
 ): readonly RemoteObject[] {
-  const { kind, namespace, name } = nameOf(cr)
   return sortedById(objects, (marker) => {
-    return (
-      marker.installation === installation &&
-      marker.kind === kind &&
-      marker.namespace === (namespace ?? '') &&
-      marker.name === name &&
-      marker.nonce !== GUARD_NONCE
-    )
+    return marker.installation === installation && isNamesake(marker, cr) && marker.nonce !== GUARD_NONCE
   })
 }
 

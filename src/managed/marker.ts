@@ -1,4 +1,6 @@
 import type { RemoteObject } from '../api/types.ts'
+import type { KubeObject } from '../kube/types.ts'
+import { nameOf } from './cr.ts'
 import { parseObject } from './types/metadata.ts'
 
 /**
@@ -12,6 +14,12 @@ export interface Marker {
   readonly name: string
   readonly uid: string
   readonly nonce: string
+}
+
+/** Whether the mark names this CR, of whichever installation and whichever life: its UID may be another's. */
+export function isNamesake(marker: Marker, cr: KubeObject): boolean {
+  const { kind, namespace = '', name } = nameOf(cr)
+  return marker.kind === kind && marker.namespace === namespace && marker.name === name
 }
 
 const FIELDS = ['installation', 'kind', 'namespace', 'name', 'uid', 'nonce'] as const

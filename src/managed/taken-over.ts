@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../api/types.ts'
 import { nameOf, shortName } from './cr.ts'
 import { TerminalError } from './errors.ts'
-import { type Marker, markerOf } from './marker.ts'
+import { isNamesake, type Marker, markerOf } from './marker.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
@@ -11,13 +11,9 @@ import type { Reconciliation } from './reconciliation.ts'
  */
 export function takerOf({ context, cr, status }: Reconciliation, object: RemoteObject): Marker | undefined {
   const marker = markerOf(object)
-  const { kind, namespace = '', name } = nameOf(cr)
-  const isNamesake =
-    marker?.installation === context.installation &&
-    marker.kind === kind &&
-    marker.namespace === namespace &&
-    marker.name === name
-  return isNamesake && marker.uid !== cr.metadata.uid && status.create?.uid === cr.metadata.uid ? marker : undefined
+  const { uid } = cr.metadata
+  if (marker?.installation !== context.installation || !isNamesake(marker, cr)) return undefined
+  return marker.uid !== uid && status.create?.uid === uid ? marker : undefined
 }
 
 /** @throws TerminalError for an object that another life of this CR has taken: two operators would write over each other for ever. */

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
+import { freePort } from '../builders/free-port.ts'
 import { until } from './support/wait.ts'
 import { conditionOf, type ResourceCondition, World } from './support/world.ts'
 
@@ -260,19 +259,8 @@ test('an Account that does not exist', async () => {
   await world.ready('Backend', 'shop')
 })
 
-/** A port of 127.0.0.1 that nobody listens on. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('the server has no port')
-  return address.port
-}
-
 test('an API that cannot be reached', async () => {
-  const listen = `127.0.0.1:${await closedPort()}`
+  const listen = `127.0.0.1:${await freePort()}`
   await using world = await World.open({ flags: ['--allow-api-host', listen] })
   const unreachable = { baseURL: `http://${listen}`, apiKeySecretRef: { name: 'credentials' } }
   await world.apply('Account', 'unreachable', unreachable)

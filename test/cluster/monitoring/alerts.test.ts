@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
+import { freePort } from '../../builders/free-port.ts'
 import { KubeProxy } from '../../builders/kube-proxy.ts'
 import { alertRules, annotationQueries, panelQueries, ruleFile } from '../../builders/monitoring-files.ts'
 import { until } from '../support/wait.ts'
 import { World } from '../support/world.ts'
 import { fastRules, secondsOf } from './support/fast-rules.ts'
-import { checkRules, freePort, type Target, TestPrometheus } from './support/prometheus.ts'
+import { checkRules, type Target, TestPrometheus } from './support/prometheus.ts'
 import { quickstartIsReady } from './support/quickstart.ts'
 import * as troubles from './support/troubles.ts'
 

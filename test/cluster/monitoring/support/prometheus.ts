@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { freePort } from '../../../builders/free-port.ts'
 import type { RuleFile } from '../../../builders/monitoring-files.ts'
 import { pathOfProgram, requirePrograms } from '../../../builders/system-programs.ts'
 import { runProgram } from '../../../controlplane/run-program.ts'
@@ -152,15 +152,4 @@ async function program(name: keyof typeof PACKAGE): Promise<string> {
   const path = await pathOfProgram(name)
   if (path === undefined) throw new Error(`${name} is missing`)
   return path
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('the server has no port')
-  return address.port
 }
