@@ -4,9 +4,8 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { PrintedLines } from '../builders/printed-lines.ts'
 import { pathOfProgram } from '../builders/system-programs.ts'
-import { until } from '../cluster/support/wait.ts'
 import { containerConfig, type FileMount } from './container-config.ts'
 import { runTool } from './image-store.ts'
 import type { UnpackedImage } from './unpack.ts'
@@ -33,7 +32,7 @@ export class Container implements AsyncDisposable {
   readonly #remover: ChildProcess
   readonly #folder: string
   readonly #exit: Promise<number>
-  readonly #lines: string[] = []
+  readonly #printed: PrintedLines
 
   private constructor(folder: string, runc: string) {
     this.#folder = folder
@@ -47,9 +46,7 @@ export class Container implements AsyncDisposable {
     const run = [...this.#runc.slice(1), 'run', '--bundle', folder, '--pid-file', join(folder, 'pid'), this.#id]
     this.#process = spawn(runc, run, { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#exit = once(this.#process, 'close').then(([code]) => code as number)
-    for (const stream of [this.#process.stdout, this.#process.stderr]) {
-      if (stream !== null) createInterface({ input: stream }).on('line', (line) => this.#lines.push(line))
-    }
+    this.#printed = new PrintedLines(this.#process)
   }
 
   /** Starts it; does not wait for anything that it does. */
@@ -64,17 +61,12 @@ export class Container implements AsyncDisposable {
 
   /** Everything it printed. */
   get output(): string {
-    return this.#lines.join('\n')
+    return this.#printed.text
   }
 
   /** Waits until it has printed a line that matches; returns the match. @throws Error with its output when it has ended. */
-  async printed(pattern: RegExp): Promise<RegExpExecArray> {
-    const look = (): RegExpExecArray | undefined => {
-      const found = this.#lines.map((line) => pattern.exec(line)).find((match) => match !== null)
-      if (found === undefined && this.#process.exitCode !== null) throw new Error(`it has ended:\n${this.output}`)
-      return found ?? undefined
-    }
-    return until(`the container prints ${pattern}`, look, { timeoutMs: 60_000, describe: () => this.output })
+  printed(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#printed.until(pattern)
   }
 
   /** The id that its first process has on this machine. */

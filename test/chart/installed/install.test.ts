@@ -36,8 +36,7 @@ afterAll(() => cluster[Symbol.asyncDispose](), 60_000)
 /** The operator that the Deployment describes now, in place of the one that ran; resolves when it works. */
 async function rollOut(): Promise<PodProcess> {
   if (operator !== undefined) expect(await operator.stop()).toBe(0)
-  operator = await cluster.run('deployment', 'culvert', HOME)
-  await operator.printed(/"msg":"reconciling"/)
+  operator = await cluster.operator(HOME)
   return operator
 }
 

@@ -27,12 +27,6 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => cluster[Symbol.asyncDispose](), 60_000)
 
-async function start({ home }: typeof ONE): Promise<PodProcess> {
-  const operator = await cluster.run('deployment', 'culvert', home)
-  await operator.printed(/"msg":"reconciling"/)
-  return operator
-}
-
 /** An account in a namespace, and a policy. */
 function objectsIn(namespace: string): readonly object[] {
   const metadata = { name: 'credentials', namespace }
@@ -68,7 +62,7 @@ it('works in the namespaces that it watches, and in no other', async () => {
   const [install = ''] = await documented('docs/install.md', 'Some namespaces only')
   await cluster.shell(`${install.trimEnd()} --set emulator.enabled=true`)
   account = await AccountAtEmulator.run(cluster, 'culvert', ONE.home)
-  one = await start(ONE)
+  one = await cluster.operator(ONE.home)
   // What is nobody's is there first: whoever looked at it would have done so before the rest.
   const foreign = [OUTSIDE, ...OTHER.watched]
   for (const namespace of foreign) await cluster.apply(...objectsIn(namespace))
@@ -86,7 +80,7 @@ it('stands beside another release, which takes no CRD from the first', async () 
   const install = ['install', 'culvert', CHART, '--namespace', OTHER.home, '--create-namespace', '--set', values]
   await expect(cluster.helmed(3, install)).rejects.toThrow(/invalid ownership metadata/)
   await cluster.helmed(3, [...install, '--set', 'crds.install=false'])
-  other = await start(OTHER)
+  other = await cluster.operator(OTHER.home)
   const policies = await Promise.all([...ONE.watched, ...OTHER.watched].map((namespace) => policyIn(namespace)))
   expect(new Set(policies.map(({ status }) => status?.id)).size).toBe(3)
   const found = await account.objects('ip_policies')
@@ -127,7 +121,7 @@ it('leaves to the other release what that release is to do', async () => {
   expect((await account.objects('ip_policies')).length).toBe(ONE.watched.length)
   expect(await versionsIn([OUTSIDE, 'stock'])).toEqual(before)
 
-  other = await start(OTHER)
+  other = await cluster.operator(OTHER.home)
   await cluster.pass('default', 'stock')
   await policyIn('stock', ({ status }) => status?.id !== theirs.status?.id)
   expect((await account.objects('ip_policies')).map(({ description }) => description)).toContain('changed')

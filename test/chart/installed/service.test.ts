@@ -36,12 +36,6 @@ afterAll(async () => {
   await emulator.close()
 }, 60_000)
 
-async function start(): Promise<PodProcess> {
-  const process = await cluster.run('deployment', 'culvert', HOME)
-  await process.printed(/"msg":"reconciling"/)
-  return process
-}
-
 it('does not trust a service whose authority nobody knows', async () => {
   await cluster.kubectl(['create', 'namespace', HOME])
   const inHome = (kind: string, name: string): object => ({
@@ -63,7 +57,7 @@ it('does not trust a service whose authority nobody knows', async () => {
     return (await cluster.kubectl(['get', '--raw', '/apis/culvert.dev/v1alpha1'])).includes('"clusteraccounts"')
   })
   await cluster.helmed(3, UPGRADE)
-  operator = await start()
+  operator = await cluster.operator(HOME)
   await cluster.apply(POLICY)
   await cluster.until('clusteraccount', 'default', HOME, ({ status }) => {
     return JSON.stringify(status).includes('certificate is not trusted')
@@ -73,7 +67,7 @@ it('does not trust a service whose authority nobody knows', async () => {
 it('trusts it with the authority that the chart is given', async () => {
   await cluster.helmed(3, [...UPGRADE, '--set', 'caBundle.configMap=company,caBundle.key=root.pem'])
   expect(await operator.stop()).toBe(0)
-  operator = await start()
+  operator = await cluster.operator(HOME)
   await cluster.until('ippolicy', 'office', 'default', isReady)
   expect(emulator.admin.journal().map(({ method, path }) => `${method} ${path}`)).toContain('POST /ip_policies')
 })

@@ -90,8 +90,7 @@ it.each(HELMS)('brings newer CRDs with Helm %i, and the resources stay as they a
   await cluster.helmed(major, install)
   expect(await knows()).toEqual(NEITHER)
   await using account = await AccountAtEmulator.run(cluster, 'culvert', HOME)
-  await using operator = await cluster.run('deployment', 'culvert', HOME)
-  await operator.printed(/"msg":"reconciling"/)
+  await using operator = await cluster.operator(HOME)
   await cluster.helmed(major, ['upgrade', 'culvert', older, ...KEEP_VALUES])
   await cluster.apply(policy('office'), policy('partners'))
   const before = await cluster.allReady(3)
@@ -100,8 +99,7 @@ it.each(HELMS)('brings newer CRDs with Helm %i, and the resources stay as they a
   await cluster.helmed(major, ['upgrade', 'culvert', await packChart(cluster, major), ...KEEP_VALUES])
   expect(await knows()).toEqual(BOTH)
   expect(await operator.stop()).toBe(0)
-  await using newer = await cluster.run('deployment', 'culvert', HOME)
-  await newer.printed(/"msg":"reconciling"/)
+  await using _newer = await cluster.operator(HOME)
   await cluster.apply(policy('partners', { description: 'new' }))
   const partners = await cluster.until(
     'ippolicy',

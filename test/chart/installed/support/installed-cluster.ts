@@ -134,6 +134,13 @@ export class InstalledCluster implements AsyncDisposable {
     await this.until('account.culvert.dev', name, namespace, (cr) => cr.status?.lastHandledReconcileAt === value)
   }
 
+  /** Runs the operator that the chart `culvert` in `home` deploys, and waits until it leads. */
+  async operator(home: string): Promise<PodProcess> {
+    const operator = await this.run('deployment', 'culvert', home)
+    await operator.printed(/"msg":"reconciling"/)
+    return operator
+  }
+
   /** Runs what a Deployment or Job of the cluster says at this moment, as one process, with its ServiceAccount's token. */
   async run(type: 'deployment' | 'job', name: string, namespace: string): Promise<PodProcess> {
     const owner = await this.get<{ readonly spec: { readonly template: PodTemplate } }>(type, name, namespace)

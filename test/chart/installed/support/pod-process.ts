@@ -3,10 +3,9 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { PrintedLines } from '../../../builders/printed-lines.ts'
 import { END_WITH_PARENT } from '../../../cluster/support/operator-process.ts'
-import { until } from '../../../cluster/support/wait.ts'
 import type { ResolvedContainer } from './pod-template.ts'
 
 /** What the entry point of the image is. */
@@ -52,15 +51,13 @@ export class PodProcess implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #folder: string
   readonly #exit: Promise<unknown>
-  readonly #lines: string[] = []
+  readonly #printed: PrintedLines
 
   private constructor(child: ChildProcess, folder: string) {
     this.#child = child
     this.#folder = folder
     this.#exit = once(child, 'close')
-    for (const stream of [child.stdout, child.stderr]) {
-      if (stream !== null) createInterface({ input: stream }).on('line', (line) => this.#lines.push(line))
-    }
+    this.#printed = new PrintedLines(child)
   }
 
   /** Starts it; does not wait for anything that it does. */
@@ -93,17 +90,12 @@ export class PodProcess implements AsyncDisposable {
 
   /** Everything it printed. */
   get output(): string {
-    return this.#lines.join('\n')
+    return this.#printed.text
   }
 
   /** Waits until it has printed a line that matches; returns the match. @throws Error with its output when it has ended. */
-  async printed(pattern: RegExp): Promise<RegExpExecArray> {
-    const look = (): RegExpExecArray | undefined => {
-      const found = this.#lines.map((line) => pattern.exec(line)).find((match) => match !== null)
-      if (found === undefined && this.#child.exitCode !== null) throw new Error(`it has ended:\n${this.output}`)
-      return found ?? undefined
-    }
-    return until(`the process prints ${pattern}`, look, { timeoutMs: 60_000, describe: () => this.#lines.slice(-40) })
+  printed(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#printed.until(pattern)
   }
 
   /** Resolves to the exit code when it ends by itself. */
