@@ -2,7 +2,7 @@ import type { Tracer } from '@opentelemetry/api'
 import type { WriteReport } from '../telemetry/write-report.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
-import { createDispatcher, type ProxyOptions } from './dispatcher.ts'
+import { createDispatcher, type OpenDispatcher, type ProxyOptions } from './dispatcher.ts'
 import { ApiError } from './errors.ts'
 import { invalid } from './invalid.ts'
 import { ListRoom, type ListSize } from './list-room.ts'
@@ -33,6 +33,8 @@ export interface ApiClientOptions {
   /** PEM of the only authorities trusted for the API. Default: those Node ships with. */
   readonly caBundle?: string | undefined
   readonly proxies?: ProxyOptions | undefined
+  /** Opens the connections. Default: sockets. */
+  readonly openDispatcher?: OpenDispatcher | undefined
   /** Bounds one request with its whole answer, not the wait for the budget. Default 10 000. */
   readonly requestTimeoutMs?: number | undefined
   /** Default 8 MiB. */
@@ -77,7 +79,7 @@ const LIST_ATTEMPTS = 3
  */
 export function createApiClient(options: ApiClientOptions): ClosableApiClient {
   const requestTimeoutMs = options.requestTimeoutMs ?? 10_000
-  const dispatcher = createDispatcher({
+  const dispatcher = (options.openDispatcher ?? createDispatcher)({
     caBundle: options.caBundle,
     proxies: options.proxies,
     // Shorter than the whole, so that a host that does not answer is seen as "not connected": surely nothing sent.

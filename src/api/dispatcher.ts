@@ -17,6 +17,9 @@ export interface DispatcherOptions {
   readonly connectTimeoutMs: number
 }
 
+/** Opens what a client sends its requests through. */
+export type OpenDispatcher = (options: DispatcherOptions) => Dispatcher
+
 /** The connection was not established, so nothing of a request was sent. */
 export class ConnectFailed extends Error {
   override readonly name = 'ConnectFailed'

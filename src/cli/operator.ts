@@ -2,9 +2,9 @@ import { Command, Option } from 'commander'
 import { readEnvironment } from '../config.ts'
 import { createLogger, type LogLevel } from '../util/logger.ts'
 import { collect, duration, positive } from './flags.ts'
-import { runOperator } from './operator/operator.ts'
 import type { OperatorOptions } from './operator/options.ts'
 import { runRelease } from './operator/release.ts'
+import { runOperator } from './operator/run-operator.ts'
 import { stopSignal } from './stop-signal.ts'
 
 interface Flags {

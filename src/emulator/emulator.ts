@@ -30,12 +30,8 @@ import { newToken } from './tokens.ts'
 const STANDARD_VERSION_HEADER = 'Service-Version'
 const ADMIN_PREFIX = '/_emulator'
 
-/** A running emulator. */
-export interface Emulator {
-  /** Base address of the API. */
-  readonly url: string
-  /** Base address of the admin surface: `<url>/_emulator`. */
-  readonly adminUrl: string
+/** An emulator, whoever its requests come from. */
+interface EmulatorBase {
   /** Bearer token of the admin surface. */
   readonly adminToken: string
   /** Token of the administrator's API key in the default account. */
@@ -46,6 +42,36 @@ export interface Emulator {
   readonly admin: Admin
   /** Stops answering, ends open connections, and closes the data file. Closing again does nothing more. */
   close(): Promise<void>
+}
+
+/** A running emulator. */
+export interface Emulator extends EmulatorBase {
+  /** Base address of the API. */
+  readonly url: string
+  /** Base address of the admin surface: `<url>/_emulator`. */
+  readonly adminUrl: string
+}
+
+/** A request that is handed to an emulator in the same process. */
+export interface HandedRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With its query. */
+  readonly path: string
+  /** `host` is part of the addresses in the answer. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+}
+
+export interface HandedAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** An emulator that listens on no port. */
+export interface OpenEmulator extends EmulatorBase {
+  /** Answers as it would over the wire. */
+  answer(request: HandedRequest): Promise<HandedAnswer>
 }
 
 /**
@@ -61,25 +87,53 @@ export interface Emulator {
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const listen = parseListen(options.listen ?? '127.0.0.1:0')
   const parts = createParts(options)
-  const { app, admin, faults, services, stopping, apiKey, adminToken } = parts
-  let closed: Promise<void> | undefined
-  const close = async (): Promise<void> => {
-    stopping.abort(new RequestError('unavailable', 'the emulator is stopping'))
-    await app.close()
-    faults.clear()
-    services.store.close()
-  }
+  await open(parts, options, (app) => app.listen(listen))
+  const url = addressOf(parts.app.server.address())
+  return Object.assign(baseOf(parts), { url, adminUrl: `${url}${ADMIN_PREFIX}` })
+}
+
+/**
+ * Opens an emulator for callers of the same process; faults that cut connections need one that listens.
+ * @param ownUrl what objects that nobody asked for by HTTP take for its address
+ */
+export async function openEmulator(options: EmulatorOptions, ownUrl: string): Promise<OpenEmulator> {
+  const parts = createParts(options, () => ownUrl)
+  await open(parts, options, (app) => app.ready())
+  return Object.assign(baseOf(parts), { answer: (request: HandedRequest) => answer(parts.app, request) })
+}
+
+async function answer(app: FastifyInstance, { method, path, headers, body }: HandedRequest): Promise<HandedAnswer> {
+  const payload = body === undefined ? {} : { payload: body }
+  const answered = await app.inject({ method, url: path, headers: { ...headers }, ...payload })
+  const texts = Object.entries(answered.headers).map(([name, value]) => [name, String(value)])
+  return { status: answered.statusCode, headers: Object.fromEntries(texts), body: answered.body }
+}
+
+async function open(
+  parts: Parts,
+  options: EmulatorOptions,
+  begin: (app: FastifyInstance) => PromiseLike<unknown>,
+): Promise<void> {
   try {
     await registerSurfaces(parts, options)
-    await app.listen(listen)
+    await begin(parts.app)
   } catch (error) {
-    await close()
+    await close(parts)
     throw error
   }
-  const url = addressOf(app.server.address())
+}
+
+async function close({ app, faults, services, stopping }: Parts): Promise<void> {
+  stopping.abort(new RequestError('unavailable', 'the emulator is stopping'))
+  await app.close()
+  faults.clear()
+  services.store.close()
+}
+
+function baseOf(parts: Parts): EmulatorBase {
+  const { admin, adminToken, apiKey } = parts
+  let closed: Promise<void> | undefined
   return {
-    url,
-    adminUrl: `${url}${ADMIN_PREFIX}`,
     adminToken,
     apiKey,
     get account() {
@@ -87,7 +141,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     },
     admin,
     close: () => {
-      closed ??= close()
+      closed ??= close(parts)
       return closed
     },
   }
@@ -108,7 +162,7 @@ interface Parts {
 }
 
 /** Everything the emulator is made of, with the default account in place; nothing listens yet. */
-function createParts(options: EmulatorOptions): Parts {
+function createParts(options: EmulatorOptions, givenUrl?: () => string): Parts {
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
   const apiKey = options.apiKey ?? newToken(random)
@@ -118,7 +172,7 @@ function createParts(options: EmulatorOptions): Parts {
     newOperationId: () => services.ids.next('op'),
     logFailure: options.logFailure ?? logToStandardError,
   })
-  const ownUrl = (): string => addressOf(app.server.address())
+  const ownUrl = givenUrl ?? ((): string => addressOf(app.server.address()))
   const services: Services = createServices(options, { clock, random, faults, ownUrl })
   const limiter = options.rateLimit && new RateLimiter(options.rateLimit, () => clock.monotonic())
   bootAccount(services, apiKey)

@@ -90,6 +90,8 @@ export class Dispatchers {
   }
 
   #dispatcher(tls: TlsMaterial): Dispatcher {
+    const { openDispatcher } = this.#connection
+    if (openDispatcher !== undefined) return openDispatcher(tls)
     const connect = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_DELAY_MS, timeout: CONNECT_TIMEOUT_MS }
     const { proxyUrl } = this.#connection
     if (proxyUrl === undefined) return new Agent({ allowH2: false, connect: { ...connect, ...tls } })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import { dirname, isAbsolute, join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
+import type { Dispatcher } from 'undici'
 import { parse } from 'yaml'
 import { KubeError } from './errors.ts'
 
@@ -33,6 +34,8 @@ export interface KubeConnection {
   readonly proxyUrl: string | undefined
   /** Namespace of the context; in a pod, the pod's own. */
   readonly namespace: string | undefined
+  /** Opens connections with this TLS material. Default: sockets. */
+  readonly openDispatcher?: (tls: TlsMaterial) => Dispatcher
   /** Credentials as they are now: files are read again, an expired exec credential is fetched again. */
   material(): Promise<ConnectionMaterial>
   /** Forgets cached credentials (the server refused them): the next `material` starts from the configuration's source. */

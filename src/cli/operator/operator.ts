@@ -1,77 +1,44 @@
-import { collectDefaultMetrics, Registry } from '@prometheus-io/client'
+import type { Tracer } from '@opentelemetry/api'
+import type { OpenDispatcher } from '../../api/dispatcher.ts'
 import { ApiError } from '../../api/errors.ts'
 import { packageVersion } from '../../config.ts'
-import { kinds } from '../../kinds/index.ts'
 import { type ClosableKubeClient, createKubeClient } from '../../kube/client.ts'
-import { loadKubeConnection } from '../../kube/load-config.ts'
-import { KindsRegistry } from '../../managed/kinds-registry.ts'
+import type { KubeConnection } from '../../kube/load-config.ts'
+import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { ResourceStore, type Watches } from '../../managed/resource-store.ts'
-import { HealthServer } from '../../runtime/health.ts'
 import { LeaderElection } from '../../runtime/leader-election.ts'
-import { Metrics } from '../../runtime/metrics.ts'
-import { type AuditLog, openAuditLog } from '../../telemetry/audit.ts'
-import { startTracing, type Tracing } from '../../telemetry/tracing.ts'
-import { type Clock, systemClock } from '../../util/clock.ts'
-import type { Logger } from '../../util/logger.ts'
-import { type Random, systemRandom } from '../../util/random.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import type { AuditLog } from '../../telemetry/audit.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Random } from '../../util/random.ts'
 import { installationId } from './installation.ts'
 import { notingWrites } from './noting-writes.ts'
-import { type OperatorOptions, refuseUnsafeTimes } from './options.ts'
+import type { OperatorOptions } from './options.ts'
 import { createReconcilers } from './reconcilers.ts'
 import { USER_AGENT } from './sessions.ts'
 import { allWatches, createWatches } from './watches.ts'
 
-/**
- * Runs an operator until `signal` is aborted or leadership is lost.
- * @param clock what it takes the time from. Default: the machine's clock.
- * @returns the exit code of the process: 0 after a stop that was asked for, 1 after lost leadership.
- */
-export async function runOperator(
-  options: OperatorOptions,
-  signal: AbortSignal,
-  clock: Clock = systemClock,
-): Promise<number> {
-  refuseUnsafeTimes(options)
-  const telemetry = await openTelemetry(options, clock)
-  try {
-    return await new Operator(options, telemetry, clock).run(signal)
-  } finally {
-    telemetry.audit.close()
-    await telemetry.tracing?.close()
-  }
-}
-
-/** What an operator tells others about itself. */
-interface Telemetry {
-  readonly registry: Registry
+/** What one operator works with: all that it sees of the world comes through these. */
+export interface OperatorParts {
+  readonly options: OperatorOptions
+  readonly kinds: KindsRegistry
+  readonly connection: KubeConnection
+  /** Opens the connections to APIs. Default: sockets. */
+  readonly openDispatcher?: OpenDispatcher
   readonly metrics: Metrics
   readonly audit: AuditLog
-  /** Undefined while nobody wants traces. */
-  readonly tracing: Tracing | undefined
+  /** Undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined
+  readonly clock: Clock
+  readonly random: Random
 }
 
-async function openTelemetry(options: OperatorOptions, clock: Clock): Promise<Telemetry> {
-  const { auditLog = 'off', otlpEndpoint, identity, logger } = options
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  const metrics = new Metrics(registry)
-  const shared = { clock, logger }
-  const audit = openAuditLog({ ...shared, destination: auditLog, onFailure: metrics.auditFailed })
-  const tracing = options.tracing
-    ? await startTracing({ ...shared, endpoint: otlpEndpoint, version: packageVersion(), instance: identity })
-    : undefined
-  return { registry, metrics, audit, tracing }
-}
-
-/** Everything that one process is made of. */
-class Operator {
+/** Everything that one process is made of, but for what it tells others about itself. */
+export class Operator {
+  readonly #parts: OperatorParts
   readonly #options: OperatorOptions
   readonly #clock: Clock
-  readonly #random: Random = systemRandom
-  readonly #logger: Logger
-  readonly #telemetry: Telemetry
   readonly #metrics: Metrics
-  readonly #kinds = new KindsRegistry(kinds)
   readonly #kube: ClosableKubeClient
   readonly #electionKube: ClosableKubeClient
   readonly #election: LeaderElection
@@ -82,29 +49,28 @@ class Operator {
   #leadingSince: number | undefined
   #synced = false
 
-  constructor(options: OperatorOptions, telemetry: Telemetry, clock: Clock) {
+  constructor(parts: OperatorParts) {
+    const { options, connection, metrics, tracer, clock, random } = parts
+    this.#parts = parts
     this.#options = options
     this.#clock = clock
-    this.#telemetry = telemetry
-    this.#metrics = telemetry.metrics
-    this.#logger = options.logger
+    this.#metrics = metrics
     this.#metrics.setLeading(options.name, false)
     this.#metrics.setBuild(packageVersion())
-    const connection = loadKubeConnection({ kubeconfig: options.kubeconfig, context: options.context })
-    const shared = { connection, clock: this.#clock, random: this.#random, userAgent: USER_AGENT }
+    const shared = { connection, clock, random, userAgent: USER_AGENT }
     this.#electionKube = createKubeClient({ ...shared, timeoutMs: 3_000, maxRetries: 0 })
     this.#kube = createKubeClient({
       ...shared,
       writeTimeoutMs: options.requestTimeoutMs,
       beforeWrite: () => this.#assertLeader(),
       onRequest: this.#metrics.kubeRequest,
-      tracer: telemetry.tracing?.tracer,
+      tracer,
     })
     this.#election = new LeaderElection({
       client: this.#electionKube,
-      clock: this.#clock,
-      random: this.#random,
-      logger: this.#logger,
+      clock,
+      random,
+      logger: options.logger,
       namespace: options.namespace,
       name: options.name,
       identity: options.identity,
@@ -116,10 +82,13 @@ class Operator {
     })
   }
 
+  /** Whether the watches have told everything that there was. */
+  get hasSynced(): boolean {
+    return this.#synced
+  }
+
+  /** Works until `signal` is aborted or leadership is lost. Returns the exit code of the process. */
   async run(signal: AbortSignal): Promise<number> {
-    const health = this.#health()
-    const port = await health.listen()
-    this.#logger.info({ port }, 'serving health and metrics')
     const work = this.#work(AbortSignal.any([signal, this.#stopped.signal]))
     try {
       if (this.#options.leaderElect) return await this.#lead(signal, work)
@@ -129,9 +98,12 @@ class Operator {
     } finally {
       this.#stopped.abort()
       await work
-      await health.close()
-      await Promise.all([this.#kube.close(), this.#electionKube.close()])
     }
+  }
+
+  /** Ends its connections to the apiserver, once it has run. */
+  async close(): Promise<void> {
+    await Promise.all([this.#kube.close(), this.#electionKube.close()])
   }
 
   /** Leads until told to stop; the Lease is released once the work in flight has ended. */
@@ -161,20 +133,15 @@ class Operator {
 
   /** The watches start at once, so that a standby is warm; the reconcilers when this process leads. */
   async #work(signal: AbortSignal): Promise<void> {
-    const { namespace, watchNamespaces, readSecretsEveryMs: intervalMs, watchSilenceMs } = this.#options
-    const base = {
-      client: this.#kube,
-      clock: this.#clock,
-      random: this.#random,
-      logger: this.#logger,
-      stallMs: watchSilenceMs,
-    }
-    const watches = createWatches(this.#kinds, base, {
+    const { namespace, watchNamespaces, readSecretsEveryMs: intervalMs, watchSilenceMs, logger } = this.#options
+    const { kinds, clock, random } = this.#parts
+    const base = { client: this.#kube, clock, random, logger, stallMs: watchSilenceMs }
+    const watches = createWatches(kinds, base, {
       namespaces: watchNamespaces,
       readOneByOne: intervalMs === undefined ? undefined : { intervalMs, operatorNamespace: namespace },
     })
     const reflectors = allWatches(watches)
-    const store = new ResourceStore(this.#kinds, watches)
+    const store = new ResourceStore(kinds, watches)
     const running = reflectors.map((reflector) => reflector.start(signal))
     try {
       await Promise.race([Promise.all(reflectors.map((reflector) => reflector.synced)), aborted(signal)])
@@ -191,42 +158,24 @@ class Operator {
   }
 
   async #reconcile(watches: Watches, store: ResourceStore, signal: AbortSignal): Promise<void> {
-    const { namespace, name } = this.#options
+    const { namespace, name, logger } = this.#options
     const installation = this.#options.installation ?? (await installationId(this.#kube, namespace, name))
     const reconcilers = createReconcilers({
-      options: this.#options,
+      ...this.#parts,
       installation,
-      kinds: this.#kinds,
       watches,
       store,
       kube: notingWrites(this.#kube, watches),
-      metrics: this.#metrics,
-      audit: this.#telemetry.audit,
-      tracer: this.#telemetry.tracing?.tracer,
-      clock: this.#clock,
-      random: this.#random,
       leadingSince: this.#leadingSince ?? this.#clock.monotonic(),
       beforeApiWrite: () => this.#assertLeaderForApi(),
     })
-    this.#logger.info({ installation, namespace }, 'reconciling')
+    logger.info({ installation, namespace }, 'reconciling')
     await reconcilers.run(signal)
   }
 
   #assertLeaderForApi(): void {
     if (!this.#options.leaderElect || this.#election.isLeader()) return
     throw new ApiError('NotLeader', 'this process does not lead', { definite: true })
-  }
-
-  #health(): HealthServer {
-    const [host = '127.0.0.1', port = '8080'] = splitAddress(this.#options.listen)
-    return new HealthServer({
-      host,
-      port: Number(port),
-      liveness: [],
-      readiness: [{ name: 'watches', isWell: () => this.#synced }],
-      registry: this.#telemetry.registry,
-      logger: this.#logger,
-    })
   }
 }
 
@@ -235,9 +184,4 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
-}
-
-function splitAddress(listen: string): readonly string[] {
-  const at = listen.lastIndexOf(':')
-  return [listen.slice(0, at).replace(/^\[|\]$/g, ''), listen.slice(at + 1)]
 }

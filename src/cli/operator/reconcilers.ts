@@ -1,4 +1,5 @@
 import type { Tracer } from '@opentelemetry/api'
+import type { OpenDispatcher } from '../../api/dispatcher.ts'
 import type { RateBudget } from '../../api/rate-budget.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import type { AccountContext } from '../../managed/accounts/account-context.ts'
@@ -49,6 +50,8 @@ export interface ReconcilersOptions {
   readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly random: Random
+  /** Opens the connections to APIs. Undefined: sockets. */
+  readonly openDispatcher?: OpenDispatcher | undefined
   /** Monotonic time since when this process leads. */
   readonly leadingSince: number
   /** Throws an `ApiError` `NotLeader` when this process may not write. */
@@ -112,6 +115,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       clock: parts.clock,
       random: parts.random,
       proxies: options.proxies,
+      openDispatcher: parts.openDispatcher,
       requestTimeoutMs: options.requestTimeoutMs,
       beforeWrite: parts.beforeApiWrite,
       lookAgain: (key) => wakeAccount(key, 'poll'),

@@ -1,6 +1,6 @@
 import type { Tracer } from '@opentelemetry/api'
 import { createApiClient } from '../../api/client.ts'
-import type { ProxyOptions } from '../../api/dispatcher.ts'
+import type { OpenDispatcher, ProxyOptions } from '../../api/dispatcher.ts'
 import { RateBudget } from '../../api/rate-budget.ts'
 import { type AccountKey, accountText } from '../../managed/accounts/account-resource.ts'
 import { LiveSession, type SessionConfig } from '../../managed/accounts/session.ts'
@@ -20,6 +20,8 @@ export interface SessionFactoryOptions {
   readonly audit: AuditLog
   readonly tracer: Tracer | undefined
   readonly proxies: ProxyOptions
+  /** Opens the connections to APIs. Undefined: sockets. */
+  readonly openDispatcher: OpenDispatcher | undefined
   readonly requestTimeoutMs: number
   readonly clock: Clock
   readonly random: Random
@@ -35,8 +37,8 @@ export interface SessionFactoryOptions {
 export function sessionFactory(
   options: SessionFactoryOptions,
 ): (key: AccountKey, config: SessionConfig) => LiveSession {
-  const { store, metrics, audit, tracer, budgets, clock, random, lookAgain, beforeWrite, proxies, requestTimeoutMs } =
-    options
+  const { store, metrics, audit, tracer, budgets, clock, random, lookAgain, beforeWrite } = options
+  const { proxies, openDispatcher, requestTimeoutMs } = options
   return (key, config) => {
     const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
     const budget = new RateBudget({ clock, random, requestsPerMinute, burst, onWait: metrics.rateLimitWait })
@@ -47,6 +49,7 @@ export function sessionFactory(
       versionHeader,
       caBundle,
       proxies,
+      openDispatcher,
       requestTimeoutMs,
       budget,
       clock,
