@@ -1,13 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
-import type { KubeObject } from '../../src/kube/types.ts'
 import { caPem, partnerCaPem } from '../builders/contract/ca-pem.ts'
 import { sshKeys } from '../builders/contract/ssh-keys.ts'
-import { managed } from './support/cases.ts'
 import { type Aim, aimsOf, bring, isAtApi, type Journey, notShown, type Story, wavesOf } from './support/journeys.ts'
+import { expectNothingLeft } from './support/nothing-left.ts'
 import { Stage } from './support/stage.ts'
-import { secrets } from './support/tokens.ts'
-import { until } from './support/wait.ts'
-import type { World } from './support/world.ts'
 
 const rotate = { annotations: { 'culvert.dev/rotate-requested-at': 'now' } }
 const rotation = { interval: '720h', overlap: '0s' }
@@ -66,34 +62,6 @@ const NEEDS: readonly { readonly kind: string; readonly name: string; readonly s
   { kind: 'SSHCertificateAuthority', name: 'team', spec: {} },
 ]
 
-/** Checks that nothing is left but what the needs stand for, at the account and in the namespace, and that nobody is missing it. */
-async function expectNothingLeft(world: World): Promise<void> {
-  for (const { kind } of STORIES) {
-    await until(
-      `only what is needed is left of ${kind}`,
-      async () => {
-        return (await world.list(kind)).every(({ metadata }) => NEEDS.some(({ name }) => name === metadata.name))
-      },
-      { timeoutMs: 120_000, describe: async () => [await world.list(kind), world.operator.log.split('\n').slice(-20)] },
-    )
-  }
-  await world.pass()
-  const needed = new Set<unknown>([world.journal()[0]?.keyId])
-  for (const { kind, name } of NEEDS) needed.add((await world.ready(kind, name)).status?.id)
-  for (const path of new Set(managed.flatMap(({ collections }) => collections.map((each) => each.path)))) {
-    const left = (await world.remote(path)).filter(({ id, ip_policy: policy }) => {
-      return !needed.has(id) && !needed.has((policy as { readonly id?: string } | undefined)?.id)
-    })
-    expect(left, path).toEqual([])
-  }
-  expect((await world.get('Account', 'default'))?.status?.orphanCount).toBe(0)
-  const own = async () => {
-    const { items } = await world.kube.list<KubeObject>(secrets, { namespace: world.namespace })
-    return items.map(({ metadata }) => metadata.name).filter((name) => name !== 'credentials')
-  }
-  await until('every Secret is collected', async () => (await own()).length === 0, { describe: own })
-}
-
 /** What the operator asks on the ways of the stories. */
 let aims: readonly Aim[] = []
 
@@ -140,7 +108,7 @@ test('a resource that is deleted while the operator is down, killed at any step,
     shown.push(...journeys)
   }
   expect(notShown(answered, shown)).toEqual([])
-  await expectNothingLeft(world)
+  await expectNothingLeft(world, { needs: NEEDS })
 })
 
 test('a resource that is deleted while the operator is at any step leaves nothing behind', {
@@ -151,7 +119,7 @@ test('a resource that is deleted while the operator is at any step leaves nothin
   // An answer of the apiserver that is late tells the operator nothing that it does not know before its next write.
   const held = aims.filter(({ stop }) => stop.when === 'before' || isAtApi(stop))
   expect(notShown(held, await deleteAt(stage, 'alive', held))).toEqual([])
-  await expectNothingLeft(stage.world)
+  await expectNothingLeft(stage.world, { needs: NEEDS })
 })
 
 test('a resource that is deleted while the operator cannot know what came of a request leaves nothing behind', {
@@ -161,7 +129,7 @@ test('a resource that is deleted while the operator cannot know what came of a r
   const lost = aims.filter(({ stop }) => stop.when === 'after' && isAtApi(stop))
   expect(lost.some(({ stop }) => stop.sort.startsWith('API POST'))).toBe(true)
   expect(notShown(lost, await deleteAt(stage, 'lost', lost, true))).toEqual([])
-  await expectNothingLeft(stage.world)
+  await expectNothingLeft(stage.world, { needs: NEEDS })
 })
 
 /** Deletes a resource at each aim, and lets the operator go on. */

@@ -1,67 +1,17 @@
 import { expect, test } from 'vitest'
-import { at } from '../../builders/emulator-client.ts'
-import { expectations, expectedOf, expectedRules, hiddenValues, type Surrounding } from '../../builders/expected.ts'
-import { type Manifest, type SpecCase, specsOf } from '../../builders/specs.ts'
-import { applyAll, applyNeeds, managed, subjectsOf } from '../support/cases.ts'
+import { expectations, expectedOf } from '../../builders/expected.ts'
+import { specsOf } from '../../builders/specs.ts'
+import { expectAsWritten, type Subject, subjects, surrounding } from '../support/as-written.ts'
+import { applyAll, applyNeeds, managed } from '../support/cases.ts'
 import { hasToken, openedBy, secretNamed, tokenOf } from '../support/tokens.ts'
 import { core, type Resource, World } from '../support/world.ts'
 
 const cases = managed.flatMap(({ definition }) => specsOf(definition.kind))
 
-/** One case with the CR that stands for it. */
-interface Subject extends Manifest {
-  readonly title: string
-  /** Collection of its object. */
-  readonly path: string
-}
-
-function subjects(chosen: readonly SpecCase[], suffix: string): readonly Subject[] {
-  return subjectsOf(chosen, suffix).map((manifest, index) => {
-    const descriptor = descriptorOf(manifest.kind)
-    return { ...manifest, title: chosen[index]?.title ?? '', path: descriptor.collectionOf(manifest.spec).path }
-  })
-}
-
 function descriptorOf(kind: string) {
   const found = managed.find(({ definition }) => definition.kind === kind)
   if (found === undefined) throw new Error(`there is no kind ${kind}`)
   return found
-}
-
-/** What an expectation may name, as the CRs of the world have it by now. */
-async function surrounding(world: World): Promise<Omit<Surrounding, 'name'>> {
-  const crs = new Map<string, Resource>()
-  for (const { definition } of managed) {
-    for (const cr of await world.list(definition.kind)) crs.set(`${definition.kind}/${cr.metadata.name}`, cr)
-  }
-  const status = (key: string) => crs.get(key)?.status ?? {}
-  const [boot] = (await world.remote('api_keys')).toReversed()
-  return {
-    id: (kind, name) => String(status(`${kind}/${name}`).id),
-    addr: (name) => String(status(`ReservedAddress/${name}`).addr),
-    ownUser: String(boot?.owner_id),
-  }
-}
-
-/** Compares what the API shows of each subject, and what it keeps and does not show, with what is written down for its spec. */
-async function expectObjects(world: World, all: readonly Subject[]): Promise<void> {
-  const around = await surrounding(world)
-  const rules = await world.remote('ip_policy_rules')
-  const kept = Object.values(world.emulator.admin.snapshot().accounts).map(({ objects }) => objects)
-  for (const { kind, name, title, path } of all) {
-    const about = `${kind}/${name}`
-    const id = around.id(kind, name)
-    expect((await world.api.get(`/${path}/${id}`)).body, about).toEqual(expectedOf(kind, title)({ ...around, name }))
-    const own = rules.filter((rule) => kind === 'IPPolicy' && at(rule, 'ip_policy', 'id') === id)
-    const shown = own.map(({ id: _id, uri: _uri, created_at: _at, ip_policy: _policy, ...rule }) => rule)
-    const expected = expectedRules(kind, title)
-    expect(shown, about).toHaveLength(expected.length)
-    expect(shown, about).toEqual(expect.arrayContaining([...expected]))
-    const stored = kept.flatMap((objects) => objects[path] ?? []).find((object) => object.id === id)
-    for (const [place, value] of hiddenValues(kind, title)) {
-      expect(at(stored, ...place.split('.')), `${about} ${place}`).toBe(value)
-    }
-  }
 }
 
 /** The Secret or ConfigMap that the resource's outputs went into. */
@@ -84,7 +34,7 @@ test('every spec of every kind makes the object that is written down for it, whi
   const all = subjects(cases, 'whole')
   await applyAll(world, all)
   const crs = await Promise.all(all.map(({ kind, name }) => world.ready(kind, name, 120_000)))
-  await expectObjects(world, all)
+  await expectAsWritten(world, all)
 
   for (const { kind, name } of all) await world.delete(kind, name)
   await Promise.all(all.map(({ kind, name }) => world.gone(kind, name, 120_000)))

@@ -65,7 +65,7 @@ export async function aimsOf({ world, stops }: Stage, stories: readonly Story[])
 }
 
 /** The writes among the stops that more than one has passed. */
-function shared(passed: readonly Stop[]): readonly Stop[] {
+export function shared(passed: readonly Stop[]): readonly Stop[] {
   const counts = new Map<string, { readonly stop: Stop; count: number }>()
   for (const stop of passed) {
     const key = `${stop.when} ${stop.request}`
@@ -84,7 +84,8 @@ function isRipe({ change }: Story, cr: Resource): boolean {
   return change?.isRipe?.(cr) ?? true
 }
 
-function isAtRest(cr: Resource): boolean {
+/** Whether it is Ready and Synced as its spec is by now, with no former object beside it. */
+export function isAtRest(cr: Resource): boolean {
   const isMet = ['Ready', 'Synced'].every((type) => {
     const condition = conditionOf(cr, type)
     return condition?.status === 'True' && condition.observedGeneration === cr.metadata.generation
@@ -160,7 +161,7 @@ export class Journey {
 }
 
 /** How many resources are stopped at once. */
-interface Room {
+export interface Room {
   readonly atKube: number
   readonly atApi: number
 }
@@ -168,12 +169,15 @@ interface Room {
 /** A request that is held keeps its place among the 20 that the operator has under way at the apiserver, or the 8 at an account. */
 const ROOM: Room = { atKube: 14, atApi: 6 }
 
-/** Parts of the aims, each small enough for the operator to go on while all of them are held. */
-export function wavesOf(aims: readonly Aim[]): readonly (readonly Aim[])[] {
-  const waves: Aim[][] = []
+/** Parts of the aims, each small enough for the operator to go on while all of them are held. @param room how many a part may have. */
+export function wavesOf<Stopped extends Pick<Aim, 'stop'>>(
+  aims: readonly Stopped[],
+  room: Room = ROOM,
+): readonly (readonly Stopped[])[] {
+  const waves: Stopped[][] = []
   const parts = [
-    { of: aims.filter(({ stop }) => !isAtApi(stop)), room: ROOM.atKube },
-    { of: aims.filter(({ stop }) => isAtApi(stop)), room: ROOM.atApi },
+    { of: aims.filter(({ stop }) => !isAtApi(stop)), room: room.atKube },
+    { of: aims.filter(({ stop }) => isAtApi(stop)), room: room.atApi },
   ]
   for (const { of, room } of parts) {
     const count = Math.ceil(of.length / room)

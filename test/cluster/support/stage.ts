@@ -11,6 +11,8 @@ export interface StageOptions {
   readonly accounts?: readonly string[]
   /** Further flags of the operator. */
   readonly flags?: readonly string[]
+  /** Whether the operator takes a Lease. Default false. */
+  readonly leaderElect?: boolean
 }
 
 /** A world whose operator speaks through proxies to the apiserver and, for each Account, to the emulator. */
@@ -28,12 +30,17 @@ export class Stage implements AsyncDisposable {
   }
 
   /** The operator is not started yet. */
-  static async open({ resources: count, accounts = [], flags = [] }: StageOptions): Promise<Stage> {
+  static async open({
+    resources: count,
+    accounts = [],
+    flags = [],
+    leaderElect = false,
+  }: StageOptions): Promise<Stage> {
     await using resources = new AsyncDisposableStack()
     const kube = resources.use(await KubeProxy.start(inject('kubeconfigPath')))
     const workers = String(2 * count)
     const own = ['--kubeconfig', kube.kubeconfigPath, '--workers', workers, ...flags]
-    const world = resources.use(await World.open({ operator: false, flags: own }))
+    const world = resources.use(await World.open({ operator: false, flags: own, leaderElect }))
     const finder = new LaneFinder(world)
     const proxies: (readonly [KubeProxy, Find])[] = [[kube, (request) => finder.atKube(request)]]
     // Where an Account speaks to is fixed: the world's own is made anew.

@@ -9,8 +9,11 @@ export interface Stop {
   readonly request: string
   /** What is asked, wherever on the way. */
   readonly sort: string
-  /** Before the request is passed on, or once it was answered and the answer is still under way. */
-  readonly when: 'before' | 'after'
+  /**
+   * Before the request is passed on; once it was answered and the answer is still under way; or once the answer has come, at whatever the
+   * lane asks next.
+   */
+  readonly when: 'before' | 'after' | 'answered'
   readonly isWrite: boolean
 }
 
@@ -78,11 +81,12 @@ export class Stops {
     this.#armed.set(lane, armed)
   }
 
-  /** Whether the lane stands at its stop; with `stuck`, whether it has given that up by now and asks for something else. */
+  /** Whether the lane stands at its stop, or at what it asked after an answer; with `stuck`, whether it has given that up by now and asks for something else. */
   reached(lane: string, stuck = false): boolean {
     const armed = this.#armed.get(lane)
     if (armed?.met === undefined) return false
     const held = armed.rules.flatMap(({ requests }) => requests)
+    if (armed.stop.when === 'answered') return held.length > 0
     return held.includes(armed.met) && (!stuck || held.length > 1)
   }
 
@@ -112,7 +116,8 @@ export class Stops {
     if (armed.met !== undefined) return { type: 'hold', when: 'before' }
     if (found.request !== armed.stop.request) return undefined
     armed.met = request
-    return { type: 'hold', when: armed.stop.when }
+    const { when } = armed.stop
+    return when === 'answered' ? undefined : { type: 'hold', when }
   }
 
   #note(seen: Seen): string {
