@@ -24,11 +24,21 @@ export interface PassingRequest {
  * - `hold`: it waits until released, `before` it is forwarded or `after` the apiserver has answered. A caller that has gone while
  *   its request waited `before` is as if it had never asked.
  * - `drop`: the connection is reset, without forwarding the request, or once the apiserver has answered.
- * - `answer`: this Status is answered, without forwarding.
+ * - `answer`: this Status is answered, without forwarding, or `after` the apiserver has carried the request out.
  */
-export type ProxyAct =
-  | { readonly type: 'hold' | 'drop'; readonly when: 'before' | 'after' }
-  | { readonly type: 'answer'; readonly status: number; readonly reason: string }
+export type ProxyAct = { readonly type: 'hold' | 'drop'; readonly when: 'before' | 'after' } | StatusAnswer
+
+/** A Status as an apiserver answers it. */
+export interface StatusAnswer {
+  readonly type: 'answer'
+  readonly when?: 'after'
+  readonly status: number
+  readonly reason: string
+  readonly message?: string
+  readonly details?: Readonly<Record<string, unknown>>
+  /** Seconds. */
+  readonly retryAfter?: number
+}
 
 /** A decision in force. */
 export interface Interception {
@@ -209,7 +219,7 @@ export class KubeProxy implements AsyncDisposable {
 
 /** Whether to go on with the request. */
 async function actBefore({ rule, act }: Meeting, request: PassingRequest, response: ServerResponse): Promise<boolean> {
-  if (act.type !== 'answer' && act.when === 'after') return true
+  if (act.when === 'after') return true
   rule.hit(request)
   switch (act.type) {
     case 'answer':
@@ -226,11 +236,19 @@ async function actBefore({ rule, act }: Meeting, request: PassingRequest, respon
 
 /** Whether to send the answer. */
 async function actAfter({ rule, act }: Meeting, request: PassingRequest, response: ServerResponse): Promise<boolean> {
-  if (act.type === 'answer' || act.when === 'before') return true
+  if (act.when !== 'after') return true
   rule.hit(request)
-  if (act.type === 'hold') await rule.removed
-  else response.destroy()
-  return act.type === 'hold'
+  switch (act.type) {
+    case 'answer':
+      answer(response, act)
+      return false
+    case 'drop':
+      response.destroy()
+      return false
+    case 'hold':
+      await rule.removed
+      return true
+  }
 }
 
 /** Whether the request opens a watch. */
@@ -251,9 +269,11 @@ async function read(incoming: IncomingMessage): Promise<{ request: PassingReques
   return { request: { method: incoming.method ?? '', path, query, body: body.toString() }, body }
 }
 
-function answer(response: ServerResponse, { status, reason }: Extract<ProxyAct, { type: 'answer' }>): void {
-  response.writeHead(status, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ apiVersion: 'v1', kind: 'Status', status: 'Failure', code: status, reason }))
+function answer(response: ServerResponse, { status, reason, message, details, retryAfter }: StatusAnswer): void {
+  const wait = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
+  response.writeHead(status, { 'content-type': 'application/json', ...wait })
+  const words = { reason, message, details }
+  response.end(JSON.stringify({ apiVersion: 'v1', kind: 'Status', status: 'Failure', code: status, ...words }))
 }
 
 /** Headers without those that concern one connection only. */

@@ -2,14 +2,25 @@ import type { ServerResponse } from 'node:http'
 
 const NEWLINE = 0x0a
 
+/** A frame of a watch as an apiserver sends it. */
+export interface WatchedFrame {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
+  readonly object: { readonly metadata?: { readonly uid?: string; readonly resourceVersion?: string } }
+}
+
+/** What is sent in the place of a frame, in this order. */
+export type Alteration = (frame: WatchedFrame) => readonly WatchedFrame[]
+
 /** A watch that streams through the proxy, frame by frame. */
 export class OpenWatch {
   /** Of the watched collection. */
   readonly path: string
   readonly #response: ServerResponse
-  #mode: 'pass' | 'swallow' | 'cut' = 'pass'
+  #mode: 'pass' | 'swallow' | 'cut' | 'alter' = 'pass'
+  #alteration: Alteration = (frame) => [frame]
   #pending: Buffer = Buffer.alloc(0)
   #swallowed = 0
+  #altered = 0
   #cut = 0
 
   constructor(path: string, response: ServerResponse) {
@@ -30,6 +41,23 @@ export class OpenWatch {
   /** Bytes of the frame that was cut; 0 before. */
   get cut(): number {
     return this.#cut
+  }
+
+  /** Frames since `alter` that something else was sent for. */
+  get altered(): number {
+    return this.#altered
+  }
+
+  /** From now on each frame is sent as what `alteration` makes of it, until `pass`. */
+  alter(alteration: Alteration): void {
+    this.#alteration = alteration
+    this.#altered = 0
+    this.#mode = 'alter'
+  }
+
+  /** From now on every frame gets through as it is. What was kept back does not come after all. */
+  pass(): void {
+    this.#mode = 'pass'
   }
 
   /** From now on no frame gets through, while the connection stays as it is. */
@@ -65,7 +93,7 @@ export class OpenWatch {
 
   /** The apiserver has ended the watch. */
   end(): void {
-    if (this.#mode === 'pass') this.#response.end()
+    if (this.#mode === 'pass' || this.#mode === 'alter') this.#response.end()
   }
 
   #pass(frame: Buffer): void {
@@ -77,10 +105,19 @@ export class OpenWatch {
       case 'swallow':
         this.#swallowed++
         return
+      case 'alter':
+        this.#sendAltered(frame)
+        return
       case 'cut':
         this.#mode = 'swallow'
         this.#cut = Math.floor(frame.length / 2)
         this.#response.write(frame.subarray(0, this.#cut), () => this.#response.destroy())
     }
+  }
+  #sendAltered(frame: Buffer): void {
+    const told = JSON.parse(frame.toString()) as WatchedFrame
+    const instead = this.#alteration(told)
+    if (instead.length !== 1 || instead[0] !== told) this.#altered++
+    for (const each of instead) this.#response.write(each === told ? frame : `${JSON.stringify(each)}\n`)
   }
 }

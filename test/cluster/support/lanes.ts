@@ -1,9 +1,8 @@
 import { kinds } from '../../../src/kinds/index.ts'
 import type { PassingRequest } from '../../builders/kube-proxy.ts'
-import { secrets } from './tokens.ts'
-import { typeOf, type World } from './world.ts'
+import { core, typeOf, type World } from './world.ts'
 
-/** Whose requests are walked through: a CR's, or an Account's. Its name is unique in the world, and its Secret has it too. */
+/** Whose requests are walked through: a CR's, or an Account's. Its name is unique in the world, and its Secret or ConfigMap has it too. */
 export interface Lane {
   readonly kind: string
   readonly name: string
@@ -76,19 +75,23 @@ export class LaneFinder {
   #placeOf(path: string, { metadata }: Content): { readonly lane: string; readonly what: string } | undefined {
     const known = this.#paths.get(path)
     if (known !== undefined) return { lane: known, what: 'kept key' }
-    const ofSecrets = `/api/v1/namespaces/${this.#world.namespace}/${secrets.plural}`
-    if (path === ofSecrets) return metadata?.name === undefined ? undefined : { lane: metadata.name, what: 'Secrets' }
-    if (path.startsWith(`${ofSecrets}/`)) return { lane: path.slice(ofSecrets.length + 1), what: 'Secret' }
+    for (const { plural, kind } of OUTPUTS) {
+      const collection = `/api/v1/namespaces/${this.#world.namespace}/${plural}`
+      if (path === collection)
+        return metadata?.name === undefined ? undefined : { lane: metadata.name, what: `${kind}s` }
+      if (path.startsWith(`${collection}/`)) return { lane: path.slice(collection.length + 1), what: kind }
+    }
     const [collection, name, ...rest] = split(path)
     const kind = this.#plurals.get(collection)
     if (kind === undefined || name === undefined) return undefined
     return { lane: kind === 'Account' ? accountLane(name) : name, what: [kind, ...rest].join('/') }
   }
 
+  /** By the marker, which bots have in their name; a policy's rule with metadata of the user's own is its policy's. */
   #ownerIn(body: unknown): string | undefined {
-    const { metadata, ip_policy_id: policy } = (body ?? {}) as { metadata?: unknown; ip_policy_id?: string }
-    if (policy !== undefined) return this.ownerOf(policy)
-    return typeof metadata === 'string' ? /"name":"([^"]+)"/.exec(metadata)?.[1] : undefined
+    const { metadata, name, ip_policy_id: policy } = (body ?? {}) as Readonly<Record<string, unknown>>
+    const marked = /"name":"([^"]+)"/.exec(String(metadata ?? name ?? ''))?.[1]
+    return marked ?? (typeof policy === 'string' ? this.ownerOf(policy) : undefined)
   }
 }
 
@@ -96,6 +99,9 @@ export class LaneFinder {
 export function accountLane(name: string): string {
   return `Account/${name}`
 }
+
+/** What CRs output into. */
+const OUTPUTS = [core('secrets', 'Secret'), core('configmaps', 'ConfigMap')]
 
 /** Ids have a prefix and 27 characters (`api-decisions.md § Values`). */
 const ID = /^[a-z]+_[0-9A-Za-z]{27}$/

@@ -1,0 +1,130 @@
+import { expect, inject, test } from 'vitest'
+import { KubeProxy } from '../../builders/kube-proxy.ts'
+import type { Manifest } from '../../builders/specs.ts'
+import { applyNeeds, casesTitled, expectExactlyOneEach } from '../../cluster/support/cases.ts'
+import { World } from '../../cluster/support/world.ts'
+import { type Case, CaseList } from '../support/case-list.ts'
+import { KubeWrites, textOf } from './support-kube/kube-writes.ts'
+import { type LifeStage, lifeStages, livesOf, resourcesOf, settleAll, showsEdit } from './support-kube/lives.ts'
+import { sharedWrites, type Trial, Trials } from './support-kube/trials.ts'
+
+const cases = casesTitled('minimal')
+/** So many of each kind live undisturbed, while their writes are written down. */
+const WITNESSES = ['a', 'b', 'c']
+/** So many of each kind live at the same time, each with troubles of its own. */
+const WAVES = [1, 2, 3, 4, 5].map((wave) => [1, 2, 3, 4, 5].map((index) => `w${wave}-${index}`))
+
+/** One world in which lives of every kind begin and end. */
+class Lives {
+  readonly world: World
+  readonly writes: KubeWrites
+  /** How many of each kind have come to their end. */
+  #ended = 0
+
+  constructor(world: World, writes: KubeWrites) {
+    this.world = world
+    this.writes = writes
+  }
+
+  /** Brings the subjects through a stage. @returns by name, why it has gone wrong. */
+  async through(
+    stage: LifeStage,
+    subjects: readonly Manifest[],
+    perKind: number,
+  ): Promise<ReadonlyMap<string, string>> {
+    const former = await resourcesOf(this.world, subjects)
+    await Promise.all(subjects.map((subject) => stage.begin(this.world, subject)))
+    const wrong = new Map(await settleAll(this.world, subjects, stage, former))
+    if (stage.name === 'edit') {
+      for (const subject of subjects) {
+        if (!(await showsEdit(this.world, subject))) wrong.set(subject.name, 'the object does not show the edit')
+      }
+    }
+    if (stage.name === 'delete') this.#ended += perKind
+    return wrong
+  }
+
+  /** Everything is as it should be, and nothing is written any more. */
+  async expectAtRest(): Promise<void> {
+    await expectExactlyOneEach(this.world, this.#ended)
+    const before = this.writes.count
+    await this.world.pass()
+    expect(this.writes.count).toBe(before)
+  }
+}
+
+test('a write to Kubernetes that fails in any way delays a resource, and does nothing else', {
+  timeout: 900_000,
+}, async () => {
+  const list = new CaseList('Kubernetes faults', 'real', { least: 600 })
+  await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
+  await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath, '--workers', '32'] })
+  const lives = new Lives(world, new KubeWrites(world, proxy))
+  await applyNeeds(world, cases, [...WITNESSES, ...WAVES.flat()])
+  const trials = await trialsFrom(lives)
+  for (const wave of WAVES) {
+    const subjects = wave.flatMap((suffix) => livesOf(cases, suffix))
+    for (const stage of lifeStages) await hurt(lives, stage, subjects, { trials, list, perKind: wave.length })
+  }
+  await list.end()
+})
+
+type TrialsOf = (kind: string, stage: LifeStage) => Trials
+
+/** What there is to try, from lives that nothing disturbs. */
+async function trialsFrom(lives: Lives): Promise<TrialsOf> {
+  const witnesses = WITNESSES.flatMap((suffix) => livesOf(cases, suffix))
+  for (const stage of lifeStages) {
+    const subjects = witnesses.filter(({ kind }) => comesTo(stage, kind))
+    for (const { name } of subjects) lives.writes.enter(name, stage.name)
+    expect(await lives.through(stage, subjects, WITNESSES.length)).toEqual(new Map())
+    await lives.expectAtRest()
+  }
+  const trials = new Map<string, Trials>()
+  for (const [index, { kind }] of cases.entries()) {
+    const passed = witnesses.filter((each) => each.kind === kind).map(({ name }) => lives.writes.passed(name))
+    for (const { name } of lifeStages) trials.set(`${kind} ${name}`, new Trials(sharedWrites(passed, name), index))
+  }
+  return (kind, { name }) => trials.get(`${kind} ${name}`) as Trials
+}
+
+interface Wave {
+  readonly trials: TrialsOf
+  readonly list: CaseList
+  readonly perKind: number
+}
+
+/** Brings the subjects through a stage, each with a trial of its own, and notes what came of that. */
+async function hurt(lives: Lives, stage: LifeStage, all: readonly Manifest[], wave: Wave): Promise<void> {
+  const subjects = all.filter(({ kind }) => comesTo(stage, kind))
+  const tried = new Map<Manifest, Trial>()
+  for (const subject of subjects) {
+    const trial = wave.trials(subject.kind, stage).take()
+    if (trial !== undefined) tried.set(subject, trial)
+    lives.writes.enter(subject.name, stage.name, trial)
+  }
+  const wrong = await lives.through(stage, subjects, wave.perKind)
+  const whole = await lives.expectAtRest().then(
+    () => undefined,
+    (error: unknown) => String(error),
+  )
+  for (const [subject, trial] of tried) {
+    const why = wrong.get(subject.name) ?? whole
+    const isMet = lives.writes.hits(subject.name) === trial.fault.times
+    if (why !== undefined) wave.list.failed(caseOf(subject, trial), why)
+    else if (isMet) wave.list.passed(caseOf(subject, trial))
+    else if (!wave.trials(subject.kind, stage).again(trial)) {
+      wave.list.failed(caseOf(subject, trial), `met ${lives.writes.hits(subject.name)} times only`)
+    }
+  }
+  // What has come apart here would come apart in every later case, and hide which one it was.
+  if (whole !== undefined) await wave.list.end()
+}
+
+function comesTo({ isFor }: LifeStage, kind: string): boolean {
+  return isFor?.(kind) ?? true
+}
+
+function caseOf({ kind }: Manifest, { write, fault }: Trial): Case {
+  return { write: `${kind} minimal / ${textOf(write)}`, point: fault.point, fault: fault.name }
+}

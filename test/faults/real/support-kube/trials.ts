@@ -1,0 +1,53 @@
+import { type KubeFault, kubeFaults } from './kube-faults.ts'
+import { type KubeWrite, textOf } from './kube-writes.ts'
+
+/** A write and the fault that it is to meet. */
+export interface Trial {
+  readonly write: KubeWrite
+  readonly fault: KubeFault
+}
+
+/** So many resources may miss a trial, since a busy machine led them another way, before it counts as failed. */
+const MOST_MISSES = 3
+
+/** What of one kind is still to be tried in one stage of its life. */
+export class Trials {
+  readonly #open: Trial[]
+  readonly #missed = new Map<Trial, number>()
+
+  /** @param offset another one for each kind: what one does not come to is tried with another. */
+  constructor(writes: readonly KubeWrite[], offset: number) {
+    const rounds = kubeFaults.map((_, round) => {
+      return writes.map((write, index) => ({ write, fault: kubeFaults[(offset + round + index) % kubeFaults.length] }))
+    })
+    const open = rounds.flat().filter((trial): trial is Trial => trial.fault?.meets?.(trial.write.sort) ?? true)
+    // What few writes can meet comes first.
+    this.#open = open.toSorted(
+      (one, other) => Number(one.fault.meets === undefined) - Number(other.fault.meets === undefined),
+    )
+  }
+
+  /** The next one; undefined when all were taken. */
+  take(): Trial | undefined {
+    return this.#open.shift()
+  }
+
+  /** The resource has not come to the write: another is to try. @returns false when there were enough of them. */
+  again(trial: Trial): boolean {
+    const missed = (this.#missed.get(trial) ?? 0) + 1
+    this.#missed.set(trial, missed)
+    if (missed < MOST_MISSES) this.#open.unshift(trial)
+    return missed < MOST_MISSES
+  }
+}
+
+/** The writes of a stage that more than one of those that went through it undisturbed has made, in order. */
+export function sharedWrites(lives: readonly (readonly KubeWrite[])[], stage: string): readonly KubeWrite[] {
+  const counts = new Map<string, { readonly write: KubeWrite; count: number }>()
+  for (const write of lives.flat()) {
+    if (write.stage !== stage) continue
+    const known = counts.get(textOf(write)) ?? { write, count: 0 }
+    counts.set(textOf(write), { write, count: known.count + 1 })
+  }
+  return [...counts.values()].filter(({ count }) => count > 1).map(({ write }) => write)
+}

@@ -1,0 +1,190 @@
+import type { KubeObject } from '../../../../src/kube/types.ts'
+import { type Interception, isWatch, type KubeProxy, type PassingRequest } from '../../../builders/kube-proxy.ts'
+import type { OpenWatch, WatchedFrame } from '../../../builders/open-watch.ts'
+import { until } from '../../../cluster/support/wait.ts'
+
+/** What happens to watches while things change. */
+export interface WatchFault {
+  readonly name: string
+  /** Whether what was told meanwhile is lost until something else happens to the same object. */
+  readonly loses?: boolean
+  /** Begins it, before anything changes. */
+  begin(watched: Watched): Trouble
+}
+
+/** The watches that are to be hurt. */
+export interface Watched {
+  readonly proxy: KubeProxy
+  /** Paths of the watched collections, each with the number of frames that the changes bring at least. */
+  readonly frames: ReadonlyMap<string, number>
+  /** Every object of these collections as it was before the changes, by its uid. */
+  readonly before: ReadonlyMap<string, KubeObject>
+}
+
+export interface Trouble {
+  /** Resolves once every watch has met the fault; everything has changed by then. Ends it. */
+  end(): Promise<void>
+}
+
+/** A failing server is asked again by the client itself before anybody hears of it: so many times are more than it tries at once. */
+const FAILURES = 5
+
+function watchesOf({ proxy, frames }: Watched): readonly OpenWatch[] {
+  const watches = proxy.watches().filter(({ path }) => frames.has(path))
+  if (watches.length !== frames.size) throw new Error(`${watches.length} of ${frames.size} collections are watched`)
+  return watches
+}
+
+/** Keeps all frames back; resolves `missed` when every watch has kept those of the changes. */
+function stall(watched: Watched): { readonly watches: readonly OpenWatch[]; missed(): Promise<unknown> } {
+  const watches = watchesOf(watched)
+  for (const watch of watches) watch.stall()
+  const missed = () => {
+    return until('every watch has kept its frames back', () => {
+      return watches.every(({ path, swallowed }) => swallowed >= (watched.frames.get(path) ?? 0))
+    })
+  }
+  return { watches, missed }
+}
+
+/** Does `act` to the first requests for each of the collections that `meets` tells. */
+function firstOfEach(
+  { proxy, frames }: Watched,
+  meets: (request: PassingRequest) => boolean,
+  act: Parameters<KubeProxy['intercept']>[0],
+): { readonly rule: Interception; met(): Promise<unknown> } {
+  const counts = new Map([...frames.keys()].map((path) => [path, 0]))
+  const rule = proxy.intercept((request) => {
+    const count = counts.get(request.path)
+    if (count === undefined || count >= FAILURES || request.method !== 'GET' || !meets(request)) return undefined
+    counts.set(request.path, count + 1)
+    return act(request)
+  })
+  const met = () => {
+    const describe = () => [...counts]
+    const all = () => [...counts.values()].every((count) => count === FAILURES)
+    return until('every collection has met the fault', all, { timeoutMs: 90_000, describe })
+  }
+  return { rule, met }
+}
+
+/** Sends other frames in the place of those of the changes. */
+function altered(watched: Watched, alteration: (frame: WatchedFrame) => readonly WatchedFrame[]): Trouble {
+  const watches = watchesOf(watched)
+  for (const watch of watches)
+    watch.alter((frame) => (frame.object.metadata?.uid === undefined ? [frame] : alteration(frame)))
+  return {
+    end: async () => {
+      await until('every watch has told something else', () => {
+        return watches.every((watch) => watch.altered >= (watched.frames.get(watch.path) ?? 0))
+      })
+      for (const watch of watches) watch.pass()
+    },
+  }
+}
+
+/** Those that an operator recovers from whatever its patience. */
+export const watchFaults: readonly WatchFault[] = [
+  {
+    name: '410 by frame',
+    begin: (watched) => {
+      const { watches, missed } = stall(watched)
+      return {
+        end: async () => {
+          await missed()
+          for (const watch of watches) watch.expire()
+        },
+      }
+    },
+  },
+  {
+    name: '410 by status',
+    begin: (watched) => {
+      const { watches, missed } = stall(watched)
+      return {
+        end: async () => {
+          await missed()
+          // A watch from a list that was made since then is not refused.
+          const old = new Set<string>()
+          const rule = watched.proxy.intercept((request) => {
+            if (!isWatch(request) || !watched.frames.has(request.path) || old.has(request.path)) return undefined
+            old.add(request.path)
+            return { type: 'answer', status: 410, reason: 'Expired' }
+          })
+          for (const watch of watches) watch.reset()
+          await until('every watch was refused', () => old.size === watched.frames.size)
+          rule.remove()
+        },
+      }
+    },
+  },
+  {
+    name: 'backwards resourceVersion',
+    begin: (watched) => {
+      const first = new Map<string, WatchedFrame['object']>(watched.before)
+      return altered(watched, (frame) => {
+        const { uid = '' } = frame.object.metadata ?? {}
+        const known = first.get(uid)
+        if (known === undefined) first.set(uid, frame.object)
+        const old = known ?? frame.object
+        const { apiVersion, kind } = frame.object as KubeObject
+        const bookmark = { apiVersion, kind, metadata: { resourceVersion: old.metadata?.resourceVersion ?? '1' } }
+        return [
+          frame,
+          { type: 'MODIFIED', object: { ...old, apiVersion, kind } },
+          { type: 'BOOKMARK', object: bookmark },
+        ]
+      })
+    },
+  },
+  { name: 'hidden frames', loses: true, begin: (watched) => altered(watched, () => []) },
+  { name: 'duplicate frames', begin: (watched) => altered(watched, (frame) => [frame, frame]) },
+  {
+    name: 'reset',
+    begin: (watched) => {
+      const watches = watchesOf(watched)
+      const { rule, met } = firstOfEach(watched, isWatch, () => ({ type: 'drop', when: 'before' }))
+      for (const watch of watches) watch.reset()
+      return {
+        end: async () => {
+          await met()
+          rule.remove()
+        },
+      }
+    },
+  },
+  {
+    name: 'failing list',
+    begin: (watched) => {
+      const { watches, missed } = stall(watched)
+      const failing = { type: 'answer', status: 500, reason: 'InternalError' } as const
+      const { rule, met } = firstOfEach(
+        watched,
+        (request) => !isWatch(request),
+        () => failing,
+      )
+      return {
+        end: async () => {
+          await missed()
+          for (const watch of watches) watch.expire()
+          await met()
+          rule.remove()
+        },
+      }
+    },
+  },
+]
+
+/** Met only where the operator takes a watch for dead after a short time. */
+export const silentStall: WatchFault = {
+  name: 'silent stall',
+  begin: (watched) => {
+    const { watches, missed } = stall(watched)
+    return {
+      end: async () => {
+        await missed()
+        await until('the operator gave every one up', () => watches.every(({ isOpen }) => !isOpen))
+      },
+    }
+  },
+}
