@@ -7,9 +7,10 @@ const SECOND_TRY = 1
 const WORKERS = 3
 
 /**
- * Seven suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
+ * Eight suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
  * `cluster` runs the operator against a real kube-apiserver (started once for the suite, or given by CULVERT_TEST_KUBECONFIG);
- * `faults` does the same while things fail and people mean harm, for minutes;
+ * `simulation` runs the operator over models of both servers, in a time of its own, while everything fails;
+ * `faults` does the same as `cluster` while things fail and people mean harm, for minutes;
  * `chart` renders the Helm chart with real Helms, which Go builds once; `image` builds the Dockerfile and runs the image, as root on a Debian;
  * `node` installs the chart with the image on a real Kubernetes node, as root on a Debian too.
  */
@@ -39,8 +40,17 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'simulation',
+          include: ['test/faults/matrix/**/*.test.ts'],
+          // The whole matrix takes minutes a file; in `npm test` it is a part of each.
+          testTimeout: 1_800_000,
+          maxWorkers: WORKERS,
+        },
+      },
+      {
+        test: {
           name: 'faults',
-          include: ['test/faults/**/*.test.ts'],
+          include: ['test/faults/*.test.ts', 'test/faults/real/**/*.test.ts'],
           globalSetup: ['test/cluster/global-setup.ts'],
           testTimeout: 300_000,
           hookTimeout: 120_000,

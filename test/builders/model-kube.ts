@@ -27,11 +27,22 @@ export class ModelKube {
   readonly #objects = new Map<string, KubeObject>()
   readonly #listeners = new Set<(change: Change) => void>()
   readonly #history: Change[] = []
+  readonly #now: () => string
   #revision = 1
   #uids = 0
 
+  /** @param now the time that objects are made and deleted at. */
+  constructor(now: () => string = () => '2026-01-01T00:00:00Z') {
+    this.#now = now
+  }
+
   get revision(): string {
     return String(this.#revision)
+  }
+
+  /** Every object of every type. */
+  everything(): readonly KubeObject[] {
+    return [...this.#objects.values()]
   }
 
   get<T extends KubeObject>(type: ResourceType, key: ObjectKey): T | undefined {
@@ -67,6 +78,7 @@ export class ModelKube {
         ...(metadata as Partial<KubeObject['metadata']> | undefined),
         ...given(key),
         uid: `uid-${++this.#uids}`,
+        creationTimestamp: this.#now(),
         generation: 1,
         resourceVersion: '',
       },
@@ -74,7 +86,14 @@ export class ModelKube {
     return this.#store(type, 'added', object) as T
   }
 
-  mergePatch<T extends KubeObject>(type: ResourceType, key: ObjectKey, patch: Fields, options: PatchOptions = {}): T {
+  /** @param complete what the server adds to an object before it stores it. */
+  mergePatch<T extends KubeObject>(
+    type: ResourceType,
+    key: ObjectKey,
+    patch: Fields,
+    options: PatchOptions = {},
+    complete: (object: KubeObject) => KubeObject = (object) => object,
+  ): T {
     const before = this.get(type, key)
     const label = `PATCH ${type.plural}/${key.name}`
     if (before === undefined) throw new KubeError('NotFound', `${label}: there is none`, { status: 404 })
@@ -84,7 +103,7 @@ export class ModelKube {
     if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
       throw new KubeError('Conflict', `${label}: the object has been modified`)
     }
-    const { status, ...others } = applyMergePatch(before, patch) as KubeObject
+    const { status, ...others } = complete(applyMergePatch(before, patch) as KubeObject)
     const after: KubeObject = subresource === 'status' ? withStatus(before, status) : withStatus(others, before.status)
     if (equalJSON(before, after)) return before as T
     const moved = !equalJSON(before.spec, after.spec)
@@ -106,7 +125,7 @@ export class ModelKube {
       this.#store(type, 'deleted', before)
       return true
     }
-    const metadata = { ...before.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
+    const metadata = { ...before.metadata, deletionTimestamp: this.#now() }
     this.#store(type, 'modified', { ...before, metadata })
     return true
   }

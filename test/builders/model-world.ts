@@ -17,6 +17,7 @@ import { ModelKube } from './model-kube.ts'
 import { type KubeFault, ModelKubeClient } from './model-kube-client.ts'
 import { startModelOperator, times } from './model-operator.ts'
 import { ModelProcess } from './model-process.ts'
+import { seededRandom } from './seeded-random.ts'
 import type { LogLine } from './silent-logger.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -258,20 +259,4 @@ function typeOf(kind: string): ResourceType {
   const descriptor = registry.managedKind(kind)
   if (descriptor === undefined) throw new Error(`the world has no ${kind}`)
   return resourceTypeOf(descriptor)
-}
-
-/** A small generator (mulberry32): the same seed gives the same numbers. */
-function seededRandom(seed: number): Random {
-  let state = seed
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-  const byte = (): string =>
-    Math.floor(next() * 256)
-      .toString(16)
-      .padStart(2, '0')
-  return { next, hex: (bytes) => Array.from({ length: bytes }, byte).join('') }
 }

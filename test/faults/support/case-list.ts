@@ -38,6 +38,12 @@ export class CaseList {
     this.#seeds = seeds
   }
 
+  /** The case with what was wrong; nothing: it passed. */
+  add(what: Case, problems: readonly string[]): void {
+    if (problems.length === 0) this.passed(what)
+    else this.failed(what, problems.join('\n'))
+  }
+
   passed(what: Case): void {
     this.#passed.set(keyOf(what), what)
   }

@@ -166,6 +166,17 @@ export class WatchRounds {
       this.#deleted,
       this.#keys.map(({ id }) => id),
     )
+    await this.#expectKnown()
+  }
+
+  /** The operator knows of the resources that there are, and of no other. */
+  async #expectKnown(): Promise<void> {
+    for (const { definition } of managed) {
+      const { kind } = definition
+      const known = () => this.#world.operator.metric('culvert_resources', `kind="${kind}"`)
+      const there = (await this.#world.list(kind)).length
+      await until(`the operator knows of ${there} ${kind}`, async () => (await known()) === there, { describe: known })
+    }
   }
 
   async #watched(): Promise<Watched> {

@@ -1,0 +1,81 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { type Room, wavesOf } from '../../cluster/support/journeys.ts'
+import { Stage } from '../../cluster/support/stage.ts'
+import { CaseList } from '../support/case-list.ts'
+import { applyBystanders, expectAllGone, expectAtRest, setUp } from './support/at-rest.ts'
+import { type Life, livesTitled } from './support/lives.ts'
+import { Made } from './support/made.ts'
+import { type Aim, bring, caseOf, leave, record, settle, Walk } from './support/walks.ts'
+
+/** A Lease that is over soon, with room for renewals on a busy machine. */
+const LEASE = ['--lease-duration', '5s', '--renew-deadline', '3500ms', '--retry-period', '300ms']
+const FLAGS = [...LEASE, '--request-timeout', '1200ms']
+/** So many resources go at once towards their stops. A request that is held is given up in time, and leaves its turn to others. */
+const ROOM: Room = { atKube: 26, atApi: 10 }
+/** Operators, each with an account and a namespace of its own, that are killed beside each other. */
+const OPERATORS = 3
+
+const list = new CaseList('kills', 'real', { least: 300 })
+const lives = livesTitled('minimal')
+
+afterAll(() => list.end())
+
+describe.concurrent('an operator killed before each write, after it and once it was answered', () => {
+  const parts = Array.from({ length: OPERATORS }, (_, part) =>
+    lives.filter((_life, index) => index % OPERATORS === part),
+  )
+
+  test.each(parts.map((part) => ({ part, kinds: part.map(({ kind }) => kind).join(', ') })))(
+    'leaves exactly one object of each: $kinds',
+    { timeout: 900_000 },
+    async ({ part }) => {
+      await using stage = await Stage.open({ resources: 80, flags: FLAGS, leaderElect: true })
+      const { world } = stage
+      const made = new Made(world)
+      await setUp(world)
+      await stage.startOperator()
+      await applyBystanders(world, made)
+      const aims = await record(stage, made, part)
+      expectRecorded(part, aims)
+      for (const [index, wave] of wavesOf(aims, ROOM).entries()) await killAt(stage, made, wave, index)
+      await expectAllGone(world)
+    },
+  )
+})
+
+/** Every act has its writes: whoever updates sends one and says so, whoever creates notes the attempt before. */
+function expectRecorded(part: readonly Life[], aims: readonly Aim[]): void {
+  for (const life of part) {
+    for (const act of life.acts) {
+      const writes = aims.filter((aim) => aim.life === life && aim.act === act && aim.stop.when === 'after')
+      expect(writes.length, `${life.name} ${act.name}`).toBeGreaterThanOrEqual(act.makesAnother ? 3 : 1)
+    }
+  }
+}
+
+/** Kills the operator once, when a resource stands at each of the aims, and lets the next one work until all is at rest. */
+async function killAt(stage: Stage, made: Made, wave: readonly Aim[], index: number): Promise<void> {
+  const { world, stops } = stage
+  const walks = wave.map((aim, at) => new Walk(stage, made, aim, `${aim.life.name}-w${index}-${at}`))
+  const cases = wave.map(caseOf)
+  try {
+    const there = await bring(walks, world)
+    await world.operator.kill()
+    stops.releaseAll()
+    await stage.startOperator()
+    await settle(world, walks, (walk, cr) => walk.isOver(cr))
+    await expectAtRest(
+      world,
+      walks.flatMap(({ comesTo }) => comesTo ?? []),
+      made,
+    )
+    for (const walk of there) {
+      const what = cases[walks.indexOf(walk)]
+      if (what !== undefined) list.passed(what)
+    }
+    await leave(world, walks)
+  } catch (error) {
+    for (const what of cases) list.failed(what, error instanceof Error ? (error.stack ?? error.message) : String(error))
+    throw error
+  }
+}

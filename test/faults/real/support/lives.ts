@@ -1,0 +1,174 @@
+import { drifts } from '../../../builders/drifts.ts'
+import { editStories } from '../../../builders/edits/all.ts'
+import type { Edit } from '../../../builders/edits/edit.ts'
+import { type SpecCase, specsOf } from '../../../builders/specs.ts'
+import { type LivedSubject, pathOfObjects } from '../../../cluster/support/as-written.ts'
+import { managed, withText } from '../../../cluster/support/cases.ts'
+import { isAtRest } from '../../../cluster/support/journeys.ts'
+import { hasToken } from '../../../cluster/support/tokens.ts'
+import type { Resource, World } from '../../../cluster/support/world.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A CR of a life, under a name of its own. */
+export interface Living extends LivedSubject {
+  readonly kind: string
+  readonly name: string
+  readonly spec: Record<string, unknown>
+  readonly specName: string
+}
+
+/** One thing that happens to a CR at rest. */
+export interface Act {
+  readonly name: string
+  /** Whether another object is made for it. */
+  readonly makesAnother: boolean
+  /** Does it to the CR as it stands. Nothing for `create`: then the CR is just made. */
+  readonly begin?: (world: World, living: Living, cr: Resource) => Promise<void>
+  /** Whether the operator is done with it. @param cr undefined when it is gone. @param former id of its object before. */
+  isOver(cr: Resource | undefined, former: unknown): boolean
+  /** Fields of the object that differ afterwards. */
+  readonly changes?: Fields
+  /** Rules of a policy that differ afterwards. */
+  readonly rules?: readonly Fields[]
+}
+
+/** Everything that happens to a resource of one spec. */
+export interface Life extends SpecCase {
+  /** `kind-title`, as part of names. */
+  readonly name: string
+  readonly acts: readonly Act[]
+}
+
+const TEXT = 'edited in the middle of its life'
+const REQUESTED = 'now'
+const LOOK = { 'culvert.dev/reconcile-requested-at': REQUESTED }
+/** A former token that is not used any more goes at once. */
+const NO_OVERLAP = { rotation: { interval: '720h', overlap: '0s' } }
+const ROTATE = { 'culvert.dev/rotate-requested-at': REQUESTED }
+
+/** The life of every managed kind with its spec of that title. */
+export function livesTitled(title: 'minimal' | 'full'): readonly Life[] {
+  return managed
+    .flatMap(({ definition }) => specsOf(definition.kind))
+    .filter((each) => each.title === title)
+    .map((each) => (hasToken(descriptorOf(each.kind)) ? withoutOverlap(each) : each))
+    .map((each) => ({ ...each, name: `${each.kind}-${title}`.toLowerCase(), acts: actsOf(each) }))
+}
+
+/** The CR of a life under this name. @param specName what the spec and its needs are made for. */
+export function living({ kind, title, spec }: SpecCase, name: string, specName = name): Living {
+  const own = spec(specName)
+  return { kind, name, title, specName, spec: own, path: pathOfObjects({ kind, name, spec: own }) }
+}
+
+function withoutOverlap(life: SpecCase): SpecCase {
+  return { ...life, spec: (name) => ({ ...life.spec(name), ...NO_OVERLAP }) }
+}
+
+function descriptorOf(kind: string) {
+  const found = managed.find(({ definition }) => definition.kind === kind)
+  if (found === undefined) throw new Error(`there is no kind ${kind}`)
+  return found
+}
+
+function actsOf(life: SpecCase): readonly Act[] {
+  const descriptor = descriptorOf(life.kind)
+  const isRotated = hasToken(descriptor)
+  return [
+    create,
+    ...updates(life, descriptor.markedBy),
+    ...replacements(life),
+    drift,
+    vanish,
+    ...(isRotated ? [rotate] : []),
+    remove,
+  ]
+}
+
+const create: Act = { name: 'create', makesAnother: false, isOver: (cr) => cr !== undefined && isAtRest(cr) }
+
+function updates(life: SpecCase, shownIn: 'metadata' | 'name'): readonly Act[] {
+  const text = updating('update', (spec) => withText({ kind: life.kind, name: '', spec }, TEXT), {
+    changes: shownIn === 'name' ? { name: TEXT } : { description: TEXT },
+  })
+  const ofRules = editsOf(life).find(({ rules = [] }) => rules.length > 1)
+  if (ofRules?.rules === undefined) return [text]
+  return [text, updating('update rules', (spec) => ({ ...spec, ...ofRules.spec }), { rules: ofRules.rules })]
+}
+
+/** Another value of a field that is fixed at create, where the kind has one. */
+function replacements(life: SpecCase): readonly Act[] {
+  // One that refers to something else would need that as well.
+  const edit = editsOf(life).find(
+    ({ spec, sends }) => sends === 'another object' && !JSON.stringify(spec).includes('Ref'),
+  )
+  if (edit === undefined) return []
+  const changes = edit.object?.(() => '') ?? {}
+  const act = updating('replace', (spec) => ({ ...spec, ...edit.spec }), { changes })
+  const isOver: Act['isOver'] = (cr, former) => act.isOver(cr, former) && cr?.status?.id !== former
+  return [{ ...act, makesAnother: true, isOver }]
+}
+
+function editsOf({ kind }: SpecCase): readonly Edit[] {
+  return editStories.filter((story) => story.kind === kind).flatMap(({ edits }) => edits)
+}
+
+function updating(
+  name: string,
+  edited: (spec: Record<string, unknown>) => Record<string, unknown>,
+  comesTo: Pick<Act, 'changes' | 'rules'>,
+): Act {
+  return {
+    ...create,
+    ...comesTo,
+    name,
+    begin: async (world, { kind, name: cr, spec }) => {
+      await world.apply(kind, cr, edited(spec))
+    },
+  }
+}
+
+/** Whether the look that was asked for after the object had been changed is over. */
+function wasLookedAt(cr: Resource | undefined): boolean {
+  return cr !== undefined && isAtRest(cr) && cr.status?.lastHandledReconcileAt === REQUESTED
+}
+
+const drift: Act = {
+  name: 'drift',
+  makesAnother: false,
+  begin: async (world, { kind, name, path }, { status }) => {
+    const id = String(status?.id)
+    const object = (await world.api.get(`/${path}/${id}`)).body
+    const [changed] = Object.values(drifts[path] ?? {})[0] ?? []
+    const answer = await world.api.patch(`/${path}/${id}`, { id, ...changed?.(object) })
+    if (answer.status !== 200) throw new Error(`${kind}/${name} cannot be made to drift: ${answer.status}`)
+    await world.annotate(kind, name, LOOK)
+  },
+  isOver: wasLookedAt,
+}
+
+const vanish: Act = {
+  name: 'external delete',
+  makesAnother: true,
+  begin: async (world, { kind, name, path }, { status }) => {
+    const answer = await world.api.delete(`/${path}/${status?.id}`)
+    if (answer.status !== 204) throw new Error(`${kind}/${name} cannot be deleted: ${answer.status}`)
+    await world.annotate(kind, name, LOOK)
+  },
+  isOver: (cr, former) => wasLookedAt(cr) && cr?.status?.id !== former,
+}
+
+const rotate: Act = {
+  name: 'rotate',
+  makesAnother: true,
+  begin: (world, { kind, name }) => world.annotate(kind, name, ROTATE),
+  isOver: (cr, former) => cr !== undefined && isAtRest(cr) && cr.status?.id !== former,
+}
+
+const remove: Act = {
+  name: 'delete',
+  makesAnother: false,
+  begin: (world, { kind, name }) => world.delete(kind, name),
+  isOver: (cr) => cr === undefined,
+}

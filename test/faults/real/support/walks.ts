@@ -1,0 +1,201 @@
+import { isAtRest, shared } from '../../../cluster/support/journeys.ts'
+import type { Stage } from '../../../cluster/support/stage.ts'
+import type { Stop } from '../../../cluster/support/stops.ts'
+import { until } from '../../../cluster/support/wait.ts'
+import type { Resource, World } from '../../../cluster/support/world.ts'
+import type { Case } from '../../support/case-list.ts'
+import { type Act, type Life, type Living, living } from './lives.ts'
+import type { Made } from './made.ts'
+
+/** A place on the way of a life at which the operator is to be killed. */
+export interface Aim {
+  readonly life: Life
+  readonly act: Act
+  /** Which of the act's writes it is, from 1. */
+  readonly number: number
+  readonly stop: Stop
+}
+
+/** A busy machine leads a resource another way now and then: so often one is tried, each time under another name. */
+const TRIES = 3
+/** So many of each act go their way while it is written down; what one alone has passed came of the moment. */
+const WITNESSES = 2
+const WHENS: readonly Stop['when'][] = ['before', 'after', 'answered']
+
+/** How the case of an aim is listed. */
+export function caseOf({ life, act, number, stop }: Aim): Case {
+  const write = `${life.kind} ${life.title} / ${act.name} / ${stop.request} (write ${number})`
+  return { write, point: stop.when, fault: 'SIGKILL' }
+}
+
+/** Lives through each act of the lives undisturbed, and numbers the writes that the operator sends meanwhile: a stop before, after and once answered for each. */
+export async function record(stage: Stage, made: Made, lives: readonly Life[]): Promise<readonly Aim[]> {
+  const { stops } = stage
+  const ways = lives.flatMap((life) => life.acts.map((act, at) => ({ life, act, at })))
+  const witnesses = ways.flatMap(({ life, act, at }) => {
+    return Array.from({ length: WITNESSES }, (_, index) => {
+      return new Walk(stage, made, { life, act, number: 0, stop: undefined }, `${life.name}-${at}-${index}`)
+    })
+  })
+  await Promise.all(witnesses.map((walk) => walk.begin()))
+  await settle(stage.world, witnesses, (walk, cr) => walk.isMade(cr))
+  const aims: Aim[] = []
+  const note = (which: (act: Act) => boolean): void => {
+    for (const { life, act } of ways.filter((way) => which(way.act))) {
+      const own = witnesses.filter(({ aim }) => aim.life === life && aim.act === act)
+      const passed = shared(own.flatMap(({ name }) => stops.passed(name))).filter(({ when }) => when === 'after')
+      aims.push(
+        ...passed.flatMap((stop, index) =>
+          WHENS.map((when) => ({ life, act, number: index + 1, stop: { ...stop, when } })),
+        ),
+      )
+    }
+    stops.mark()
+  }
+  note(({ begin }) => begin === undefined)
+  await settle(stage.world, witnesses, (walk, cr) => walk.act(cr))
+  await settle(stage.world, witnesses, (walk, cr) => walk.isOver(cr))
+  note(({ begin }) => begin !== undefined)
+  await leave(stage.world, witnesses)
+  return aims
+}
+
+/** Takes a resource to each aim. @returns those that stand where they should. */
+export async function bring(walks: readonly Walk[], world: World): Promise<readonly Walk[]> {
+  await Promise.all(walks.map((walk) => walk.begin()))
+  await settle(world, walks, (walk, cr) => walk.step(cr))
+  return walks.filter(({ isThere }) => isThere)
+}
+
+/** Waits until each of the walks says so of its CR, and calls it no more from then on. */
+export async function settle(
+  world: World,
+  walks: readonly Walk[],
+  look: (walk: Walk, cr: Resource | undefined) => boolean | Promise<boolean>,
+): Promise<void> {
+  const open = new Set(walks)
+  const all = async (): Promise<boolean> => {
+    const kinds = [...new Set([...open].map(({ aim }) => aim.life.kind))]
+    const crs = (await Promise.all(kinds.map((kind) => world.list(kind)))).flat()
+    const byName = new Map(crs.map((cr) => [cr.metadata.name, cr]))
+    for (const walk of [...open]) if (await look(walk, byName.get(walk.name))) open.delete(walk)
+    return open.size === 0
+  }
+  const describe = async (): Promise<unknown> => {
+    const left = [...open]
+    const crs = await Promise.all(left.slice(0, 3).map(({ name, aim }) => world.get(aim.life.kind, name)))
+    return [left.map(({ name, aim }) => [name, aim.act.name, aim.stop]), crs, world.operator.log.split('\n').slice(-30)]
+  }
+  await until('every resource has come so far', all, { timeoutMs: 120_000, describe })
+}
+
+/** Deletes the CRs of the walks and what they refer to, and waits until they are gone. */
+export async function leave(world: World, walks: readonly Walk[]): Promise<void> {
+  const all = walks.flatMap((walk) => walk.applied)
+  await Promise.all(all.map(({ kind, name }) => world.delete(kind, name).catch(() => undefined)))
+  const kinds = [...new Set(all.map(({ kind }) => kind))]
+  const names = new Set(all.map(({ kind, name }) => `${kind}/${name}`))
+  const left = async (): Promise<readonly Resource[]> => {
+    const crs = (await Promise.all(kinds.map((kind) => world.list(kind)))).flat()
+    return crs.filter(({ kind, metadata }) => names.has(`${kind}/${metadata.name}`))
+  }
+  const describe = async (): Promise<unknown> => [(await left()).slice(0, 3), world.operator.log.split('\n').slice(-30)]
+  await until('every resource is gone', async () => (await left()).length === 0, { timeoutMs: 120_000, describe })
+}
+
+/** A resource on its way through an act, to where it is to be stopped. */
+export class Walk {
+  readonly aim: Omit<Aim, 'stop'> & { readonly stop: Stop | undefined }
+  /** All that was applied for it, of earlier tries too. */
+  readonly applied: { readonly kind: string; readonly name: string }[] = []
+  readonly #stage: Stage
+  readonly #made: Made
+  readonly #base: string
+  #tries = 0
+  #state: 'made' | 'acted' | 'there' | 'missed' = 'made'
+  #living: Living
+  #former: unknown
+
+  constructor(stage: Stage, made: Made, aim: Walk['aim'], base: string) {
+    this.#stage = stage
+    this.#made = made
+    this.aim = aim
+    this.#base = base
+    this.#living = living(aim.life, base)
+  }
+
+  get name(): string {
+    return this.#living.name
+  }
+
+  /** Whether it stands at its stop. */
+  get isThere(): boolean {
+    return this.#state === 'there'
+  }
+
+  /** The resource as it is to be once the act is over; undefined when it is to be gone. */
+  get comesTo(): Living | undefined {
+    const { changes, rules, isOver } = this.aim.act
+    if (isOver(undefined, undefined)) return undefined
+    return { ...this.#living, ...(changes === undefined ? {} : { changes }), ...(rules === undefined ? {} : { rules }) }
+  }
+
+  /** Makes what the resource refers to and then the resource, under a new name. */
+  async begin(): Promise<void> {
+    const { life, act, stop } = this.aim
+    const { world, stops } = this.#stage
+    this.#living = living(life, `${this.#base}-${++this.#tries}`)
+    const needs = life.needs(this.name)
+    for (const need of needs) await this.#made.apply(need)
+    this.applied.push(...needs, this.#living)
+    for (const { kind, name } of needs) await world.ready(kind, name, 60_000)
+    this.#state = act.begin === undefined ? 'acted' : 'made'
+    if (act.begin === undefined && stop !== undefined) stops.arm(this.name, stop)
+    await this.#made.apply(this.#living)
+  }
+
+  /** Whether the CR has been made and is at rest. */
+  isMade(cr: Resource | undefined): boolean {
+    return cr !== undefined && isAtRest(cr)
+  }
+
+  /** Begins with the act, once the CR is at rest. */
+  async act(cr: Resource | undefined): Promise<boolean> {
+    const { act, stop } = this.aim
+    if (this.#state !== 'made') return true
+    if (cr === undefined || !this.isMade(cr)) return false
+    this.#former = cr.status?.id
+    this.#state = 'acted'
+    if (stop !== undefined) this.#stage.stops.arm(this.name, stop)
+    if (act.makesAnother) this.#made.another(cr.kind)
+    await act.begin?.(this.#stage.world, this.#living, cr)
+    return true
+  }
+
+  /** Whether the operator is done with the act. */
+  isOver(cr: Resource | undefined): boolean {
+    return this.aim.act.isOver(cr, this.#former)
+  }
+
+  /** Goes on towards the stop. Whether it stands there, or has missed it as often as it may. */
+  async step(cr: Resource | undefined): Promise<boolean> {
+    const { stops } = this.#stage
+    if (this.#state === 'made') {
+      await this.act(cr)
+      return false
+    }
+    const reached = stops.reached(this.name)
+    const passed = this.isOver(cr)
+    // Nothing may follow the last answer of an act.
+    if (reached || (passed && this.aim.stop?.when === 'answered' && stops.isMet(this.name))) {
+      this.#state = 'there'
+      return true
+    }
+    if (!passed || stops.isMet(this.name)) return false
+    stops.release(this.name)
+    this.#state = 'missed'
+    if (this.#tries === TRIES) return true
+    await this.begin()
+    return false
+  }
+}

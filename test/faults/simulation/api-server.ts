@@ -1,0 +1,83 @@
+import { type OpenEmulator, openEmulator } from '../../../src/emulator/emulator.ts'
+import type { Clock } from '../../../src/util/clock.ts'
+import type { Random } from '../../../src/util/random.ts'
+import type { WireAnswer } from './faults.ts'
+import type { SimulatedServer, WireRequest } from './network.ts'
+import { API_HOST } from './operator.ts'
+
+/** What the emulator of a simulation takes its time and its chance from. */
+export interface Surroundings {
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/**
+ * The emulator, whole, as the far side of simulations one after the other: to open it takes longer than most of them. Each begins
+ * with an empty account.
+ */
+export class ApiServer implements SimulatedServer {
+  readonly emulator: OpenEmulator
+  readonly #current: { surroundings: Surroundings }
+  /** Objects on a page of a list; undefined: as many as the emulator gives. */
+  pageSize: number | undefined
+
+  private constructor(emulator: OpenEmulator, current: { surroundings: Surroundings }) {
+    this.emulator = emulator
+    this.#current = current
+  }
+
+  static async open(surroundings: Surroundings): Promise<ApiServer> {
+    const current = { surroundings }
+    const clock: Clock = {
+      now: () => current.surroundings.clock.now(),
+      monotonic: () => current.surroundings.clock.monotonic(),
+      setTimer: (ms, callback) => current.surroundings.clock.setTimer(ms, callback),
+    }
+    const random: Random = {
+      next: () => current.surroundings.random.next(),
+      hex: (bytes) => current.surroundings.random.hex(bytes),
+    }
+    const emulator = await openEmulator({ clock, random, apiKey: KEY, admin: false }, `https://${API_HOST}`)
+    return new ApiServer(emulator, current)
+  }
+
+  /** Begins anew, with other surroundings. */
+  reset(surroundings: Surroundings): void {
+    this.#current.surroundings = surroundings
+    this.pageSize = undefined
+    this.emulator.admin.reset()
+  }
+
+  async answer({ method, path, headers, body }: WireRequest): Promise<WireAnswer> {
+    return await this.emulator.answer({
+      method: method as 'GET',
+      path: this.#paged(method, path),
+      headers: { ...(headers as Readonly<Record<string, string>>), host: API_HOST },
+      body: body === '' ? undefined : body,
+    })
+  }
+
+  /** Asks as the administrator does, whose request nothing befalls. @throws Error for a refusal. */
+  async ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const { status, body: text } = await this.answer({
+      method,
+      path,
+      headers: headersOf(KEY),
+      body: body === undefined ? '' : JSON.stringify(body),
+    })
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`)
+    return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)
+  }
+
+  #paged(method: string, path: string): string {
+    if (this.pageSize === undefined || method !== 'GET' || path.includes('limit=')) return path
+    return `${path}${path.includes('?') ? '&' : '?'}limit=${this.pageSize}`
+  }
+}
+
+/** Token of the key that the account begins with. */
+export const KEY = 'administrator-of-the-account'
+
+export function headersOf(key: string): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${key}`, 'service-version': '2', 'content-type': 'application/json' }
+}

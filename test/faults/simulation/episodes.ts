@@ -1,0 +1,127 @@
+import { kinds } from '../../../src/kinds/index.ts'
+import { drifts } from '../../builders/drifts.ts'
+import { EDIT_NEEDS, editStories } from '../../builders/edits/all.ts'
+import type { Edit, EditStory } from '../../builders/edits/edit.ts'
+import type { Manifest } from '../../builders/specs.ts'
+import type { Oracle } from './oracle.ts'
+import type { SimulatedWorld } from './world.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** One turn in the life of a resource: what leads there, and what happens then. */
+export interface Episode {
+  /** `Backend group / update`. */
+  readonly title: string
+  readonly kind: string
+  readonly name: string
+  /** What its specs refer to, each after what it refers to itself. */
+  readonly needs: readonly Manifest[]
+  /** The spec that the resource has before; undefined: there is none. */
+  readonly before: Fields | undefined
+  act(world: SimulatedWorld, oracle: Oracle): Promise<void>
+  /** Whether the operator learns of it only when it looks at the account. */
+  readonly isUnseen: boolean
+}
+
+const DRIFT = 'drift'
+const DELETED = 'deleted by somebody'
+
+/** Every turn in the lives of every kind. */
+export const episodes: readonly Episode[] = editStories.flatMap(episodesOf)
+
+/** The kinds that an episode is about. */
+export function kindsOf({ kind, needs }: Episode): ReadonlySet<string> {
+  return new Set([kind, ...needs.map((need) => need.kind)])
+}
+
+function episodesOf(story: EditStory): readonly Episode[] {
+  const { kind, title, base, edits } = story
+  const name = title
+  const needs = needsOf(story)
+  const episode = (turn: string, before: Fields | undefined, act: Episode['act']): Episode => {
+    const isUnseen = turn === DRIFT || turn === DELETED
+    return { title: `${kind} ${title} / ${turn}`, kind, name, needs, before, act, isUnseen }
+  }
+  const apply = (spec: Fields): Episode['act'] => {
+    return async (world, oracle) => {
+      oracle.specChanges(kind, name, spec)
+      world.apply(kind, name, spec)
+    }
+  }
+  const first = edits.find(({ sends, rules }) => sends.length > 0 && rules === undefined && sends !== 'another object')
+  const ruled = edits.findIndex(({ rules }) => rules !== undefined)
+  const replaced = edits.findIndex(({ sends }) => sends === 'another object')
+  const told = kinds.some(
+    (each) => each.definition.kind === kind && each.role === 'managed' && each.output?.type === 'one-time',
+  )
+  return [
+    episode('create', undefined, apply(base)),
+    ...(first === undefined ? [] : [episode('update', base, apply(edited(base, [first])))]),
+    ...(ruled < 0
+      ? []
+      : [
+          episode(
+            'change of rules',
+            edited(base, edits.slice(0, ruled)),
+            apply(edited(base, edits.slice(0, ruled + 5))),
+          ),
+        ]),
+    ...(replaced < 0
+      ? []
+      : [
+          episode('replace', edited(base, edits.slice(0, replaced)), apply(edited(base, edits.slice(0, replaced + 1)))),
+        ]),
+    episode(DRIFT, base, drift(kind, name)),
+    episode(DELETED, base, deleteByHand(kind, name)),
+    ...(told
+      ? [episode('rotate', { ...base, rotation: { interval: '720h', overlap: '2s' } }, rotate(kind, name))]
+      : []),
+    episode('delete', base, async (world) => world.delete(kind, name)),
+  ]
+}
+
+/** The spec after edits, as `Edit.spec` says. */
+function edited(base: Fields, edits: readonly Edit[]): Fields {
+  const merged = Object.assign({}, base, ...edits.map(({ spec }) => spec)) as Fields
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined))
+}
+
+function drift(kind: string, name: string): Episode['act'] {
+  return async (world, oracle) => {
+    const place = placeOf(world, kind, name)
+    const object = await world.api.ask('GET', `/${place.path}/${place.id}`)
+    const change = Object.entries(drifts[place.path] ?? {}).find(([field]) => field !== 'metadata')?.[1][0]
+    oracle.meddled(kind, name)
+    if (change !== undefined) await world.api.ask('PATCH', `/${place.path}/${place.id}`, change(object))
+  }
+}
+
+function deleteByHand(kind: string, name: string): Episode['act'] {
+  return async (world, oracle) => {
+    const place = placeOf(world, kind, name)
+    oracle.meddled(kind, name)
+    await world.api.ask('DELETE', `/${place.path}/${place.id}`)
+  }
+}
+
+function rotate(kind: string, name: string): Episode['act'] {
+  return async (world) => world.annotate(kind, name, { 'culvert.dev/rotate-requested-at': 'now' })
+}
+
+function placeOf(world: SimulatedWorld, kind: string, name: string) {
+  const cr = world.get(kind, name)
+  const place = cr === undefined ? undefined : world.placeOf(cr)
+  if (place === undefined) throw new Error(`${kind}/${name} has no object`)
+  return place
+}
+
+/** The needs that a story names, and what those name. */
+function needsOf({ base, edits }: EditStory): readonly Manifest[] {
+  const wanted = new Set<string>()
+  const namesIn = (value: unknown): void => {
+    if (typeof value === 'string') wanted.add(value)
+    else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) namesIn(item)
+  }
+  namesIn([base, edits.map(({ spec }) => spec)])
+  return EDIT_NEEDS.filter(({ name }) => wanted.has(name))
+}

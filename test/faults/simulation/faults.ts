@@ -1,0 +1,52 @@
+import type { SimulatedProcess } from './process.ts'
+
+/** A request on its way from a process to a server. */
+export interface Sighting {
+  readonly process: SimulatedProcess
+  readonly server: ServerName
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** As it is sent; empty without one. */
+  readonly body: string
+}
+
+export type ServerName = 'kubernetes' | 'api'
+
+/** `before` the server has done what was asked, or `after`. */
+export type When = 'before' | 'after'
+
+/**
+ * What befalls a request.
+ * - `kill`: the process dies before the request is sent, after the server has done it, or when the answer has arrived
+ * - `stop`: the process stands still from then on, for so many milliseconds
+ * - `reset`: the connection is reset
+ * - `silence`: no answer ever comes
+ * - `late`: the connection is reset at once, and the server does what was asked so many milliseconds later
+ * - `answer`: something on the way answers this
+ * - `twice`: something on the way sends it twice, and gives the first answer
+ * - `cut`: the answer ends in the middle
+ */
+export type Fault =
+  | { readonly type: 'kill'; readonly when: When | 'answered' }
+  | { readonly type: 'stop'; readonly when: When; readonly ms: number }
+  | { readonly type: 'reset' | 'silence'; readonly when: When }
+  | { readonly type: 'late'; readonly ms: number }
+  | { readonly type: 'answer'; readonly when: When; readonly answer: WireAnswer }
+  | { readonly type: 'twice' | 'cut' }
+
+export interface WireAnswer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** What happens to a frame of a watch: it is not told, told twice, or the watch says nothing any more, is reset, or ends with `410`. */
+export type FrameFault = 'hide' | 'twice' | 'stall' | 'reset' | 'gone'
+
+/** Decides for each request, and each frame of a watch, what befalls it; undefined: nothing. */
+export interface Trouble {
+  request(sighting: Sighting): Fault | undefined
+  frame?(watch: Sighting, frame: string): FrameFault | undefined
+}

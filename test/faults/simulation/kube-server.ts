@@ -1,0 +1,210 @@
+import { KubeError } from '../../../src/kube/errors.ts'
+import type { KubeObject, ObjectKey, PatchOptions, ResourceType } from '../../../src/kube/types.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
+import type { Change, ModelKube } from '../../builders/model-kube.ts'
+import { withDefaults } from './defaults.ts'
+import type { WireAnswer } from './faults.ts'
+import type { SimulatedServer, WireRequest, WireStream } from './network.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A type that the server serves, with the schema that its defaults come from. */
+export interface ServedType {
+  readonly type: ResourceType
+  readonly schema?: SchemaNode | undefined
+}
+
+interface Place extends ServedType {
+  readonly key: ObjectKey
+  readonly subresource: string | undefined
+}
+
+/** API servers send one about so often. */
+const BOOKMARK_MS = 60_000
+
+/** The model of the Kubernetes API, spoken to by HTTP: what paths, queries, accepted types and patches mean. */
+export class KubeServer implements SimulatedServer {
+  readonly #kube: ModelKube
+  readonly #time: VirtualTime
+  readonly #types: ReadonlyMap<string, ServedType>
+  /** What happened before this revision can no longer be watched. */
+  #oldest = 0
+
+  constructor(kube: ModelKube, time: VirtualTime, types: readonly ServedType[]) {
+    this.#kube = kube
+    this.#time = time
+    this.#types = new Map(types.map((served) => [rootOf(served.type), served]))
+  }
+
+  /** Forgets its history up to now, as etcd does every few minutes. */
+  compact(): void {
+    this.#oldest = Number(this.#kube.revision)
+  }
+
+  /** Makes an object as `kubectl create` does, defaults of its schema included. */
+  create<T extends KubeObject>(type: ResourceType, key: ObjectKey, fields: Fields): T {
+    return this.#kube.create<T>(type, key, withDefaults(this.#types.get(rootOf(type))?.schema, fields) as Fields)
+  }
+
+  /** Patches an object as `kubectl patch --type merge` does. */
+  patch<T extends KubeObject>(type: ResourceType, key: ObjectKey, patch: Fields, options: PatchOptions = {}): T {
+    const { schema } = this.#types.get(rootOf(type)) ?? {}
+    return this.#kube.mergePatch<T>(type, key, patch, options, (object) => withDefaults(schema, object) as KubeObject)
+  }
+
+  /** Gives an object this spec and no field of another, as `kubectl replace` does. */
+  replaceSpec(type: ResourceType, key: ObjectKey, spec: Fields): void {
+    const { schema } = this.#types.get(rootOf(type)) ?? {}
+    // A merge patch would mix the maps of the former spec with the new ones.
+    const fresh = JSON.parse(JSON.stringify(spec)) as Fields
+    this.#kube.mergePatch(type, key, {}, {}, (object) => withDefaults(schema, { ...object, spec: fresh }) as KubeObject)
+  }
+
+  answer(request: WireRequest): WireAnswer | WireStream {
+    const url = new URL(request.path, 'http://server')
+    const place = this.#placeOf(url.pathname)
+    if (place === undefined) return status(404, 'NotFound', `there is no ${url.pathname}`)
+    const isPartial = request.headers.accept?.includes('PartialObjectMetadata') ?? false
+    const shown = (object: KubeObject): unknown => (isPartial ? { metadata: object.metadata } : object)
+    try {
+      if (url.searchParams.has('watch')) return this.#watch(place, url.searchParams, shown)
+      return json(this.#call(request, place, url.searchParams, shown))
+    } catch (error) {
+      if (error instanceof KubeError) return refusal(error)
+      throw error
+    }
+  }
+
+  #call(
+    { method, body, headers }: WireRequest,
+    place: Place,
+    query: URLSearchParams,
+    shown: (o: KubeObject) => unknown,
+  ) {
+    const { type, key, subresource } = place
+    const fields = (body === '' ? {} : JSON.parse(body)) as Fields & { readonly metadata?: Fields }
+    switch (method) {
+      case 'GET': {
+        if (key.name === '') return this.#list(place, query, shown)
+        const object = this.#kube.get(type, key)
+        if (object === undefined) throw notFound(type, key)
+        return shown(object)
+      }
+      case 'POST':
+        return this.create(type, { ...key, name: String(fields.metadata?.name) }, fields)
+      case 'PATCH': {
+        if (headers['content-type']?.includes('apply-patch')) return this.#apply(place, fields)
+        const { uid, resourceVersion, ...metadata } = (fields.metadata ?? {}) as Partial<Record<string, string>>
+        const preconditions = {
+          ...(uid === undefined ? {} : { uid }),
+          ...(resourceVersion === undefined ? {} : { resourceVersion }),
+          ...(subresource === 'status' ? { subresource: 'status' as const } : {}),
+        }
+        return this.patch(type, key, fields.metadata === undefined ? fields : { ...fields, metadata }, preconditions)
+      }
+      case 'DELETE': {
+        const { preconditions = {} } = fields as { readonly preconditions?: PatchOptions }
+        if (!this.#kube.delete(type, key, preconditions)) throw notFound(type, key)
+        return { kind: 'Status', status: 'Success' }
+      }
+      default:
+        throw new KubeError('Invalid', `${method} is not served`, { status: 405 })
+    }
+  }
+
+  /** As far as the operator applies: what it names is set, and nothing that another manager named goes. */
+  #apply({ type, key }: Place, fields: Fields): KubeObject {
+    return this.#kube.get(type, key) === undefined ? this.create(type, key, fields) : this.patch(type, key, fields)
+  }
+
+  #list({ type, key: { namespace } }: Place, query: URLSearchParams, shown: (object: KubeObject) => unknown): unknown {
+    const { items, resourceVersion } = this.#kube.list(type)
+    const isWanted = filterOf(namespace, query)
+    return { metadata: { resourceVersion }, items: items.filter(isWanted).map(shown) }
+  }
+
+  #watch({ type, key }: Place, query: URLSearchParams, shown: (object: KubeObject) => unknown): WireStream {
+    const from = query.get('resourceVersion') ?? '0'
+    if (from !== '0' && Number(from) < this.#oldest)
+      throw new KubeError('Gone', 'too old resource version', { status: 410 })
+    const isWanted = filterOf(key.namespace, query)
+    return {
+      follow: (line, end) => {
+        const tell = ({ type: change, object }: Change): void => {
+          if (isWanted(object)) line(JSON.stringify({ type: change.toUpperCase(), object: shown(object) }))
+        }
+        if (from === '0')
+          for (const object of this.#kube.list(type).items) tell({ plural: type.plural, type: 'added', object })
+        const stop = this.#kube.listen(type, from === '0' ? this.#kube.revision : from, tell)
+        let cancel = (): void => undefined
+        const bookmark = (): void => {
+          const metadata = { resourceVersion: this.#kube.revision }
+          line(JSON.stringify({ type: 'BOOKMARK', object: { metadata } }))
+          cancel = this.#time.setTimer(BOOKMARK_MS, bookmark)
+        }
+        cancel = this.#time.setTimer(BOOKMARK_MS, bookmark)
+        const cancelEnd = this.#time.setTimer(1000 * Number(query.get('timeoutSeconds') ?? 300), end)
+        return () => {
+          stop()
+          cancel()
+          cancelEnd()
+        }
+      },
+    }
+  }
+
+  #placeOf(path: string): Place | undefined {
+    const match =
+      /^(\/api\/v1|\/apis\/[^/]+\/[^/]+)(?:\/namespaces\/([^/]+)(?=\/[^/]))?\/([^/]+)(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(
+        path,
+      )
+    if (match === null) return undefined
+    const [, root = '', namespace, plural = '', name = '', subresource] = match
+    const served = this.#types.get(`${root}/${plural}`)
+    if (served === undefined) return undefined
+    const inNamespace = namespace === undefined ? {} : { namespace: decodeURIComponent(namespace) }
+    return { ...served, key: { ...inNamespace, name: decodeURIComponent(name) }, subresource }
+  }
+}
+
+function rootOf({ group, version, plural }: ResourceType): string {
+  return group === '' ? `/api/${version}/${plural}` : `/apis/${group}/${version}/${plural}`
+}
+
+function filterOf(namespace: string | undefined, query: URLSearchParams): (object: KubeObject) => boolean {
+  const name = /^metadata\.name=(.*)$/.exec(query.get('fieldSelector') ?? '')?.[1]
+  const label = /^([^=]+)=(.*)$/.exec(query.get('labelSelector') ?? '')
+  return ({ metadata }) => {
+    if (namespace !== undefined && metadata.namespace !== namespace) return false
+    if (label !== null && metadata.labels?.[label[1] ?? ''] !== label[2]) return false
+    return name === undefined || metadata.name === name
+  }
+}
+
+function json(value: unknown): WireAnswer {
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }
+}
+
+const STATUS_OF: Partial<Record<KubeError['code'], readonly [status: number, reason: string]>> = {
+  NotFound: [404, 'NotFound'],
+  AlreadyExists: [409, 'AlreadyExists'],
+  Conflict: [409, 'Conflict'],
+  Gone: [410, 'Expired'],
+  Invalid: [422, 'Invalid'],
+}
+
+function refusal(error: KubeError): WireAnswer {
+  const [code, reason] = STATUS_OF[error.code] ?? [500, 'InternalError']
+  return status(code, reason, error.message)
+}
+
+/** An answer as the apiserver refuses. */
+export function status(code: number, reason: string, message: string, more: Fields = {}): WireAnswer {
+  const body = { apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason, message, ...more }
+  return { status: code, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+}
+
+function notFound({ plural }: ResourceType, { name }: ObjectKey): KubeError {
+  return new KubeError('NotFound', `${plural} "${name}" not found`, { status: 404 })
+}

@@ -1,0 +1,167 @@
+import type { Fault, FrameFault, ServerName, Sighting, Trouble, WireAnswer } from './faults.ts'
+import type { SimulatedProcess } from './process.ts'
+import type { VirtualTime } from './virtual-time.ts'
+import { connectionReset, WatchStream } from './watch-stream.ts'
+
+/** A request as a server gets it. */
+export interface WireRequest {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly headers: Readonly<Partial<Record<string, string>>>
+  readonly body: string
+}
+
+/** An answer that goes on: `follow` is given what takes each line and is told of the end; it returns the way to stop. */
+export interface WireStream {
+  readonly follow: (line: (text: string) => void, end: () => void) => () => void
+}
+
+export interface SimulatedServer {
+  answer(request: WireRequest): WireAnswer | WireStream | Promise<WireAnswer>
+}
+
+/** Who has sent a request: all that comes back goes through these, in the process's own time. */
+export interface Caller {
+  answered(answer: WireAnswer, isCut: boolean): void
+  began(): void
+  line(text: string): void
+  ended(): void
+  failed(error: Error): void
+  /** Whether it has given up. */
+  readonly hasGone: boolean
+}
+
+/** How long a request takes to the server, and an answer back. Milliseconds. */
+const THERE = 2
+const BACK = 2
+
+/** Carries requests from processes to servers, and lets befall them what is asked for. */
+export class Network {
+  /** Asked about everything that passes. */
+  trouble: Trouble = { request: () => undefined }
+  /** Told of each request that a server is about to work on. */
+  onArrival: (sighting: Sighting) => void = () => undefined
+  /** Told of each answer that a server has worked out, before anything else happens. */
+  onDone: (sighting: Sighting, answer: WireAnswer) => void | Promise<void> = () => undefined
+  readonly #time: VirtualTime
+  readonly #servers: Readonly<Record<ServerName, SimulatedServer>>
+
+  constructor(time: VirtualTime, servers: Readonly<Record<ServerName, SimulatedServer>>) {
+    this.#time = time
+    this.#servers = servers
+  }
+
+  send(process: SimulatedProcess, server: ServerName, request: WireRequest, caller: Caller): void {
+    if (!process.canSend) return
+    const sighting = sightingOf(process, server, request)
+    const fault = this.trouble.request(sighting)
+    if (fault?.type === 'kill' && fault.when === 'before') {
+      process.kill()
+      return
+    }
+    // What a process was about to send when it was stopped leaves it when it goes on.
+    const held = fault?.type === 'stop' && fault.when === 'before' ? fault.ms : 0
+    if (held > 0) this.#stop(process, held)
+    this.#time.setTimer(held + THERE, () => {
+      void this.#time.hold(this.#arrive(sighting, request, caller, fault))
+    })
+  }
+
+  async #arrive(sighting: Sighting, request: WireRequest, caller: Caller, fault: Fault | undefined): Promise<void> {
+    if (fault === undefined || !(await this.#befallsBefore(sighting, request, caller, fault))) {
+      const answer = await this.#work(sighting, request)
+      if (fault?.type === 'twice') await this.#work(sighting, request)
+      if ('follow' in answer) this.#stream(sighting, answer, caller)
+      else this.#befallsAfter(sighting.process, caller, answer, fault)
+    }
+  }
+
+  /** Whether the request has ended here, before the server has worked on it. */
+  async #befallsBefore(sighting: Sighting, request: WireRequest, caller: Caller, fault: Fault): Promise<boolean> {
+    const { process } = sighting
+    switch (fault.type) {
+      case 'answer':
+        if (fault.when === 'before') this.#answer(process, caller, fault.answer)
+        return fault.when === 'before'
+      case 'reset':
+        if (fault.when === 'before') this.#reset(process, caller)
+        return fault.when === 'before'
+      case 'silence':
+        return fault.when === 'before'
+      case 'late':
+        this.#time.setTimer(fault.ms, () => void this.#time.hold(this.#work(sighting, request)))
+        this.#reset(process, caller)
+        return true
+      default:
+        return false
+    }
+  }
+
+  #befallsAfter(process: SimulatedProcess, caller: Caller, answer: WireAnswer, fault: Fault | undefined): void {
+    switch (fault?.type) {
+      case 'kill':
+        if (fault.when === 'after') process.kill()
+        else this.#answer(process, caller, answer, { thenKill: true })
+        break
+      case 'stop':
+        if (fault.when === 'after') this.#stop(process, fault.ms)
+        this.#answer(process, caller, answer)
+        break
+      case 'reset':
+        this.#reset(process, caller)
+        break
+      case 'silence':
+        break
+      case 'answer':
+        this.#answer(process, caller, fault.answer)
+        break
+      case 'cut':
+        this.#answer(process, caller, answer, { isCut: true })
+        break
+      default:
+        this.#answer(process, caller, answer)
+    }
+  }
+
+  async #work(sighting: Sighting, request: WireRequest): Promise<WireAnswer | WireStream> {
+    this.onArrival(sighting)
+    const answer = await this.#servers[sighting.server].answer(request)
+    if (!('follow' in answer)) await this.onDone(sighting, answer)
+    return answer
+  }
+
+  #stop(process: SimulatedProcess, ms: number): void {
+    process.stop()
+    this.#time.setTimer(ms, () => process.goOn())
+  }
+
+  #answer(
+    process: SimulatedProcess,
+    caller: Caller,
+    answer: WireAnswer,
+    { isCut = false, thenKill = false }: { readonly isCut?: boolean; readonly thenKill?: boolean } = {},
+  ): void {
+    this.#time.setTimer(BACK, () => {
+      process.run(() => {
+        if (thenKill) process.killSoon()
+        if (!caller.hasGone) caller.answered(answer, isCut)
+      })
+    })
+  }
+
+  #reset(process: SimulatedProcess, caller: Caller): void {
+    this.#time.setTimer(BACK, () => process.run(() => caller.failed(connectionReset())))
+  }
+
+  #stream(watch: Sighting, stream: WireStream, caller: Caller): void {
+    const { process } = watch
+    const fault = (frame: string): FrameFault | undefined => this.trouble.frame?.(watch, frame)
+    new WatchStream({ time: this.#time, process, caller, fault }, stream)
+  }
+}
+
+function sightingOf(process: SimulatedProcess, server: ServerName, { method, path, body }: WireRequest): Sighting {
+  const { pathname, searchParams } = new URL(path, 'http://server')
+  return { process, server, method, path: pathname, query: searchParams, body }
+}

@@ -1,0 +1,103 @@
+import { Registry } from '@prometheus-io/client'
+import { Operator } from '../../../src/cli/operator/operator.ts'
+import type { OperatorOptions } from '../../../src/cli/operator/options.ts'
+import type { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
+import { Metrics } from '../../../src/runtime/metrics.ts'
+import type { WriteReport } from '../../../src/telemetry/write-report.ts'
+import type { Random } from '../../../src/util/random.ts'
+import { createSilentLogger, type LogLine } from '../../builders/silent-logger.ts'
+import { SimulatedDispatcher } from './dispatcher.ts'
+import type { Network } from './network.ts'
+import type { SimulatedProcess } from './process.ts'
+
+export const OPERATOR_NAMESPACE = 'culvert-system'
+export const INSTALLATION = 'installation-1'
+export const API_HOST = 'api.example.com'
+
+/** Milliseconds. A request lives so long; so long a process takes itself for the leader, and others wait for it. */
+export const times = {
+  requestTimeoutMs: 4_000,
+  scanPauseMs: 500,
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2_000,
+  watchSilenceMs: 150_000,
+} as const
+
+export interface SimulatedOperatorOptions {
+  readonly kinds: KindsRegistry
+  readonly process: SimulatedProcess
+  readonly network: Network
+  readonly random: Random
+  /** Whether it takes part in an election; else it leads from the beginning. */
+  readonly leaderElect: boolean
+  readonly installation?: string
+}
+
+/** A whole operator, as its process runs it, over the simulated network. */
+export class SimulatedOperator {
+  readonly process: SimulatedProcess
+  /** What it logged. */
+  readonly lines: readonly LogLine[]
+  /** What it recorded of its writes at the API. */
+  readonly audited: WriteReport[] = []
+  readonly #stop = new AbortController()
+  #hasEnded = false
+
+  constructor({ kinds, process, network, random, leaderElect, installation = INSTALLATION }: SimulatedOperatorOptions) {
+    this.process = process
+    const logger = createSilentLogger()
+    this.lines = logger.lines
+    const options: OperatorOptions = {
+      ...times,
+      namespace: OPERATOR_NAMESPACE,
+      name: 'culvert',
+      identity: process.name,
+      installation,
+      watchNamespaces: [],
+      baseURLPolicy: { allowedHosts: [API_HOST] },
+      proxies: {},
+      leaderElect,
+      workers: 4,
+      listen: '',
+      logger,
+    }
+    const operator = new Operator({
+      options,
+      kinds,
+      connection: {
+        server: 'https://kubernetes.default',
+        proxyUrl: undefined,
+        namespace: undefined,
+        openDispatcher: () => new SimulatedDispatcher(process, network, 'kubernetes'),
+        material: () => Promise.resolve({ headers: {}, tls: {} }),
+        reload: () => undefined,
+      },
+      openDispatcher: () => new SimulatedDispatcher(process, network, 'api'),
+      metrics: new Metrics(new Registry()),
+      audit: { record: (_account, report) => this.audited.push(report), close: () => undefined },
+      tracer: undefined,
+      clock: process,
+      random,
+    })
+    operator.run(this.#stop.signal).then(
+      () => {
+        this.#hasEnded = true
+      },
+      (error: unknown) => {
+        this.#hasEnded = true
+        logger.error({ err: error }, 'the operator ended')
+      },
+    )
+  }
+
+  /** Whether its process is over: killed, or ended by itself. */
+  get isOver(): boolean {
+    return this.process.isDead || this.#hasEnded
+  }
+
+  /** Asks it to stop, as SIGTERM does. */
+  stop(): void {
+    this.process.run(() => this.#stop.abort())
+  }
+}

@@ -1,0 +1,419 @@
+import { parseAttempt } from '../../../src/managed/attempt.ts'
+import { type CustomResource, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
+import { parseMarker } from '../../../src/managed/marker.ts'
+import { CREATE_ATTEMPT, REMOTE_ID, ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
+import { headersOf, KEY } from './api-server.ts'
+import type { Sighting, WireAnswer } from './faults.ts'
+import { isWrite, NAMESPACE, type SimulatedWorld } from './world.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+type RemoteObject = Fields & { readonly id: string }
+
+/** Within this time after the last fault everything has come to rest. Virtual milliseconds. */
+const BOUND_MS = 20 * 60_000
+/** Two looks at the whole account, and then as many in which nothing may be written. */
+const LOOKS_MS = 130_000
+
+/** What the API held before there were resources, by collection. */
+type Baseline = ReadonlyMap<string, ReadonlySet<string>>
+
+/**
+ * The judge of a world: eventually everything is as the specs have it and stays so, and at every moment nothing is at risk. Keeps what it
+ * found wrong; the wording is for people.
+ */
+export class Oracle {
+  readonly #world: SimulatedWorld
+  readonly #violations: string[] = []
+  readonly #posted = new Set<string>()
+  /** Everything that was told once. */
+  readonly #canaries = new Set<string>()
+  /** Specs of edges: the one before, and the one now. */
+  readonly #specs = new Map<string, readonly [former: Fields, present: Fields]>()
+  #baseline: Baseline = new Map()
+  #writes: Sighting[] = []
+
+  /** Watches everything from now on; what the account holds now is nobody's resource. */
+  static async watch(world: SimulatedWorld): Promise<Oracle> {
+    const oracle = new Oracle(world)
+    oracle.#baseline = new Map(
+      (await oracle.#held()).map(([path, objects]) => [path, new Set(objects.map(({ id }) => id))]),
+    )
+    return oracle
+  }
+
+  private constructor(world: SimulatedWorld) {
+    this.#world = world
+    world.network.onArrival = (sighting) => this.#arrived(sighting)
+    world.network.onDone = (sighting, answer) => this.#done(sighting, answer)
+  }
+
+  /** What was wrong at some moment so far. */
+  get violations(): readonly string[] {
+    return [...this.#violations, ...this.#bugs()]
+  }
+
+  /** Every write of an operator so far that reached a server, Leases and Events aside. */
+  get writes(): readonly Sighting[] {
+    return this.#writes
+  }
+
+  /** The spec of a resource is about to change: what an edge has by both must not go. */
+  specChanges(kind: string, name: string, spec: Fields): void {
+    const key = `${kind}/${name}`
+    const former = this.#world.get(kind, name)?.spec as Fields | undefined
+    this.#specs.set(key, [former ?? spec, spec])
+  }
+
+  /** Somebody changes objects of the resource by hand: what they lack until it is mended is not the operator's doing. */
+  meddled(kind: string, name: string): void {
+    this.#specs.delete(`${kind}/${name}`)
+  }
+
+  /** Lets the world come to rest. What is not at rest in time; empty when all is. */
+  async untilRest(): Promise<readonly string[]> {
+    return (await this.#world.until(() => this.#unrest().length === 0, BOUND_MS)) ? [] : this.#unrest()
+  }
+
+  /**
+   * Lets the world come to rest, and judges it: every resource Ready and as its spec says, one object each and nobody's beside, tokens
+   * that work, no secret where it does not belong; and then silence. Empty: all is well.
+   * @param expected what the account is to look like, as `picture` tells it; undefined: not compared
+   */
+  async judge(expected?: Picture): Promise<readonly string[]> {
+    const world = this.#world
+    const unrest = await this.untilRest()
+    if (unrest.length > 0) return [...this.violations, ...unrest]
+    await world.advance(LOOKS_MS)
+    const { length } = this.#writes
+    await world.advance(LOOKS_MS)
+    const late = this.#writes.slice(length).map((write) => `written at rest: ${textOf(write)}`)
+    const problems = [
+      ...this.#unrest(),
+      ...late,
+      ...(await this.#strays()),
+      ...(await this.#tokens()),
+      ...this.#leaks(),
+    ]
+    if (expected !== undefined) problems.push(...differences(expected, await this.picture()))
+    return [...problems, ...this.violations]
+  }
+
+  /** What is not yet as it is to be: empty when every resource is Ready for its present spec, and none is on its way out. */
+  #unrest(): readonly string[] {
+    return this.#world.all().flatMap((cr) => {
+      const { kind, metadata, status } = cr
+      const at = `${kind}/${metadata.name}`
+      if (metadata.deletionTimestamp !== undefined) return [`${at} is still being deleted: ${conditionsOf(cr)}`]
+      if (status?.observedGeneration !== metadata.generation) return [`${at} was not looked at: ${conditionsOf(cr)}`]
+      const bad = ['Ready', 'Synced'].filter((type) => conditionNamed(cr, type)?.status !== 'True')
+      if (bad.length > 0) return [`${at} is not ${bad.join(' and ')}: ${conditionsOf(cr)}`]
+      if (unresolvedAttempt(cr) !== undefined) return [`${at} has an open attempt`]
+      if (status?.superseded !== undefined) return [`${at} has a former object still`]
+      const asked = metadata.annotations?.[ROTATE_REQUESTED_AT]
+      if (asked !== undefined && statusOf(cr).lastRotationRequest !== asked) return [`${at} was not rotated`]
+      return []
+    })
+  }
+
+  /** Objects that belong to no resource, and resources without their object. */
+  async #strays(): Promise<readonly string[]> {
+    const wanted = new Map(this.#world.all().map((cr) => [statusOf(cr).id, cr]))
+    const parents = new Set(wanted.keys())
+    const found = new Set<string>()
+    const problems: string[] = []
+    for (const [path, objects] of await this.#held()) {
+      for (const object of objects) {
+        if (this.#baseline.get(path)?.has(object.id)) continue
+        const { ip_policy: policy } = object as { readonly ip_policy?: { readonly id: string } }
+        if (wanted.has(object.id)) found.add(object.id)
+        else if (policy === undefined || !parents.has(policy.id))
+          problems.push(`nobody's object in ${path}: ${JSON.stringify(object)}`)
+      }
+    }
+    for (const [id, { kind, metadata }] of wanted) {
+      if (id === undefined || !found.has(id)) problems.push(`${kind}/${metadata.name} has no object ${id}`)
+    }
+    return problems
+  }
+
+  /** Tokens in Secrets that are not those of the objects. */
+  async #tokens(): Promise<readonly string[]> {
+    const problems: string[] = []
+    for (const cr of this.#world.all()) {
+      const { output } = this.#world.kinds.managedKind(cr.kind) ?? {}
+      if (output?.type !== 'one-time') continue
+      const { secretName = cr.metadata.name, secretKey = 'token' } = cr.spec as Readonly<Record<string, string>>
+      const secret = this.#world
+        .secrets()
+        .find(({ metadata }) => metadata.namespace === NAMESPACE && metadata.name === secretName)
+      const data = secret?.data as Readonly<Record<string, string>> | undefined
+      const token = Buffer.from(data?.[secretKey] ?? '', 'base64').toString()
+      const opened = await this.#openedBy(cr.kind, token)
+      const { id } = statusOf(cr)
+      if (opened !== id) problems.push(`the token of ${cr.kind}/${cr.metadata.name} opens ${opened} in place of ${id}`)
+    }
+    return problems
+  }
+
+  async #openedBy(kind: string, token: string): Promise<string | undefined> {
+    const { api } = this.#world
+    const { admin } = api.emulator
+    if (kind === 'APIKey') {
+      const { status } = await api.answer({ method: 'GET', path: '/ip_policies', headers: headersOf(token), body: '' })
+      return status === 200 ? (admin.journal().at(-1)?.keyId ?? undefined) : undefined
+    }
+    try {
+      return admin.verifyCredential(token).id
+    } catch {
+      // Refused: it opens nothing.
+      return undefined
+    }
+  }
+
+  /** Tokens, whole, where only a Secret may hold them. */
+  #leaks(): readonly string[] {
+    if (this.#canaries.size === 0) return []
+    const { kube, operators } = this.#world
+    const places: readonly (readonly [string, unknown])[] = [
+      ['a log', operators.map(({ lines }) => lines)],
+      ['an audit record', operators.map(({ audited }) => audited)],
+      ['Kubernetes outside of Secrets', kube.everything().filter(({ kind }) => kind !== 'Secret')],
+    ]
+    return places.flatMap(([place, content]) => {
+      const text = JSON.stringify(content, (_key, value: unknown) =>
+        value instanceof Error ? errorText(value) : value,
+      )
+      const found = [...this.#canaries].some((token) => text.includes(token) || text.includes(encoded(token)))
+      return found ? [`a token stands in ${place}`] : []
+    })
+  }
+
+  /** What the account looks like, without what the server's chance and time have given: equal pictures, equal objects. */
+  async picture(): Promise<Picture> {
+    const names = new Map<string, string>()
+    const marks = new Map<string, string>()
+    for (const cr of this.#world.all()) {
+      const { id, create } = statusOf(cr)
+      if (id !== undefined) names.set(id, `${cr.kind}/${cr.metadata.name}`)
+      marks.set(`${cr.metadata.uid} ${create?.nonce}`, `${cr.kind}/${cr.metadata.name}`)
+    }
+    const picture: Record<string, unknown> = {}
+    for (const [path, objects] of await this.#held()) {
+      const shown = objects
+        .filter(({ id }) => !this.#baseline.get(path)?.has(id))
+        .map((object) => shownOf(object, names, marks))
+      if (shown.length > 0)
+        picture[path] = shown.toSorted((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1))
+    }
+    return picture
+  }
+
+  /** Every object of the collections that the world's kinds make objects in. */
+  async #held(): Promise<readonly (readonly [path: string, objects: readonly RemoteObject[]])[]> {
+    const { kinds, api } = this.#world
+    const collections = kinds.managed.flatMap(({ collections: own, children }) => {
+      return children === undefined ? own : [...own, children.collection]
+    })
+    const paths = new Map(collections.map(({ path, listKey }) => [path, listKey]))
+    const held: (readonly [string, readonly RemoteObject[]])[] = []
+    for (const [path, listKey] of paths) {
+      const objects: RemoteObject[] = []
+      let page: string | null = `/${path}`
+      while (page !== null) {
+        const answer: Fields = await api.ask('GET', page)
+        objects.push(...(answer[listKey] as readonly RemoteObject[]))
+        const next = answer.next_page_uri as string | null
+        page = next === null ? null : new URL(next).pathname + new URL(next).search
+      }
+      held.push([path, objects])
+    }
+    return held
+  }
+
+  #arrived(sighting: Sighting): void {
+    if (!isWrite(sighting)) return
+    this.#writes.push(sighting)
+    if (sighting.server === 'api' && sighting.method === 'POST') this.#checkPost(sighting)
+  }
+
+  /** Before an object is made, what it will be found again by is stored. */
+  #checkPost({ path, body }: Sighting): void {
+    const { metadata, name } = JSON.parse(body || '{}') as Fields
+    const marker = parseMarker(metadata ?? name)
+    if (marker === undefined || path === '/ip_policy_rules') return
+    const descriptor = this.#world.kinds.managedKind(marker.kind)
+    const cr = descriptor === undefined ? undefined : this.#world.get(marker.kind, marker.name)
+    const attempt = parseAttempt(cr?.metadata.annotations?.[CREATE_ATTEMPT])
+    const post = `${marker.kind}/${marker.name} ${marker.nonce} attempt ${attempt?.number}`
+    if (attempt?.uid !== marker.uid || attempt.nonce !== marker.nonce || cr?.metadata.uid !== marker.uid) {
+      this.#violations.push(`POST without a durable attempt: ${post}`)
+    }
+    if (!cr?.metadata.finalizers?.includes('culvert.dev/remote'))
+      this.#violations.push(`POST without finalizer: ${post}`)
+    if (this.#posted.has(post)) this.#violations.push(`a second POST of one attempt: ${post}`)
+    this.#posted.add(post)
+    const isTold = descriptor?.output?.type === 'one-time'
+    if (isTold && cr !== undefined && !this.#ownsSecret(cr))
+      this.#violations.push(`POST without a Secret for what it tells: ${post}`)
+  }
+
+  #ownsSecret({ metadata: { uid } }: CustomResource): boolean {
+    return this.#world
+      .secrets()
+      .some(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false)
+  }
+
+  async #done({ server, method, path }: Sighting, answer: WireAnswer): Promise<void> {
+    if (server !== 'api' || method === 'GET') return
+    const { token } = JSON.parse(answer.body || '{}') as Fields
+    if (typeof token === 'string') this.#canaries.add(token)
+    if (path.startsWith('/edges/')) await this.#checkEdges()
+    if (/^\/(edges|ip_policies|ip_policy_rules|ip_restrictions)(\/|$)/.test(path)) await this.#checkPolicies()
+  }
+
+  /** What an edge has by its former spec and by its present one, it has meanwhile. */
+  async #checkEdges(): Promise<void> {
+    for (const [key, [former, present]] of this.#specs) {
+      const [kind = '', name = ''] = key.split('/')
+      const cr = kind === 'Edge' ? this.#world.get(kind, name) : undefined
+      const place = cr === undefined ? undefined : this.#world.placeOf(cr)
+      if (cr === undefined || place === undefined || cr.metadata.annotations?.[REMOTE_ID] === undefined) continue
+      const { status, body } = await this.#world.api.answer({
+        method: 'GET',
+        path: `/${place.path}/${place.id}`,
+        headers: headersOf(KEY),
+        body: '',
+      })
+      if (status !== 200) continue
+      const edge = JSON.parse(body) as Fields
+      for (const module of Object.keys(former).filter((field) => isModule(former[field]) && isModule(present[field]))) {
+        const held = edge[snake(module)] as { readonly enabled?: boolean } | null | undefined
+        if (held?.enabled !== true) this.#violations.push(`${key} is live without ${module}`)
+      }
+    }
+  }
+
+  /** A policy that an edge or a restriction refers to is never empty, unless its spec wants that. */
+  async #checkPolicies(): Promise<void> {
+    const { api, kinds } = this.#world
+    if (kinds.managedKind('IPPolicy') === undefined) return
+    const { ip_policy_rules: rules } = (await api.ask('GET', '/ip_policy_rules?limit=100')) as Readonly<
+      Record<string, readonly Fields[]>
+    >
+    const ruled = new Set(rules?.map(({ ip_policy: policy }) => (policy as RemoteObject).id))
+    const referred = new Set((await this.#referrers()).flatMap((object) => policiesOf(object)))
+    for (const cr of this.#world.all()) {
+      const { id } = statusOf(cr)
+      const { allowEmpty = false } = cr.spec as { readonly allowEmpty?: boolean }
+      if (cr.kind !== 'IPPolicy' || id === undefined || allowEmpty || ruled.has(id) || !referred.has(id)) continue
+      this.#violations.push(`IPPolicy/${cr.metadata.name} is empty while it is referred to`)
+    }
+  }
+
+  async #referrers(): Promise<readonly RemoteObject[]> {
+    const held = await this.#held()
+    return held
+      .filter(([path]) => path.startsWith('edges/') || path === 'ip_restrictions')
+      .flatMap(([, objects]) => objects)
+  }
+
+  #bugs(): readonly string[] {
+    const lines = this.#world.operators.flatMap((operator) => operator.lines)
+    return lines
+      .filter(({ level }) => level === 'error')
+      .map(({ message, fields }) => `logged as an error: ${message} ${errorText(fields.err)}`)
+  }
+}
+
+/** The objects of an account by collection, as `Oracle.picture` shows them. */
+export type Picture = Readonly<Record<string, unknown>>
+
+/** Where the second picture is not as the first, as paths with both values. */
+export function differences(expected: unknown, actual: unknown, path = 'account'): readonly string[] {
+  if (expected === CHANCE || JSON.stringify(expected) === JSON.stringify(actual)) return []
+  if (typeof expected !== 'object' || typeof actual !== 'object' || expected === null || actual === null) {
+    return [`${path} is ${JSON.stringify(actual)} in place of ${JSON.stringify(expected)}`]
+  }
+  const names = new Set([...Object.keys(expected), ...Object.keys(actual)])
+  return [...names].flatMap((name) => {
+    return differences((expected as Fields)[name], (actual as Fields)[name], `${path}.${name}`)
+  })
+}
+
+/** What two worlds without faults do not agree on: the server's chance. */
+export const CHANCE = '(chance)'
+
+/** The first picture, with what the second one shows otherwise left open. */
+export function withoutChance(first: unknown, second: unknown): unknown {
+  if (JSON.stringify(first) === JSON.stringify(second)) return first
+  if (typeof first !== 'object' || typeof second !== 'object' || first === null || second === null) return CHANCE
+  if (Array.isArray(first))
+    return first.map((item, index) => withoutChance(item, (second as readonly unknown[])[index]))
+  return Object.fromEntries(
+    Object.entries(first).map(([name, value]) => [name, withoutChance(value, (second as Fields)[name])]),
+  )
+}
+
+function shownOf(value: unknown, names: ReadonlyMap<string, string>, marks: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => shownOf(item, names, marks))
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [names.get(name) ?? name, shownOf(item, names, marks)]),
+    )
+  }
+  if (typeof value !== 'string') return value
+  const marker = parseMarker(value)
+  if (marker !== undefined) {
+    const { kind, name, uid, nonce } = marker
+    // Children have the mark of their owner, without an attempt of their own.
+    const own = marks.get(`${uid} ${nonce}`) ?? [...marks].find(([key]) => key.startsWith(`${uid} `))?.[1]
+    return own === `${kind}/${name}` ? `mark of ${own}` : `a mark of nobody: ${value}`
+  }
+  if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value)) return 'a time'
+  for (const [id, name] of names) if (value.includes(id)) return value.replace(id, name)
+  return value
+}
+
+function conditionNamed({ status }: CustomResource, type: string) {
+  return status?.conditions?.find((condition) => condition.type === type)
+}
+
+function conditionsOf({ status }: CustomResource): string {
+  return (status?.conditions ?? [])
+    .map((each) => `${each.type}=${each.status} ${each.reason} (${each.message})`)
+    .join('; ')
+}
+
+/** The write in words that are the same in every world. */
+export function textOf({ server, method, path }: Sighting): string {
+  const at = path
+    .replace(/\/(?:[a-z0-9]+_[0-9A-Za-z]{27})(?=\/|$)/, '/{id}')
+    .replace(/^\/apis?\/([^/]+\/)?v[0-9a-z]+(\/namespaces\/[^/]+)?/, '')
+  return `${server} ${method} ${at}`
+}
+
+function isModule(value: unknown): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    (value as { enabled?: boolean }).enabled !== false
+  )
+}
+
+function snake(name: string): string {
+  return name.replaceAll(/([A-Z]+)/g, (capitals) => `_${capitals.toLowerCase()}`)
+}
+
+function policiesOf(object: RemoteObject): readonly string[] {
+  const module = (object.ip_restriction ?? object) as { readonly ip_policies?: readonly { readonly id: string }[] }
+  return (module.ip_policies ?? []).map(({ id }) => id)
+}
+
+function encoded(token: string): string {
+  return Buffer.from(token).toString('base64').replace(/=+$/, '')
+}
+
+function errorText(error: unknown): string {
+  return error instanceof Error ? `${error.stack ?? error.message} ${errorText(error.cause)}` : String(error ?? '')
+}

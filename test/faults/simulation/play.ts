@@ -1,0 +1,99 @@
+import { type Episode, kindsOf } from './episodes.ts'
+import type { Sighting, Trouble } from './faults.ts'
+import { Oracle, type Picture, textOf, withoutChance } from './oracle.ts'
+import type { Laboratory, SimulatedWorld } from './world.ts'
+
+/** Longer than the account's interval between two looks, with its jitter. */
+const LOOK_MS = 75_000
+
+/** How an episode goes when nothing fails. */
+export interface Reference {
+  /** What the operator wrote, in order. */
+  readonly writes: readonly string[]
+  /** Every request that it sent. */
+  readonly requests: readonly string[]
+  readonly picture: Picture
+}
+
+export interface PlayOptions {
+  readonly seed?: number
+  readonly replicas?: number
+  /** Made when the episode's turn comes. */
+  readonly trouble?: (world: SimulatedWorld) => Trouble
+  /** Further doings, once the episode has begun. */
+  readonly meanwhile?: (world: SimulatedWorld) => Promise<void>
+  readonly reference?: Reference
+}
+
+/** What came of an episode. */
+export interface Outcome {
+  /** What was wrong; empty when all is well. */
+  readonly problems: readonly string[]
+  /** Requests of operators from the turn on, until it was at rest. */
+  readonly requests: readonly Sighting[]
+  readonly picture: Picture
+}
+
+/** Plays it without a fault, twice: what differs is chance. @throws Error when it does not end well even then. */
+export async function referenceOf(laboratory: Laboratory, episode: Episode): Promise<Reference> {
+  const first = await play(laboratory, episode, { seed: 11 })
+  const second = await play(laboratory, episode, { seed: 12 })
+  const problems = [...first.problems, ...second.problems]
+  if (problems.length > 0) throw new Error(`${episode.title} fails without a fault:\n${problems.join('\n')}`)
+  const requests = first.requests.map(textOf)
+  return {
+    writes: requests.filter((request) => !/ GET /.test(request)),
+    requests,
+    picture: withoutChance(first.picture, second.picture) as Picture,
+  }
+}
+
+/**
+ * Brings a world to the episode's turn, lets it happen amid the trouble, and judges; then everything is deleted, without trouble, and
+ * judged again: nothing is left.
+ */
+export async function play(laboratory: Laboratory, episode: Episode, options: PlayOptions = {}): Promise<Outcome> {
+  const { seed = 1, replicas = 0, trouble, meanwhile, reference } = options
+  const world = laboratory.world({ seed, kinds: kindsOf(episode), replicas })
+  try {
+    world.api.emulator.admin.seed({ objects: { tls_certificates: [{ id: 'cert_edits' }] } })
+    const oracle = await Oracle.watch(world)
+    for (const { kind, name, spec } of episode.needs) world.apply(kind, name, spec)
+    if (episode.before !== undefined) world.apply(episode.kind, episode.name, episode.before)
+    const ready = await oracle.untilRest()
+    if (ready.length > 0) return { problems: ready, requests: [], picture: {} }
+    await world.advance(1_000)
+    const requests: Sighting[] = []
+    const made = trouble?.(world)
+    world.trouble = {
+      request: (sighting) => {
+        if (!isNoise(sighting)) requests.push(sighting)
+        return made?.request(sighting)
+      },
+      ...(made?.frame === undefined ? {} : { frame: made.frame }),
+    }
+    await episode.act(world, oracle)
+    await meanwhile?.(world)
+    if (episode.isUnseen) await world.advance(LOOK_MS)
+    const problems = [...(await oracle.untilRest())]
+    const within = requests.length
+    problems.push(...(await oracle.judge(reference?.picture)))
+    const picture = await oracle.picture()
+    world.calm()
+    if (problems.length === 0) problems.push(...(await judgeEnd(world, oracle)))
+    return { problems, requests: requests.slice(0, within), picture }
+  } finally {
+    world.down()
+  }
+}
+
+/** Deletes every resource at once. */
+async function judgeEnd(world: SimulatedWorld, oracle: Oracle): Promise<readonly string[]> {
+  for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
+  return await oracle.judge({})
+}
+
+/** Leases, Events and watches are no part of what is counted. */
+function isNoise({ path, query }: Sighting): boolean {
+  return query.has('watch') || /\/(leases|events)(\/|$)/.test(path)
+}

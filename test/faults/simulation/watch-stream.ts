@@ -1,0 +1,91 @@
+import type { FrameFault } from './faults.ts'
+import type { Caller, WireStream } from './network.ts'
+import type { SimulatedProcess } from './process.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** How long the head of an answer and a frame take. Milliseconds. */
+const HEAD = 2
+const FRAME = 10
+
+export interface WatchStreamOptions {
+  readonly time: VirtualTime
+  readonly process: SimulatedProcess
+  readonly caller: Caller
+  /** What befalls a frame. */
+  readonly fault: (frame: string) => FrameFault | undefined
+}
+
+/** One open watch on its way to the process that asked for it. */
+export class WatchStream {
+  readonly #options: WatchStreamOptions
+  #stop: (() => void) | undefined
+  #isOver: boolean = false
+
+  constructor(options: WatchStreamOptions, { follow }: WireStream) {
+    this.#options = options
+    const { caller } = options
+    this.#later(HEAD, () => caller.began())
+    const stop = follow(
+      (text) => this.#line(text),
+      () => this.#end(() => caller.ended()),
+    )
+    this.#stop = stop
+    if (this.#isOver) stop()
+  }
+
+  #line(text: string): void {
+    if (this.#isOver) return
+    const { caller, fault } = this.#options
+    const tell = (line: string): void => this.#later(FRAME, () => caller.line(line))
+    switch (fault(text)) {
+      case undefined:
+        tell(text)
+        break
+      case 'hide':
+        break
+      case 'twice':
+        tell(text)
+        tell(text)
+        break
+      case 'stall':
+        this.#silence()
+        break
+      case 'reset':
+        this.#end(() => caller.failed(connectionReset()))
+        break
+      case 'gone':
+        tell(GONE)
+        this.#end(() => caller.ended())
+    }
+  }
+
+  /** The process hears of the end. */
+  #end(hear: () => void): void {
+    if (this.#isOver) return
+    this.#later(FRAME, hear)
+    this.#silence()
+  }
+
+  /** The server stops; nobody is told. */
+  #silence(): void {
+    this.#isOver = true
+    this.#stop?.()
+  }
+
+  #later(ms: number, code: () => void): void {
+    const { time, process, caller } = this.#options
+    time.setTimer(ms, () => {
+      if (caller.hasGone || process.isDead) this.#silence()
+      else process.run(code)
+    })
+  }
+}
+
+const GONE = JSON.stringify({
+  type: 'ERROR',
+  object: { apiVersion: 'v1', kind: 'Status', status: 'Failure', code: 410, reason: 'Expired', message: 'too old' },
+})
+
+export function connectionReset(): Error {
+  return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+}

@@ -1,0 +1,232 @@
+import { kinds } from '../../../src/kinds/index.ts'
+import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
+import type { AccountResource } from '../../../src/managed/accounts/account-resource.ts'
+import { type CustomResource, statusOf } from '../../../src/managed/cr.ts'
+import { configMapType, secretType } from '../../../src/managed/inputs.ts'
+import { KindsRegistry, resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
+import { namespaceType } from '../../../src/managed/namespaces.ts'
+import { events } from '../../../src/runtime/events.ts'
+import { leases } from '../../../src/runtime/lease-lock.ts'
+import { rootSchema } from '../../../src/schema/crd.ts'
+import type { Random } from '../../../src/util/random.ts'
+import { ModelKube } from '../../builders/model-kube.ts'
+import { seededRandom } from '../../builders/seeded-random.ts'
+import { CONFIG_MAP, SECRET } from '../../builders/specs.ts'
+import { ApiServer, KEY } from './api-server.ts'
+import type { Sighting, Trouble } from './faults.ts'
+import { KubeServer, type ServedType } from './kube-server.ts'
+import { Network } from './network.ts'
+import { OPERATOR_NAMESPACE, SimulatedOperator } from './operator.ts'
+import { SimulatedProcess } from './process.ts'
+import { VirtualTime } from './virtual-time.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+export const NAMESPACE = 'shop'
+const ACCOUNT = { namespace: NAMESPACE, name: 'default' }
+/** Wall time at the beginning of every simulation. */
+const BEGIN = Date.UTC(2026, 0, 1)
+/** A container that ended is started again after this time. */
+const RESTART_MS = 1_000
+
+export interface WorldOptions {
+  readonly seed?: number
+  /** Kinds that the operator serves beside Account. Default: all. The fewer, the faster. */
+  readonly kinds?: ReadonlySet<string>
+  /** Replicas that take part in an election. Default: one that leads without. */
+  readonly replicas?: number
+}
+
+const builtIn: readonly ServedType[] = [secretType, configMapType, namespaceType, events, leases].map((type) => ({
+  type,
+}))
+const served: readonly ServedType[] = [
+  ...builtIn,
+  ...kinds.map((descriptor) => ({ type: resourceTypeOf(descriptor), schema: rootSchema(descriptor.definition) })),
+]
+
+/** Makes worlds, one after the other, over one emulator. */
+export class Laboratory {
+  readonly #api: ApiServer
+
+  private constructor(api: ApiServer) {
+    this.#api = api
+  }
+
+  static async open(): Promise<Laboratory> {
+    const clock = new SimulatedProcess('before', new VirtualTime(), BEGIN)
+    return new Laboratory(await ApiServer.open({ clock, random: seededRandom(0) }))
+  }
+
+  /** A cluster with an account, and an operator that is starting. Ends the world before it. */
+  world(options: WorldOptions = {}): SimulatedWorld {
+    return new SimulatedWorld(this.#api, options)
+  }
+}
+
+/**
+ * Kubernetes and an account at the API, with operators between them, in a time and with a chance of its own: the same seed and the same
+ * troubles lead to the same requests.
+ */
+export class SimulatedWorld {
+  readonly time = new VirtualTime()
+  readonly kinds: KindsRegistry
+  readonly kube: ModelKube
+  readonly server: KubeServer
+  readonly api: ApiServer
+  readonly network: Network
+  /** Every operator that was ever started. */
+  readonly operators: SimulatedOperator[] = []
+  /** The clock of the servers. */
+  readonly #servers: SimulatedProcess
+  readonly #random: Random
+  readonly #replicas: number
+  #isUp: boolean = true
+
+  constructor(api: ApiServer, { seed = 1, kinds: wanted, replicas = 0 }: WorldOptions) {
+    const { time } = this
+    this.#random = seededRandom(seed)
+    this.#servers = new SimulatedProcess('servers', time, BEGIN)
+    this.api = api
+    api.reset({ clock: this.#servers, random: seededRandom(seed + 1) })
+    this.kube = new ModelKube(() => new Date(this.#servers.now()).toISOString().replace(/\.\d+Z$/, 'Z'))
+    this.server = new KubeServer(this.kube, time, served)
+    this.network = new Network(time, { kubernetes: this.server, api })
+    this.kinds = new KindsRegistry(
+      kinds.filter(({ role, definition }) => role === 'account' || (wanted?.has(definition.kind) ?? true)),
+    )
+    this.#replicas = replicas
+    for (const name of ['kube-system', OPERATOR_NAMESPACE, NAMESPACE]) this.kube.create(namespaceType, { name }, {})
+    this.putSecret('key', { apiKey: KEY })
+    this.putSecret(SECRET.name, SECRET.values)
+    this.server.create(configMapType, { namespace: NAMESPACE, name: CONFIG_MAP.name }, { data: CONFIG_MAP.values })
+    this.server.create(this.kinds.accountType('Account'), ACCOUNT, {
+      spec: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' }, resyncInterval: '60s' },
+    })
+    for (let replica = 0; replica < Math.max(1, replicas); replica++) this.startOperator()
+  }
+
+  /** What befalls requests from now on. */
+  set trouble(trouble: Trouble) {
+    this.network.trouble = trouble
+  }
+
+  calm(): void {
+    this.network.trouble = { request: () => undefined }
+  }
+
+  startOperator(): SimulatedOperator {
+    const { network, time, kinds: registry } = this
+    const name = `operator-${this.operators.length}`
+    const process = new SimulatedProcess(name, time, BEGIN)
+    const leaderElect = this.#replicas > 0
+    const operator = new SimulatedOperator({ kinds: registry, process, network, random: this.#random, leaderElect })
+    this.operators.push(operator)
+    return operator
+  }
+
+  /** As a kubelet: what has ended is started again a second later, unless the world is to stay without. */
+  #restart(): void {
+    const alive = this.operators.filter(({ isOver }) => !isOver).length
+    for (let missing = Math.max(1, this.#replicas) - alive; missing > 0; missing--) this.startOperator()
+  }
+
+  /** Kills every operator, and starts none until `up`. */
+  down(): void {
+    this.#isUp = false
+    for (const { process } of this.operators) process.kill()
+  }
+
+  up(): void {
+    this.#isUp = true
+    this.#restart()
+  }
+
+  /** Lets time pass; operators that ended are started again. */
+  async advance(ms: number): Promise<void> {
+    await this.until(() => false, ms)
+  }
+
+  /** Lets time pass until `holds`, at most `ms`. Whether it came to hold. */
+  async until(holds: () => boolean, ms: number): Promise<boolean> {
+    const end = this.time.now + ms
+    for (;;) {
+      const anyOver = (): boolean => this.#isUp && this.#missing > 0
+      const stopped = await this.time.until(() => holds() || anyOver(), Math.max(0, end - this.time.now))
+      if (holds()) return true
+      if (!stopped) {
+        await this.time.advance(Math.max(0, end - this.time.now))
+        return holds()
+      }
+      await this.time.advance(Math.min(RESTART_MS, Math.max(0, end - this.time.now)))
+      if (this.#isUp) this.#restart()
+      if (this.time.now >= end) return holds()
+    }
+  }
+
+  get #missing(): number {
+    return Math.max(1, this.#replicas) - this.operators.filter(({ isOver }) => !isOver).length
+  }
+
+  get(kind: string, name: string): CustomResource | undefined {
+    return this.kube.get<CustomResource>(this.typeOf(kind), { namespace: NAMESPACE, name })
+  }
+
+  /** Every resource of a kind that stands for an object. */
+  all(): readonly CustomResource[] {
+    return this.kinds.managed.flatMap((descriptor) => {
+      return this.kube.list<CustomResource>(resourceTypeOf(descriptor)).items
+    })
+  }
+
+  /** As `kubectl apply`: makes the resource, or gives it this spec and no other. */
+  apply(kind: string, name: string, spec: Fields): void {
+    const key = { namespace: NAMESPACE, name }
+    if (this.get(kind, name) === undefined) this.server.create(this.typeOf(kind), key, { spec })
+    else this.server.replaceSpec(this.typeOf(kind), key, spec)
+  }
+
+  annotate(kind: string, name: string, annotations: Readonly<Record<string, string | null>>): void {
+    if (this.get(kind, name) === undefined) return
+    this.server.patch(this.typeOf(kind), { namespace: NAMESPACE, name }, { metadata: { annotations } })
+  }
+
+  delete(kind: string, name: string): void {
+    this.kube.delete(this.typeOf(kind), { namespace: NAMESPACE, name })
+  }
+
+  putSecret(name: string, values: Readonly<Record<string, string>>): void {
+    const data = Object.fromEntries(
+      Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+    )
+    const key = { namespace: NAMESPACE, name }
+    if (this.kube.get(secretType, key) === undefined) this.server.create(secretType, key, { data, type: 'Opaque' })
+    else this.server.patch(secretType, key, { data })
+  }
+
+  secrets(): readonly KubeObject[] {
+    return this.kube.list(secretType).items
+  }
+
+  get account(): AccountResource | undefined {
+    return this.kube.get<AccountResource>(this.kinds.accountType('Account'), ACCOUNT)
+  }
+
+  /** Where the API keeps the object of a resource; undefined before there is one. */
+  placeOf(cr: CustomResource): { readonly path: string; readonly id: string } | undefined {
+    const { id } = statusOf(cr)
+    const collection = this.kinds.managedKind(cr.kind)?.collectionOf(cr.spec)
+    return id === undefined || collection === undefined ? undefined : { path: collection.path, id }
+  }
+
+  typeOf(kind: string): ResourceType {
+    const descriptor = this.kinds.managedKind(kind)
+    if (descriptor === undefined) throw new Error(`the world has no ${kind}`)
+    return resourceTypeOf(descriptor)
+  }
+}
+
+/** Whether the request changes something that lasts: Leases and Events are no part of what an operator does. */
+export function isWrite({ method, path }: Sighting): boolean {
+  return method !== 'GET' && !/\/(leases|events)(\/|$)/.test(path)
+}

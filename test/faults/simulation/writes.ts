@@ -1,0 +1,37 @@
+import type { Fault, Sighting, Trouble } from './faults.ts'
+import { textOf } from './oracle.ts'
+import { isWrite } from './world.ts'
+
+/** Which requests are counted. */
+export type Counted = (sighting: Sighting) => boolean
+
+/** A request by what it is and how often there was one like it before: `api POST /edges/tls #1`. */
+export function numbered(requests: readonly string[]): readonly string[] {
+  const seen = new Map<string, number>()
+  return requests.map((request) => {
+    const number = (seen.get(request) ?? 0) + 1
+    seen.set(request, number)
+    return `${request} #${number}`
+  })
+}
+
+/** Has the fault befall the request of that place, from 0, among those that are counted; each fault once. */
+export function befalls(
+  faults: readonly { readonly at: number; readonly fault: Fault }[],
+  counted: Counted = isWrite,
+): Trouble {
+  let passed = 0
+  return {
+    request: (sighting) => {
+      if (!counted(sighting)) return undefined
+      const found = faults.find(({ at }) => at === passed)
+      passed += 1
+      return found?.fault
+    },
+  }
+}
+
+/** The writes among requests, in words. */
+export function writesAmong(requests: readonly Sighting[]): readonly string[] {
+  return numbered(requests.filter(isWrite).map(textOf))
+}
