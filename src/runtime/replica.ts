@@ -48,7 +48,7 @@ export class Replica<T extends KubeObject> {
 
   /** Takes an added or modified object from a watch of `scope` (a namespace; undefined: all). */
   put(scope: string | undefined, object: T): void {
-    this.#enter(object)
+    if (!this.#wasDeleted(scope, object)) this.#enter(object)
     this.progress(scope, object.metadata.resourceVersion)
   }
 
@@ -90,11 +90,14 @@ export class Replica<T extends KubeObject> {
 
   /** Takes the response of our own write. `scope` is the one that covers the object. */
   record(scope: string | undefined, object: T): void {
+    if (!this.#wasDeleted(scope, object)) this.#enter(object)
+  }
+
+  /** Everything up to what was seen is known: an object from before that is not there was deleted since. */
+  #wasDeleted(scope: string | undefined, { metadata }: T): boolean {
     const seen = this.#seen.get(scope)
-    const absent = this.store.get(object.metadata) === undefined
-    // Everything up to `seen` is known, and the object is not there: it was deleted after this write.
-    if (absent && seen !== undefined && isSameOrNewer(seen, object.metadata.resourceVersion)) return
-    this.#enter(object)
+    const absent = this.store.get(metadata) === undefined
+    return absent && seen !== undefined && !isNewer(metadata.resourceVersion, seen)
   }
 
   #enter(object: T, regardless = false): void {

@@ -35,7 +35,8 @@ describe('what may enter the store', () => {
     const { replica, events } = setUp()
     replica.put(undefined, object('a', '5'))
     replica.put(undefined, object('a', 'opaque'))
-    expect(events).toEqual(['added a a-1 5', 'updated a a-1 opaque'])
+    replica.put(undefined, object('b', 'another'))
+    expect(events).toEqual(['added a a-1 5', 'updated a a-1 opaque', 'added b b-1 another'])
   })
 
   test('another uid under the same name is a deletion and an addition', () => {
@@ -84,6 +85,15 @@ describe('what may enter the store', () => {
     expect(replica.store.size).toBe(0)
   })
 
+  test('a frame from before what was seen does not bring back what was deleted since', () => {
+    const { replica, events } = setUp()
+    replica.replace(undefined, [object('a', 1)], '1')
+    replica.remove(undefined, object('a', 5))
+    replica.put(undefined, object('a', 3))
+    replica.put(undefined, object('a', 7, 'a-2'))
+    expect(events).toEqual(['added a a-1 1', 'deleted a a-1 5', 'added a a-2 7'])
+  })
+
   test('the late deletion of a former namesake leaves its successor alone', () => {
     const { replica, events } = setUp()
     replica.replace(undefined, [object('a', 1)], '1')
@@ -124,7 +134,9 @@ describe('what may enter the store', () => {
           }
           for (const { after, replayed } of extras) {
             const late = writes[replayed % Math.max(1, writes.length)]
-            if (after % changes.length === step && late !== undefined) replica.record(undefined, late)
+            if (after % changes.length !== step || late === undefined) continue
+            if (replayed % 2 === 0) replica.record(undefined, late)
+            else replica.put(undefined, late)
           }
         })
         const versions = (objects: Iterable<KubeObject>) =>

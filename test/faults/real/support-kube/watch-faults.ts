@@ -8,6 +8,8 @@ export interface WatchFault {
   readonly name: string
   /** Whether what was told meanwhile is lost until something else happens to the same object. */
   readonly loses?: boolean
+  /** Whether it goes on until all is acted on: nothing is kept from the operator, which is told too much. */
+  readonly lasts?: boolean
   /** Begins it, before anything changes. */
   begin(watched: Watched): Trouble
 }
@@ -120,6 +122,7 @@ export const watchFaults: readonly WatchFault[] = [
   },
   {
     name: 'backwards resourceVersion',
+    lasts: true,
     begin: (watched) => {
       const first = new Map<string, WatchedFrame['object']>(watched.before)
       return altered(watched, (frame) => {
@@ -138,7 +141,7 @@ export const watchFaults: readonly WatchFault[] = [
     },
   },
   { name: 'hidden frames', loses: true, begin: (watched) => altered(watched, () => []) },
-  { name: 'duplicate frames', begin: (watched) => altered(watched, (frame) => [frame, frame]) },
+  { name: 'duplicate frames', lasts: true, begin: (watched) => altered(watched, (frame) => [frame, frame]) },
   {
     name: 'reset',
     begin: (watched) => {

@@ -88,6 +88,7 @@ export class WatchRounds {
     const [made, edited, deleted] = [this.#set('a'), this.#set('a', round), this.#set('b', round)]
     const key = this.#newKey()
     const asked = await this.#change(made, edited, deleted, `amid ${fault.name}`, key)
+    if (fault.lasts) await this.#settled(made, edited, deleted)
     await trouble.end()
     const last = fault.loses ? await this.#touch([...made, ...edited, ...deleted], key) : asked
     await this.#expectActedOn(made, edited, deleted, `amid ${fault.name}`, { key, asked: last })
@@ -145,6 +146,11 @@ export class WatchRounds {
     return this.#ask()
   }
 
+  async #settled(made: readonly Manifest[], edited: readonly Manifest[], deleted: readonly Manifest[]): Promise<void> {
+    await Promise.all([...made, ...edited].map(({ kind, name }) => this.#world.ready(kind, name, 60_000)))
+    await Promise.all(deleted.map(({ kind, name }) => this.#world.gone(kind, name, 60_000)))
+  }
+
   async #expectActedOn(
     made: readonly Manifest[],
     edited: readonly Manifest[],
@@ -153,8 +159,7 @@ export class WatchRounds {
     { key, asked }: { readonly key: Key; readonly asked: string },
   ): Promise<void> {
     const world = this.#world
-    await Promise.all([...made, ...edited].map(({ kind, name }) => world.ready(kind, name, 60_000)))
-    await Promise.all(deleted.map(({ kind, name }) => world.gone(kind, name, 60_000)))
+    await this.#settled(made, edited, deleted)
     await until('the new key is used', () => world.journal().some(({ keyId }) => keyId === key.id))
     await world.until('Account', OTHER, 'was looked at', ({ status }) => status?.lastHandledReconcileAt === asked)
     const edits = world.writes().filter(({ method, body }) => {
