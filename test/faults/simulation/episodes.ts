@@ -1,12 +1,30 @@
 import { kinds } from '../../../src/kinds/index.ts'
+import type { CustomResource } from '../../../src/managed/cr.ts'
 import { drifts } from '../../builders/drifts.ts'
 import { EDIT_NEEDS, editStories } from '../../builders/edits/all.ts'
 import type { Edit, EditStory } from '../../builders/edits/edit.ts'
 import type { Manifest } from '../../builders/specs.ts'
-import type { Oracle } from './oracle.ts'
-import type { SimulatedWorld } from './world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
+
+/** What an episode's turn asks of a world: of a simulated one, or of one of real servers, which answers later. */
+export interface EpisodeWorld {
+  /** As `kubectl apply`. */
+  apply(kind: string, name: string, spec: Fields): unknown
+  annotate(kind: string, name: string, annotations: Readonly<Record<string, string | null>>): unknown
+  delete(kind: string, name: string): unknown
+  get(kind: string, name: string): CustomResource | undefined | Promise<CustomResource | undefined>
+  /** Where the API keeps the object of a resource. */
+  placeOf(cr: CustomResource): { readonly path: string; readonly id: string } | undefined
+  /** Speaks to the API as the administrator. */
+  readonly api: { ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> }
+}
+
+/** Who is told what is about to happen to a resource. */
+export interface EpisodeWitness {
+  specChanges(kind: string, name: string, spec: Fields): void
+  meddled(kind: string, name: string): void
+}
 
 /** One turn in the life of a resource: what leads there, and what happens then. */
 export interface Episode {
@@ -18,7 +36,7 @@ export interface Episode {
   readonly needs: readonly Manifest[]
   /** The spec that the resource has before; undefined: there is none. */
   readonly before: Fields | undefined
-  act(world: SimulatedWorld, oracle: Oracle): Promise<void>
+  act(world: EpisodeWorld, witness: EpisodeWitness): Promise<void>
   /** Whether the operator learns of it only when it looks at the account. */
   readonly isUnseen: boolean
 }
@@ -43,9 +61,9 @@ function episodesOf(story: EditStory): readonly Episode[] {
     return { title: `${kind} ${title} / ${turn}`, kind, name, needs, before, act, isUnseen }
   }
   const apply = (spec: Fields): Episode['act'] => {
-    return async (world, oracle) => {
-      oracle.specChanges(kind, name, spec)
-      world.apply(kind, name, spec)
+    return async (world, witness) => {
+      witness.specChanges(kind, name, spec)
+      await world.apply(kind, name, spec)
     }
   }
   const first = edits.find(({ sends, rules }) => sends.length > 0 && rules === undefined && sends !== 'another object')
@@ -76,7 +94,7 @@ function episodesOf(story: EditStory): readonly Episode[] {
     ...(told
       ? [episode('rotate', { ...base, rotation: { interval: '720h', overlap: '2s' } }, rotate(kind, name))]
       : []),
-    episode('delete', base, async (world) => world.delete(kind, name)),
+    episode('delete', base, async (world) => void (await world.delete(kind, name))),
   ]
 }
 
@@ -87,29 +105,29 @@ function edited(base: Fields, edits: readonly Edit[]): Fields {
 }
 
 function drift(kind: string, name: string): Episode['act'] {
-  return async (world, oracle) => {
-    const place = placeOf(world, kind, name)
+  return async (world, witness) => {
+    const place = await placeOf(world, kind, name)
     const object = await world.api.ask('GET', `/${place.path}/${place.id}`)
     const change = Object.entries(drifts[place.path] ?? {}).find(([field]) => field !== 'metadata')?.[1][0]
-    oracle.meddled(kind, name)
+    witness.meddled(kind, name)
     if (change !== undefined) await world.api.ask('PATCH', `/${place.path}/${place.id}`, change(object))
   }
 }
 
 function deleteByHand(kind: string, name: string): Episode['act'] {
-  return async (world, oracle) => {
-    const place = placeOf(world, kind, name)
-    oracle.meddled(kind, name)
+  return async (world, witness) => {
+    const place = await placeOf(world, kind, name)
+    witness.meddled(kind, name)
     await world.api.ask('DELETE', `/${place.path}/${place.id}`)
   }
 }
 
 function rotate(kind: string, name: string): Episode['act'] {
-  return async (world) => world.annotate(kind, name, { 'culvert.dev/rotate-requested-at': 'now' })
+  return async (world) => void (await world.annotate(kind, name, { 'culvert.dev/rotate-requested-at': 'now' }))
 }
 
-function placeOf(world: SimulatedWorld, kind: string, name: string) {
-  const cr = world.get(kind, name)
+async function placeOf(world: EpisodeWorld, kind: string, name: string) {
+  const cr = await world.get(kind, name)
   const place = cr === undefined ? undefined : world.placeOf(cr)
   if (place === undefined) throw new Error(`${kind}/${name} has no object`)
   return place
