@@ -77,6 +77,8 @@ interface Meeting {
 export class KubeProxy implements AsyncDisposable {
   /** Of a client that goes through the proxy. */
   readonly kubeconfigPath: string
+  /** Told of each answer as the server behind has given it, but for those that stream. */
+  onAnswer: (request: PassingRequest, status: number, body: string) => void = () => undefined
   readonly #folder: string
   readonly #upstream: URL
   readonly #headers: Readonly<Record<string, string>>
@@ -176,6 +178,7 @@ export class KubeProxy implements AsyncDisposable {
     const upstream = await this.#forward(incoming, response, body)
     if (isWatch(request) && upstream.statusCode === 200) return this.#stream(request, upstream, response)
     const content = await buffer(upstream)
+    this.onAnswer(request, upstream.statusCode ?? 0, content.toString())
     if (meeting !== undefined && !(await actAfter(meeting, request, response))) return
     response.writeHead(upstream.statusCode ?? 502, endToEnd(upstream.headers))
     response.end(content)
