@@ -1,9 +1,10 @@
+import type { SeedSpec } from '../../../src/emulator/admin/seed.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { CustomResource } from '../../../src/managed/cr.ts'
 import { drifts } from '../../builders/drifts.ts'
 import { EDIT_NEEDS, editStories } from '../../builders/edits/all.ts'
 import type { Edit, EditStory } from '../../builders/edits/edit.ts'
-import type { Manifest } from '../../builders/specs.ts'
+import { type Manifest, SEED, type SpecCase, specsOf } from '../../builders/specs.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -44,8 +45,22 @@ export interface Episode {
 const DRIFT = 'drift'
 const DELETED = 'deleted by somebody'
 
-/** Every turn in the lives of every kind. */
-export const episodes: readonly Episode[] = editStories.flatMap(episodesOf)
+/** Every turn in the lives of every kind, and the creation of everything that a spec can say. */
+export const episodes: readonly Episode[] = [
+  ...editStories.flatMap(episodesOf),
+  ...kinds
+    .filter(({ role }) => role === 'managed')
+    .flatMap(({ definition }) => specsOf(definition.kind).slice(1))
+    .map(creationOf),
+]
+
+/** Objects that specs of episodes name by their ids. */
+export const EPISODE_SEED: SeedSpec = {
+  objects: {
+    ...SEED.objects,
+    tls_certificates: [...(SEED.objects?.tls_certificates ?? []), { id: 'cert_edits' }],
+  },
+}
 
 /** The kinds that an episode is about. */
 export function kindsOf({ kind, needs }: Episode): ReadonlySet<string> {
@@ -60,12 +75,7 @@ function episodesOf(story: EditStory): readonly Episode[] {
     const isUnseen = turn === DRIFT || turn === DELETED
     return { title: `${kind} ${title} / ${turn}`, kind, name, needs, before, act, isUnseen }
   }
-  const apply = (spec: Fields): Episode['act'] => {
-    return async (world, witness) => {
-      witness.specChanges(kind, name, spec)
-      await world.apply(kind, name, spec)
-    }
-  }
+  const apply = (spec: Fields): Episode['act'] => applied(kind, name, spec)
   const first = edits.find(({ sends, rules }) => sends.length > 0 && rules === undefined && sends !== 'another object')
   const ruled = edits.findIndex(({ rules }) => rules !== undefined)
   const replaced = edits.findIndex(({ sends }) => sends === 'another object')
@@ -96,6 +106,20 @@ function episodesOf(story: EditStory): readonly Episode[] {
       : []),
     episode('delete', base, async (world) => void (await world.delete(kind, name))),
   ]
+}
+
+function creationOf({ kind, title, spec, needs }: SpecCase): Episode {
+  const name = title.replaceAll(/[^a-z]+/gi, '-').toLowerCase()
+  const act = applied(kind, name, spec(name))
+  const at = `${kind} ${title} / create`
+  return { title: at, kind, name, needs: needs(name), before: undefined, act, isUnseen: false }
+}
+
+function applied(kind: string, name: string, spec: Fields): Episode['act'] {
+  return async (world, witness) => {
+    witness.specChanges(kind, name, spec)
+    await world.apply(kind, name, spec)
+  }
 }
 
 /** The spec after edits, as `Edit.spec` says. */

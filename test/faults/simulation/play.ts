@@ -1,4 +1,4 @@
-import { type Episode, kindsOf } from './episodes.ts'
+import { EPISODE_SEED, type Episode, kindsOf } from './episodes.ts'
 import type { Sighting, Trouble } from './faults.ts'
 import { Oracle, type Picture, textOf, withoutChance } from './oracle.ts'
 import type { Laboratory, SimulatedWorld } from './world.ts'
@@ -56,7 +56,7 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
   const { seed = 1, replicas = 0, trouble, meanwhile, reference } = options
   const world = laboratory.world({ seed, kinds: kindsOf(episode), replicas })
   try {
-    world.api.emulator.admin.seed({ objects: { tls_certificates: [{ id: 'cert_edits' }] } })
+    world.api.emulator.admin.seed(EPISODE_SEED)
     const oracle = await Oracle.watch(world)
     for (const { kind, name, spec } of episode.needs) world.apply(kind, name, spec)
     if (episode.before !== undefined) world.apply(episode.kind, episode.name, episode.before)
