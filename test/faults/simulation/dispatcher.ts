@@ -100,7 +100,11 @@ class Exchange implements Caller, Dispatcher.DispatchController {
   }
 
   line(text: string): void {
-    if (!this.#isOver) this.#handler.onResponseData?.(this, Buffer.from(`${text}\n`))
+    this.part(`${text}\n`)
+  }
+
+  part(text: string): void {
+    if (!this.#isOver) this.#handler.onResponseData?.(this, Buffer.from(text))
   }
 
   ended(): void {

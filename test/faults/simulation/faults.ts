@@ -8,6 +8,7 @@ export interface Sighting {
   /** Without the query. */
   readonly path: string
   readonly query: URLSearchParams
+  readonly headers: Readonly<Partial<Record<string, string>>>
   /** As it is sent; empty without one. */
   readonly body: string
 }
@@ -42,8 +43,28 @@ export interface WireAnswer {
   readonly body: string
 }
 
-/** What happens to a frame of a watch: it is not told, told twice, or the watch says nothing any more, is reset, or ends with `410`. */
-export type FrameFault = 'hide' | 'twice' | 'stall' | 'reset' | 'gone'
+/**
+ * What happens to a frame of a watch.
+ * - `hide`: it is not told
+ * - `twice`: it is told twice
+ * - `stall`: the watch says nothing any more, and nobody ends it
+ * - `reset`: the connection is reset
+ * - `torn`: half of it is told, and the connection is reset
+ * - `gone`: the watch ends with `410`
+ * - `instead`: these lines are told in its place
+ * - `error`: the watch ends with this Status as its last frame
+ * - `end`: the watch says nothing any more, and the server ends it so many milliseconds later
+ */
+export type FrameFault =
+  | 'hide'
+  | 'twice'
+  | 'stall'
+  | 'reset'
+  | 'torn'
+  | 'gone'
+  | { readonly type: 'instead'; readonly lines: readonly string[] }
+  | { readonly type: 'error'; readonly status: Readonly<Record<string, unknown>> }
+  | { readonly type: 'end'; readonly ms: number }
 
 /** Decides for each request, and each frame of a watch, what befalls it; undefined: nothing. */
 export interface Trouble {

@@ -26,6 +26,8 @@ export interface Caller {
   answered(answer: WireAnswer, isCut: boolean): void
   began(): void
   line(text: string): void
+  /** A piece of a line. */
+  part(text: string): void
   ended(): void
   failed(error: Error): void
   /** Whether it has given up. */
@@ -161,7 +163,8 @@ export class Network {
   }
 }
 
-function sightingOf(process: SimulatedProcess, server: ServerName, { method, path, body }: WireRequest): Sighting {
+function sightingOf(process: SimulatedProcess, server: ServerName, request: WireRequest): Sighting {
+  const { method, path, headers, body } = request
   const { pathname, searchParams } = new URL(path, 'http://server')
-  return { process, server, method, path: pathname, query: searchParams, body }
+  return { process, server, method, path: pathname, query: searchParams, headers, body }
 }

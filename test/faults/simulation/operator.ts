@@ -31,6 +31,8 @@ export interface SimulatedOperatorOptions {
   readonly random: Random
   /** Whether it takes part in an election; else it leads from the beginning. */
   readonly leaderElect: boolean
+  /** What its token for Kubernetes is now, as it stands in a file that the kubelet keeps fresh. */
+  readonly token?: () => string
   readonly installation?: string
 }
 
@@ -44,7 +46,8 @@ export class SimulatedOperator {
   readonly #stop = new AbortController()
   #hasEnded = false
 
-  constructor({ kinds, process, network, random, leaderElect, installation = INSTALLATION }: SimulatedOperatorOptions) {
+  constructor(given: SimulatedOperatorOptions) {
+    const { kinds, process, network, random, leaderElect, token = () => 'token', installation = INSTALLATION } = given
     this.process = process
     const logger = createSilentLogger()
     this.lines = logger.lines
@@ -70,7 +73,7 @@ export class SimulatedOperator {
         proxyUrl: undefined,
         namespace: undefined,
         openDispatcher: () => new SimulatedDispatcher(process, network, 'kubernetes'),
-        material: () => Promise.resolve({ headers: {}, tls: {} }),
+        material: () => Promise.resolve({ headers: { authorization: `Bearer ${token()}` }, tls: {} }),
         reload: () => undefined,
       },
       openDispatcher: () => new SimulatedDispatcher(process, network, 'api'),

@@ -36,16 +36,20 @@ export class WatchStream {
   #line(text: string): void {
     if (this.#isOver) return
     const { caller, fault } = this.#options
-    const tell = (line: string): void => this.#later(FRAME, () => caller.line(line))
-    switch (fault(text)) {
+    const befallen = fault(text)
+    if (typeof befallen === 'object') {
+      this.#befalls(befallen)
+      return
+    }
+    switch (befallen) {
       case undefined:
-        tell(text)
+        this.#tell(text)
         break
       case 'hide':
         break
       case 'twice':
-        tell(text)
-        tell(text)
+        this.#tell(text)
+        this.#tell(text)
         break
       case 'stall':
         this.#silence()
@@ -53,10 +57,33 @@ export class WatchStream {
       case 'reset':
         this.#end(() => caller.failed(connectionReset()))
         break
+      case 'torn':
+        this.#later(FRAME, () => caller.part(text.slice(0, text.length >> 1)))
+        this.#end(() => caller.failed(connectionReset()))
+        break
       case 'gone':
-        tell(GONE)
-        this.#end(() => caller.ended())
+        this.#befalls({ type: 'error', status: GONE })
     }
+  }
+
+  #befalls(fault: Exclude<FrameFault, string>): void {
+    const { caller } = this.#options
+    switch (fault.type) {
+      case 'instead':
+        for (const line of fault.lines) this.#tell(line)
+        break
+      case 'error':
+        this.#tell(JSON.stringify({ type: 'ERROR', object: fault.status }))
+        this.#end(() => caller.ended())
+        break
+      case 'end':
+        this.#later(fault.ms, () => caller.ended())
+        this.#silence()
+    }
+  }
+
+  #tell(line: string): void {
+    this.#later(FRAME, () => this.#options.caller.line(line))
   }
 
   /** The process hears of the end. */
@@ -81,10 +108,16 @@ export class WatchStream {
   }
 }
 
-const GONE = JSON.stringify({
-  type: 'ERROR',
-  object: { apiVersion: 'v1', kind: 'Status', status: 'Failure', code: 410, reason: 'Expired', message: 'too old' },
-})
+/** What an API server says in a watch whose beginning it has forgotten. */
+const GONE = {
+  apiVersion: 'v1',
+  kind: 'Status',
+  metadata: {},
+  status: 'Failure',
+  message: 'too old resource version: 1 (2)',
+  reason: 'Expired',
+  code: 410,
+}
 
 export function connectionReset(): Error {
   return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })

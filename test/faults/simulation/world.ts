@@ -77,6 +77,8 @@ export class SimulatedWorld {
   readonly network: Network
   /** Every operator that was ever started. */
   readonly operators: SimulatedOperator[] = []
+  /** The token that operators have for Kubernetes. */
+  kubeToken = 'token-1'
   /** The clock of the servers. */
   readonly #servers: SimulatedProcess
   readonly #random: Random
@@ -120,7 +122,9 @@ export class SimulatedWorld {
     const name = `operator-${this.operators.length}`
     const process = new SimulatedProcess(name, time, BEGIN)
     const leaderElect = this.#replicas > 0
-    const operator = new SimulatedOperator({ kinds: registry, process, network, random: this.#random, leaderElect })
+    const random = this.#random
+    const token = (): string => this.kubeToken
+    const operator = new SimulatedOperator({ kinds: registry, process, network, random, leaderElect, token })
     this.operators.push(operator)
     return operator
   }
