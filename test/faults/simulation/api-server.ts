@@ -57,6 +57,21 @@ export class ApiServer implements SimulatedServer {
     })
   }
 
+  /** Answers a list as it was then, and anything else as ever. */
+  async answerStale(request: WireRequest, seconds: number): Promise<WireAnswer> {
+    const { admin } = this.emulator
+    // Time stands still while a server works, so nothing else meets it.
+    const { id } = admin.addFault({
+      match: { method: request.method, every: true },
+      act: { type: 'stale-list', seconds },
+    })
+    try {
+      return await this.answer(request)
+    } finally {
+      admin.deleteFault(id)
+    }
+  }
+
   /** Asks as the administrator does, whose request nothing befalls. @throws Error for a refusal. */
   async ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
     const { status, body: text } = await this.answer({

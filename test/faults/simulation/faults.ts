@@ -26,7 +26,8 @@ export type When = 'before' | 'after'
  * - `silence`: no answer ever comes
  * - `late`: the connection is reset at once, and the server does what was asked so many milliseconds later
  * - `answer`: something on the way answers this
- * - `twice`: something on the way sends it twice, and gives the first answer
+ * - `twice`: something on the way sends it twice, and gives the first answer, or the last
+ * - `stale`: a list is answered as it was so many seconds ago
  * - `cut`: the answer ends in the middle
  */
 export type Fault =
@@ -35,7 +36,9 @@ export type Fault =
   | { readonly type: 'reset' | 'silence'; readonly when: When }
   | { readonly type: 'late'; readonly ms: number }
   | { readonly type: 'answer'; readonly when: When; readonly answer: WireAnswer }
-  | { readonly type: 'twice' | 'cut' }
+  | { readonly type: 'twice'; readonly gives?: 'first' | 'last' }
+  | { readonly type: 'stale'; readonly seconds: number }
+  | { readonly type: 'cut' }
 
 export interface WireAnswer {
   readonly status: number
@@ -70,4 +73,6 @@ export type FrameFault =
 export interface Trouble {
   request(sighting: Sighting): Fault | undefined
   frame?(watch: Sighting, frame: string): FrameFault | undefined
+  /** In words, what was to befall requests that never came; a case in which nothing befell anything proves nothing. */
+  unspent?(): readonly string[]
 }

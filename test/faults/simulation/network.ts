@@ -19,6 +19,8 @@ export interface WireStream {
 
 export interface SimulatedServer {
   answer(request: WireRequest): WireAnswer | WireStream | Promise<WireAnswer>
+  /** As it would have answered so many seconds ago; a server without it has no stale answers. */
+  answerStale?(request: WireRequest, seconds: number): Promise<WireAnswer>
 }
 
 /** Who has sent a request: all that comes back goes through these, in the process's own time. */
@@ -72,8 +74,11 @@ export class Network {
 
   async #arrive(sighting: Sighting, request: WireRequest, caller: Caller, fault: Fault | undefined): Promise<void> {
     if (fault === undefined || !(await this.#befallsBefore(sighting, request, caller, fault))) {
-      const answer = await this.#work(sighting, request)
-      if (fault?.type === 'twice') await this.#work(sighting, request)
+      this.onArrival(sighting)
+      const first = await this.#work(sighting, request, fault)
+      // What something on the way sends again is no request of the process's own.
+      const last = fault?.type === 'twice' ? await this.#work(sighting, request, fault) : first
+      const answer = fault?.type === 'twice' && fault.gives === 'last' ? last : first
       if ('follow' in answer) this.#stream(sighting, answer, caller)
       else this.#befallsAfter(sighting.process, caller, answer, fault)
     }
@@ -92,7 +97,10 @@ export class Network {
       case 'silence':
         return fault.when === 'before'
       case 'late':
-        this.#time.setTimer(fault.ms, () => void this.#time.hold(this.#work(sighting, request)))
+        this.#time.setTimer(fault.ms, () => {
+          this.onArrival(sighting)
+          void this.#time.hold(this.#work(sighting, request, fault))
+        })
         this.#reset(process, caller)
         return true
       default:
@@ -126,9 +134,10 @@ export class Network {
     }
   }
 
-  async #work(sighting: Sighting, request: WireRequest): Promise<WireAnswer | WireStream> {
-    this.onArrival(sighting)
-    const answer = await this.#servers[sighting.server].answer(request)
+  async #work(sighting: Sighting, request: WireRequest, fault: Fault | undefined): Promise<WireAnswer | WireStream> {
+    const server = this.#servers[sighting.server]
+    const stale = fault?.type === 'stale' ? server.answerStale?.(request, fault.seconds) : undefined
+    const answer = await (stale ?? server.answer(request))
     if (!('follow' in answer)) await this.onDone(sighting, answer)
     return answer
   }

@@ -78,8 +78,10 @@ export class Oracle {
    * Lets the world come to rest, and judges it: every resource Ready and as its spec says, one object each and nobody's beside, tokens
    * that work, no secret where it does not belong; and then silence. Empty: all is well.
    * @param expected what the account is to look like, as `picture` tells it; undefined: not compared
+   * @param orphans how many objects of resources that are gone there may be, each reported in the Account's status: what something on the
+   * way sends twice makes one that nobody can know of when the resource goes before a list has shown it. Default none
    */
-  async judge(expected?: Picture): Promise<readonly string[]> {
+  async judge(expected?: Picture, orphans = 0): Promise<readonly string[]> {
     const world = this.#world
     const unrest = await this.untilRest()
     if (unrest.length > 0) return [...this.violations, ...unrest]
@@ -90,7 +92,7 @@ export class Oracle {
     const problems = [
       ...this.#unrest(),
       ...late,
-      ...(await this.#strays()),
+      ...(await this.#strays(orphans)),
       ...(await this.#tokens()),
       ...this.#leaks(),
     ]
@@ -115,25 +117,37 @@ export class Oracle {
     })
   }
 
-  /** Objects that belong to no resource, and resources without their object. */
-  async #strays(): Promise<readonly string[]> {
+  /**
+   * Objects that belong to no resource, and resources without their object; and orphans: more than are allowed, or reported and not
+   * there.
+   */
+  async #strays(orphans: number): Promise<readonly string[]> {
     const wanted = new Map(this.#world.all().map((cr) => [statusOf(cr).id, cr]))
     const parents = new Set(wanted.keys())
     const found = new Set<string>()
     const problems: string[] = []
+    const reported = this.#orphans()
+    if (reported.size > orphans) problems.push(`reported as orphans: ${[...reported].join(', ')}`)
     for (const [path, objects] of await this.#held()) {
       for (const object of objects) {
         if (this.#baseline.get(path)?.has(object.id)) continue
         const { ip_policy: policy } = object as { readonly ip_policy?: { readonly id: string } }
         if (wanted.has(object.id)) found.add(object.id)
+        else if (reported.delete(object.id)) continue
         else if (policy === undefined || !parents.has(policy.id))
           problems.push(`nobody's object in ${path}: ${JSON.stringify(object)}`)
       }
     }
+    if (reported.size > 0) problems.push(`reported as orphans, and not there: ${[...reported].join(', ')}`)
     for (const [id, { kind, metadata }] of wanted) {
       if (id === undefined || !found.has(id)) problems.push(`${kind}/${metadata.name} has no object ${id}`)
     }
     return problems
+  }
+
+  /** Ids of objects that the Account's status reports as made for resources that are gone. */
+  #orphans(): Set<string> {
+    return new Set(this.#world.account?.status?.orphans?.map(({ id }) => id))
   }
 
   /** Tokens in Secrets that are not those of the objects. */
@@ -188,7 +202,7 @@ export class Oracle {
     })
   }
 
-  /** What the account looks like, without what the server's chance and time have given: equal pictures, equal objects. */
+  /** What the account looks like, without what the server's chance and time have given, and without reported orphans: equal pictures, equal objects. */
   async picture(): Promise<Picture> {
     const names = new Map<string, string>()
     const marks = new Map<string, string>()
@@ -197,10 +211,11 @@ export class Oracle {
       if (id !== undefined) names.set(id, `${cr.kind}/${cr.metadata.name}`)
       marks.set(`${cr.metadata.uid} ${create?.nonce}`, `${cr.kind}/${cr.metadata.name}`)
     }
+    const orphans = this.#orphans()
     const picture: Record<string, unknown> = {}
     for (const [path, objects] of await this.#held()) {
       const shown = objects
-        .filter(({ id }) => !this.#baseline.get(path)?.has(id))
+        .filter(({ id }) => !this.#baseline.get(path)?.has(id) && !orphans.has(id))
         .map((object) => shownOf(object, names, marks))
       if (shown.length > 0)
         picture[path] = shown.toSorted((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1))
@@ -218,7 +233,7 @@ export class Oracle {
     const held: (readonly [string, readonly RemoteObject[]])[] = []
     for (const [path, listKey] of paths) {
       const objects: RemoteObject[] = []
-      let page: string | null = `/${path}`
+      let page: string | null = `/${path}?limit=100`
       while (page !== null) {
         const answer: Fields = await api.ask('GET', page)
         objects.push(...(answer[listKey] as readonly RemoteObject[]))

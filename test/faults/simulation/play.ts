@@ -18,6 +18,10 @@ export interface Reference {
 export interface PlayOptions {
   readonly seed?: number
   readonly replicas?: number
+  /** Readies the servers before anything is there; what it puts into the account is nobody's resource. */
+  readonly prepare?: (world: SimulatedWorld) => Promise<void>
+  /** How many orphans there may be, as `Oracle.judge` takes it. */
+  readonly orphans?: number
   /** Made when the episode's turn comes. */
   readonly trouble?: (world: SimulatedWorld) => Trouble
   /** Further doings, once the episode has begun. */
@@ -53,10 +57,11 @@ export async function referenceOf(laboratory: Laboratory, episode: Episode): Pro
  * judged again: nothing is left.
  */
 export async function play(laboratory: Laboratory, episode: Episode, options: PlayOptions = {}): Promise<Outcome> {
-  const { seed = 1, replicas = 0, trouble, meanwhile, reference } = options
+  const { seed = 1, replicas = 0, prepare, orphans, trouble, meanwhile, reference } = options
   const world = laboratory.world({ seed, kinds: kindsOf(episode), replicas })
   try {
     world.api.emulator.admin.seed(EPISODE_SEED)
+    await prepare?.(world)
     const oracle = await Oracle.watch(world)
     for (const { kind, name, spec } of episode.needs) world.apply(kind, name, spec)
     if (episode.before !== undefined) world.apply(episode.kind, episode.name, episode.before)
@@ -77,10 +82,10 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
     if (episode.isUnseen) await world.advance(LOOK_MS)
     const problems = [...(await oracle.untilRest())]
     const within = requests.length
-    problems.push(...(await oracle.judge(reference?.picture)))
+    problems.push(...(await oracle.judge(reference?.picture, orphans)), ...(made?.unspent?.() ?? []))
     const picture = await oracle.picture()
     world.calm()
-    if (problems.length === 0) problems.push(...(await judgeEnd(world, oracle)))
+    if (problems.length === 0) problems.push(...(await judgeEnd(world, oracle, orphans)))
     return { problems, requests: requests.slice(0, within), picture }
   } finally {
     world.down()
@@ -88,9 +93,9 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
 }
 
 /** Deletes every resource at once. */
-async function judgeEnd(world: SimulatedWorld, oracle: Oracle): Promise<readonly string[]> {
+async function judgeEnd(world: SimulatedWorld, oracle: Oracle, orphans?: number): Promise<readonly string[]> {
   for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
-  return await oracle.judge({})
+  return await oracle.judge({}, orphans)
 }
 
 /** Leases, Events and watches are no part of what is counted. */
