@@ -79,7 +79,7 @@ export class ModelKube {
         ...given(key),
         uid: `uid-${++this.#uids}`,
         creationTimestamp: this.#now(),
-        generation: 1,
+        ...(countsGenerations(type) ? { generation: 1 } : {}),
         resourceVersion: '',
       },
     }
@@ -107,8 +107,7 @@ export class ModelKube {
     const after: KubeObject = subresource === 'status' ? withStatus(before, status) : withStatus(others, before.status)
     if (equalJSON(before, after)) return before as T
     const moved = !equalJSON(before.spec, after.spec)
-    const generation = (metadata.generation ?? 1) + (moved ? 1 : 0)
-    const object = { ...after, metadata: { ...after.metadata, uid: metadata.uid, generation } }
+    const object = { ...after, metadata: { ...after.metadata, uid: metadata.uid, ...generation(metadata, moved) } }
     const gone = object.metadata.deletionTimestamp !== undefined && !object.metadata.finalizers?.length
     return this.#store(type, gone ? 'deleted' : 'modified', object) as T
   }
@@ -125,7 +124,8 @@ export class ModelKube {
       this.#store(type, 'deleted', before)
       return true
     }
-    const metadata = { ...before.metadata, deletionTimestamp: this.#now() }
+    const graceful = { deletionTimestamp: this.#now(), deletionGracePeriodSeconds: 0 }
+    const metadata = { ...before.metadata, ...graceful, ...generation(before.metadata, true) }
     this.#store(type, 'modified', { ...before, metadata })
     return true
   }
@@ -142,7 +142,7 @@ export class ModelKube {
   #store(type: ResourceType, change: Change['type'], object: KubeObject): KubeObject {
     const stored: KubeObject = structuredClone({
       ...object,
-      metadata: { ...object.metadata, resourceVersion: String(++this.#revision) },
+      metadata: { ...withoutEmpty(object.metadata), resourceVersion: String(++this.#revision) },
     })
     const at = place(type, stored.metadata)
     if (change === 'deleted') this.#objects.delete(at)
@@ -160,6 +160,24 @@ function place({ plural }: ResourceType, { namespace, name }: ObjectKey): string
 
 function given({ namespace, name }: ObjectKey): { readonly namespace?: string; readonly name: string } {
   return namespace === undefined ? { name } : { namespace, name }
+}
+
+/** Objects of types that have no spec to speak of count none. */
+function countsGenerations({ group }: ResourceType): boolean {
+  return !['', 'events.k8s.io', 'coordination.k8s.io'].includes(group)
+}
+
+/** To be deleted is a wish as well. */
+function generation({ generation: former }: KubeObject['metadata'], moved: boolean): { readonly generation?: number } {
+  return former === undefined ? {} : { generation: former + (moved ? 1 : 0) }
+}
+
+/** Lists and maps of the metadata that hold nothing are not there. */
+function withoutEmpty(metadata: KubeObject['metadata']): KubeObject['metadata'] {
+  const kept = Object.entries(metadata).filter(([, value]) => {
+    return typeof value !== 'object' || value === null || Object.keys(value).length > 0
+  })
+  return Object.fromEntries(kept) as unknown as KubeObject['metadata']
 }
 
 function withStatus(object: Omit<KubeObject, 'status'>, status: unknown): KubeObject {
