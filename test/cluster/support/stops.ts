@@ -95,6 +95,14 @@ export class Stops {
     return this.#armed.get(lane)?.met !== undefined
   }
 
+  /** Whether the lane has given up the request that it was to be stopped at before the answer had come that was to be held. */
+  isLost(lane: string): boolean {
+    const armed = this.#armed.get(lane)
+    if (armed?.met === undefined || armed.stop.when !== 'after') return false
+    const held = armed.rules.flatMap(({ requests }) => requests)
+    return held.length > 0 && !held.includes(armed.met)
+  }
+
   /** Lets the lane go on. */
   release(lane: string): void {
     for (const rule of this.#armed.get(lane)?.rules ?? []) rule.remove()

@@ -23,7 +23,11 @@ export interface Act {
   readonly name: string
   /** Whether another object is made for it. */
   readonly makesAnother: boolean
-  /** Does it to the CR as it stands. Nothing for `create`: then the CR is just made. */
+  /** What is edited in the spec. */
+  readonly edit?: (spec: Record<string, unknown>) => Record<string, unknown>
+  /** What somebody else does to the object at the API. */
+  readonly harm?: (world: World, living: Living, cr: Resource) => Promise<void>
+  /** Does the rest to the CR as it stands, which is what the operator hears of. Nothing for `create`: then the CR is just made. */
   readonly begin?: (world: World, living: Living, cr: Resource) => Promise<void>
   /** Whether the operator is done with it. @param cr undefined when it is gone. @param former id of its object before. */
   isOver(cr: Resource | undefined, former: unknown): boolean
@@ -41,11 +45,10 @@ export interface Life extends SpecCase {
 }
 
 const TEXT = 'edited in the middle of its life'
-const REQUESTED = 'now'
-const LOOK = { 'culvert.dev/reconcile-requested-at': REQUESTED }
+const LOOK = 'culvert.dev/reconcile-requested-at'
 /** A former token that is not used any more goes at once. */
 const NO_OVERLAP = { rotation: { interval: '720h', overlap: '0s' } }
-const ROTATE = { 'culvert.dev/rotate-requested-at': REQUESTED }
+const ROTATE = { 'culvert.dev/rotate-requested-at': 'now' }
 
 /** The life of every managed kind with its spec of that title. */
 export function livesTitled(title: 'minimal' | 'full'): readonly Life[] {
@@ -70,6 +73,13 @@ function descriptorOf(kind: string) {
   const found = managed.find(({ definition }) => definition.kind === kind)
   if (found === undefined) throw new Error(`there is no kind ${kind}`)
   return found
+}
+
+/** What the act makes of the CR; undefined when it is gone. */
+export function after(one: Living, { edit, changes, rules, isOver }: Act): Living | undefined {
+  if (isOver(undefined, undefined)) return undefined
+  const spec = edit === undefined ? one.spec : edit(one.spec)
+  return { ...one, spec, changes: { ...one.changes, ...changes }, ...(rules === undefined ? {} : { rules }) }
 }
 
 function actsOf(life: SpecCase): readonly Act[] {
@@ -114,49 +124,51 @@ function editsOf({ kind }: SpecCase): readonly Edit[] {
   return editStories.filter((story) => story.kind === kind).flatMap(({ edits }) => edits)
 }
 
-function updating(
-  name: string,
-  edited: (spec: Record<string, unknown>) => Record<string, unknown>,
-  comesTo: Pick<Act, 'changes' | 'rules'>,
-): Act {
+function updating(name: string, edit: NonNullable<Act['edit']>, comesTo: Pick<Act, 'changes' | 'rules'>): Act {
   return {
     ...create,
     ...comesTo,
     name,
+    edit,
     begin: async (world, { kind, name: cr, spec }) => {
-      await world.apply(kind, cr, edited(spec))
+      await world.apply(kind, cr, edit(spec))
     },
   }
 }
 
-/** Whether the look that was asked for after the object had been changed is over. */
-function wasLookedAt(cr: Resource | undefined): boolean {
-  return cr !== undefined && isAtRest(cr) && cr.status?.lastHandledReconcileAt === REQUESTED
+/** Whether the look that was asked for after the object had been harmed is over. */
+function wasLookedAt(cr: Resource | undefined, name: string): boolean {
+  return cr !== undefined && isAtRest(cr) && cr.status?.lastHandledReconcileAt === askedAfter(name)
+}
+
+/** Somebody else harms the object, and then a look at the CR is asked for. */
+function harming(name: string, harm: NonNullable<Act['harm']>): Pick<Act, 'name' | 'harm' | 'begin'> {
+  return { name, harm, begin: (world, one) => world.annotate(one.kind, one.name, { [LOOK]: askedAfter(name) }) }
+}
+
+function askedAfter(name: string): string {
+  return name.replace(' ', '-')
 }
 
 const drift: Act = {
-  name: 'drift',
   makesAnother: false,
-  begin: async (world, { kind, name, path }, { status }) => {
+  ...harming('drift', async (world, { kind, name, path }, { status }) => {
     const id = String(status?.id)
     const object = (await world.api.get(`/${path}/${id}`)).body
     const [changed] = Object.values(drifts[path] ?? {})[0] ?? []
     const answer = await world.api.patch(`/${path}/${id}`, { id, ...changed?.(object) })
     if (answer.status !== 200) throw new Error(`${kind}/${name} cannot be made to drift: ${answer.status}`)
-    await world.annotate(kind, name, LOOK)
-  },
-  isOver: wasLookedAt,
+  }),
+  isOver: (cr) => wasLookedAt(cr, 'drift'),
 }
 
 const vanish: Act = {
-  name: 'external delete',
   makesAnother: true,
-  begin: async (world, { kind, name, path }, { status }) => {
+  ...harming('external delete', async (world, { kind, name, path }, { status }) => {
     const answer = await world.api.delete(`/${path}/${status?.id}`)
     if (answer.status !== 204) throw new Error(`${kind}/${name} cannot be deleted: ${answer.status}`)
-    await world.annotate(kind, name, LOOK)
-  },
-  isOver: (cr, former) => wasLookedAt(cr) && cr?.status?.id !== former,
+  }),
+  isOver: (cr, former) => wasLookedAt(cr, 'external delete') && cr?.status?.id !== former,
 }
 
 const rotate: Act = {

@@ -4,7 +4,7 @@ import type { Stop } from '../../../cluster/support/stops.ts'
 import { until } from '../../../cluster/support/wait.ts'
 import type { Resource, World } from '../../../cluster/support/world.ts'
 import type { Case } from '../../support/case-list.ts'
-import { type Act, type Life, type Living, living } from './lives.ts'
+import { type Act, after, type Life, type Living, living } from './lives.ts'
 import type { Made } from './made.ts'
 
 /** A place on the way of a life at which the operator is to be killed. */
@@ -135,9 +135,7 @@ export class Walk {
 
   /** The resource as it is to be once the act is over; undefined when it is to be gone. */
   get comesTo(): Living | undefined {
-    const { changes, rules, isOver } = this.aim.act
-    if (isOver(undefined, undefined)) return undefined
-    return { ...this.#living, ...(changes === undefined ? {} : { changes }), ...(rules === undefined ? {} : { rules }) }
+    return after(this.#living, this.aim.act)
   }
 
   /** Makes what the resource refers to and then the resource, under a new name. */
@@ -168,6 +166,7 @@ export class Walk {
     this.#state = 'acted'
     if (stop !== undefined) this.#stage.stops.arm(this.name, stop)
     if (act.makesAnother) this.#made.another(cr.kind)
+    await act.harm?.(this.#stage.world, this.#living, cr)
     await act.begin?.(this.#stage.world, this.#living, cr)
     return true
   }
@@ -191,7 +190,8 @@ export class Walk {
       this.#state = 'there'
       return true
     }
-    if (!passed || stops.isMet(this.name)) return false
+    const isLost = stops.isLost(this.name)
+    if (!isLost && (!passed || stops.isMet(this.name))) return false
     stops.release(this.name)
     this.#state = 'missed'
     if (this.#tries === TRIES) return true

@@ -1,0 +1,101 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { World } from '../../cluster/support/world.ts'
+import { type Case, CaseList } from '../support/case-list.ts'
+import { listTroubles, type Trouble, writeTroubles } from './support/api-troubles.ts'
+import { applyBystanders, expectAllGone, expectAtRest, setUp } from './support/at-rest.ts'
+import { longCollections, seedForeign } from './support/foreign.ts'
+import { LifeRound } from './support/life-round.ts'
+import { livesTitled, living } from './support/lives.ts'
+import { Made } from './support/made.ts'
+
+/** Operators, each with an account and a namespace of its own, that work beside each other. */
+const OPERATORS = 3
+/** Of each trouble so many writes at least: one of each kind when it is made, edited, put right, made again and deleted. */
+const LEAST_EACH = 40
+/** After these acts all is looked at; what others left shows then. */
+const CHECKED: ReadonlySet<string> = new Set(['create', 'drift', 'external delete', 'delete'])
+/** A refusal of the whole account is to be over soon: no limit is learned from it that would hold up the next. */
+const RATE = { rateLimit: { requestsPerMinute: 60_000 } }
+
+const list = new CaseList('API faults', 'real', { least: 200 })
+const lives = livesTitled('minimal')
+
+afterAll(() => list.end())
+
+describe.concurrent('one object is left of each resource of every kind, whatever becomes of', () => {
+  const parts = Array.from({ length: OPERATORS }, (_, part) => {
+    return writeTroubles.filter((_trouble, index) => index % OPERATORS === part)
+  })
+
+  test.each(parts.map((part) => ({ part, faults: part.map(({ fault, point }) => `${fault} ${point}`).join(', ') })))(
+    'a write of its life: $faults',
+    { timeout: 900_000 },
+    async ({ part }) => {
+      await using world = await World.open({ account: RATE, flags: ['--workers', '60'] })
+      const made = new Made(world)
+      await setUp(world)
+      await applyBystanders(world, made)
+      for (const [index, trouble] of part.entries()) await liveWith(trouble, world, made, `r${index}`)
+      await expectAllGone(world)
+    },
+  )
+
+  test('a list that looks for it', {
+    timeout: 900_000,
+  }, async () => {
+    // A list is a second behind at most, and two that must agree are further apart: what is promised rests on that.
+    await using world = await World.open({ account: RATE, flags: ['--workers', '60', '--scan-pause', '1500ms'] })
+    const made = new Made(world)
+    await setUp(world)
+    const foreign = { objects: await seedForeign(world) }
+    await applyBystanders(world, made)
+    const long = lives.filter((life) => longCollections.includes(living(life, 'any').path))
+    expect(long.length).toBe(longCollections.length)
+    for (const [index, trouble] of listTroubles.entries()) {
+      const round = new LifeRound(world, made, long, `l${index}`)
+      await round.begin()
+      for (const act of ['create', 'drift', 'external delete']) {
+        const cases = await round.liveWithLists(act, trouble)
+        expect(cases.length, `${trouble.fault} ${act}`).toBe(long.length)
+        await judge(cases, () => expectAtRest(world, round.subjects, made, foreign))
+      }
+    }
+    await expectAllGone(world, foreign)
+  })
+})
+
+/** One resource of each kind goes through its whole life, and each sort of write on the way meets the trouble once. */
+async function liveWith(trouble: Trouble, world: World, made: Made, suffix: string): Promise<void> {
+  const round = new LifeRound(world, made, lives, suffix)
+  await round.begin()
+  let met = 0
+  for (const [number, act] of round.acts.entries()) {
+    // Each refusal holds the whole account and teaches a lower limit: some at a time, and then another process begins anew.
+    const isRefusal = trouble.fault.startsWith('429')
+    if (isRefusal) await restart(world)
+    const cases = await round.live(act, trouble, (index) => !isRefusal || index % 3 === number % 3)
+    met += cases.length
+    await judge(cases, async () => {
+      if (CHECKED.has(act)) await expectAtRest(world, round.subjects, made)
+    })
+  }
+  await round.end()
+  await expectAtRest(world, round.subjects, made)
+  expect(met, `${trouble.fault} ${trouble.point}`).toBeGreaterThanOrEqual(LEAST_EACH)
+}
+
+/** Lists the cases by whether the check passes. */
+async function judge(cases: readonly Case[], check: () => Promise<void>): Promise<void> {
+  try {
+    await check()
+  } catch (error) {
+    for (const each of cases) list.failed(each, String(error))
+    throw error
+  }
+  for (const each of cases) list.passed(each)
+}
+
+async function restart(world: World): Promise<void> {
+  await world.operator.stop()
+  await world.startOperator()
+}

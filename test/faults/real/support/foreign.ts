@@ -1,0 +1,31 @@
+import { caPem } from '../../../builders/contract/ca-pem.ts'
+import type { World } from '../../../cluster/support/world.ts'
+
+/** Bodies of objects that fill a second page of their collection, beside those of the suite. */
+const BODIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  ip_policies: {},
+  'backends/tunnel_group': {},
+  'edges/tcp': {},
+  reserved_domains: { domain: 'foreign-{n}.tunnel.example' },
+  reserved_addrs: {},
+  agent_ingresses: { domain: 'foreign-ingress-{n}.tunnel.example' },
+  bot_users: { name: "somebody else's {n}" },
+  api_keys: {},
+  credentials: {},
+  certificate_authorities: { ca_pem: caPem },
+  ssh_certificate_authorities: {},
+}
+
+/** So many that a list does not end with its first page of 100 (`api-decisions.md § Lists`). */
+const COUNT = 110
+
+/** Collections that `seedForeign` fills. */
+export const longCollections: readonly string[] = Object.keys(BODIES)
+
+/** Puts objects of somebody else into the account. @returns their ids. */
+export async function seedForeign(world: World): Promise<readonly string[]> {
+  const bulk = Object.entries(BODIES).map(([collection, body]) => ({ collection, count: COUNT, body }))
+  world.emulator.admin.seed({ bulk })
+  const objects = await Promise.all(longCollections.map((path) => world.remote(path)))
+  return objects.flat().map(({ id }) => String(id))
+}

@@ -1,0 +1,214 @@
+import type { FaultMatch } from '../../../../src/emulator/admin/fault-spec.ts'
+import { managed } from '../../../cluster/support/cases.ts'
+import { LaneFinder } from '../../../cluster/support/lanes.ts'
+import { until } from '../../../cluster/support/wait.ts'
+import type { Resource, World } from '../../../cluster/support/world.ts'
+import type { Case } from '../../support/case-list.ts'
+import type { ListTrouble, Trouble } from './api-troubles.ts'
+import { type Act, after, type Life, type Living, living } from './lives.ts'
+import type { Made } from './made.ts'
+
+/** A life with its resource as it stands by now. */
+interface Lived {
+  readonly life: Life
+  now: Living
+  gone: boolean
+}
+
+/** A resource that takes part in an act, with its CR as it is before. */
+interface Taking {
+  readonly lived: Lived
+  readonly act: Act
+  readonly cr: Resource | undefined
+}
+
+/** Nobody hears what became of the request. */
+const LOST = { type: 'commit-then-drop' } as const
+
+/** One resource of each life, which go through one act after the other together. */
+export class LifeRound {
+  readonly #world: World
+  readonly #made: Made
+  readonly #lived: readonly Lived[]
+  readonly #finder: LaneFinder
+
+  constructor(world: World, made: Made, lives: readonly Life[], suffix: string) {
+    this.#world = world
+    this.#made = made
+    this.#lived = lives.map((life) => ({ life, now: living(life, `${life.name}-${suffix}`), gone: false }))
+    this.#finder = new LaneFinder(world)
+  }
+
+  /** The resources that are there, as they are to be. */
+  get subjects(): readonly Living[] {
+    return this.#lived.filter(({ gone }) => !gone).map(({ now }) => now)
+  }
+
+  /** Names of the acts that there are, in the order of the lives. */
+  get acts(): readonly string[] {
+    const names = this.#lived.flatMap(({ life }) => life.acts.map(({ name }) => name))
+    // Whatever else it has, a life ends with its deletion.
+    return [...new Set(names.filter((name) => name !== 'delete')), 'delete']
+  }
+
+  /** Makes what the resources refer to. */
+  async begin(): Promise<void> {
+    const needs = this.#lived.flatMap(({ life, now }) => life.needs(now.specName))
+    for (const need of needs) await this.#made.apply(need)
+    for (const { kind, name } of needs) await this.#world.ready(kind, name, 60_000)
+  }
+
+  /**
+   * Lets every resource that has this act go through it, while the first write that it sends for each object meets the trouble.
+   * @param among which of the resources, by their number, are to meet it. Default: all.
+   * @returns the writes that did.
+   */
+  async live(
+    name: string,
+    { act: fault, ...trouble }: Trouble,
+    among = (_index: number) => true,
+  ): Promise<readonly Case[]> {
+    const { admin } = this.#world.emulator
+    const all = await this.#taking(name)
+    const met = all.filter((_taking, index) => among(index))
+    await this.#harm(all)
+    const mark = this.#world.mark()
+    const matches = grouped(met.flatMap(({ lived, act, cr }) => matchesOf(lived.now, act, cr)))
+    const faults = new Set(matches.map((match) => admin.addFault({ match, act: fault }).id))
+    await this.#begin(all)
+    await this.#untilOver(all)
+    for (const id of faults) admin.deleteFault(id)
+    this.#finish(all)
+    const hits = this.#world.journal(mark).filter((entry) => entry.fault !== null && faults.has(entry.fault))
+    return hits.flatMap(({ method, path, query, body }) => {
+      const text = body === null ? '' : JSON.stringify(body)
+      const { lane, sort } = this.#finder.atApi({ method, path, query: new URLSearchParams(query), body: text }, '')
+      const life = this.#lived.find(({ now }) => now.name === lane)?.life
+      return life === undefined ? [] : [{ write: writeOf(life, name, sort), ...trouble }]
+    })
+  }
+
+  /**
+   * The same while the lists of the resources' collections meet a trouble: those that look for what became of a create, or those of a
+   * pass over the account that is to find what was harmed.
+   */
+  async liveWithLists(name: string, { act, fault, ...nth }: ListTrouble): Promise<readonly Case[]> {
+    const { admin } = this.#world.emulator
+    const all = await this.#taking(name)
+    await this.#harm(all)
+    const paths = [...new Set(all.map(({ lived }) => `/${lived.now.path}`))]
+    const isCreated = all.some((taking) => taking.act.begin === undefined)
+    const lost = isCreated ? paths.map((path) => ({ match: { method: 'POST', path }, act: LOST })) : []
+    const faults = new Map(
+      paths.map((path) => [path, admin.addFault({ match: { method: 'GET', path, ...nth }, act }).id]),
+    )
+    const others = lost.map((spec) => admin.addFault(spec).id)
+    if (isCreated) {
+      await this.#begin(all)
+      await this.#untilOver(all)
+    } else await this.#world.pass()
+    const met = all.filter(({ lived }) => admin.fault(faults.get(`/${lived.now.path}`) ?? '').hits > 0)
+    for (const id of [...faults.values(), ...others]) admin.deleteFault(id)
+    if (!isCreated) {
+      // What the lists did not show in the trouble, they show now.
+      await this.#world.pass()
+      await this.#begin(all)
+      await this.#untilOver(all)
+    }
+    this.#finish(all)
+    return met.map(({ lived: { life, now } }) => ({
+      write: writeOf(life, name, `API GET /${now.path}`),
+      point: 'list',
+      fault,
+    }))
+  }
+
+  /** Deletes what the resources referred to. */
+  async end(): Promise<void> {
+    const needs = this.#lived.flatMap(({ life, now }) => life.needs(now.specName)).toReversed()
+    for (const { kind, name } of needs) await this.#world.delete(kind, name)
+    for (const { kind, name } of needs) await this.#world.gone(kind, name, 60_000)
+  }
+
+  /** The resources that have the act, as they are before it. */
+  async #taking(name: string): Promise<readonly Taking[]> {
+    const crs = new Map((await this.#crs()).map((cr) => [cr.metadata.name, cr]))
+    return this.#lived.flatMap((lived) => {
+      const act = lived.life.acts.find((each) => each.name === name)
+      return act === undefined ? [] : [{ lived, act, cr: crs.get(lived.now.name) }]
+    })
+  }
+
+  async #harm(all: readonly Taking[]): Promise<void> {
+    for (const { lived, act, cr } of all) if (cr !== undefined) await act.harm?.(this.#world, lived.now, cr)
+  }
+
+  async #begin(all: readonly Taking[]): Promise<void> {
+    const each = async ({ lived: { now }, act, cr }: Taking): Promise<void> => {
+      if (act.begin === undefined) return this.#made.apply(now)
+      if (cr === undefined) throw new Error(`${now.kind}/${now.name} is not there`)
+      if (act.makesAnother) this.#made.another(now.kind)
+      await act.begin(this.#world, now, cr)
+    }
+    await Promise.all(all.map(each))
+  }
+
+  async #untilOver(all: readonly Taking[]): Promise<void> {
+    const left = async () => {
+      const byName = new Map((await this.#crs()).map((now) => [now.metadata.name, now]))
+      return all.filter(({ lived, act, cr }) => !act.isOver(byName.get(lived.now.name), cr?.status?.id))
+    }
+    const describe = async (): Promise<unknown> => {
+      const names = (await left()).map(({ lived }) => lived.now.name)
+      const crs = (await this.#crs()).filter(({ metadata }) => names.includes(metadata.name))
+      return [names, crs.slice(0, 3), this.#world.operator.log.split('\n').slice(-30)]
+    }
+    const isOver = async (): Promise<boolean> => (await left()).length === 0
+    await until('every resource is through the act', isOver, { timeoutMs: 120_000, describe })
+  }
+
+  #finish(all: readonly Taking[]): void {
+    for (const { lived, act } of all) {
+      const next = after(lived.now, act)
+      if (next === undefined) lived.gone = true
+      else lived.now = next
+    }
+  }
+
+  async #crs(): Promise<readonly Resource[]> {
+    const kinds = [...new Set(this.#lived.map(({ now }) => now.kind))]
+    return (await Promise.all(kinds.map((kind) => this.#world.list(kind)))).flat()
+  }
+}
+
+function writeOf(life: Life, act: string, sort: string): string {
+  return `${life.kind} ${life.title} / ${act} / ${sort}`
+}
+
+/** Path of the collection in which objects of the kind have their parts. */
+function childrenOf(kind: string): string | undefined {
+  return managed.find(({ definition }) => definition.kind === kind)?.children?.collection.path
+}
+
+/** The first write of each sort that the act makes the operator send. @param cr as it is before. */
+function matchesOf({ kind, path }: Living, act: Act, cr: Resource | undefined): readonly FaultMatch[] {
+  const children = childrenOf(kind)
+  const own = `/${path}/${cr?.status?.id}`
+  const isMade = act.begin === undefined || act.makesAnother
+  const creates = isMade ? [path, ...(children === undefined ? [] : [children])] : []
+  const made = creates.map((collection) => ({ method: 'POST', path: `/${collection}` }))
+  if (act.rules !== undefined && children !== undefined) {
+    const each = ['PATCH', 'DELETE'].map((method) => ({ method, path: `/${children}/*` }))
+    return [{ method: 'POST', path: `/${children}` }, ...each]
+  }
+  if (isMade)
+    return act.begin === undefined || act.harm !== undefined ? made : [...made, { method: 'DELETE', path: own }]
+  const isDeleted = act.isOver(undefined, undefined)
+  return [{ method: isDeleted ? 'DELETE' : 'PATCH', path: own }]
+}
+
+/** Each match once, for as many requests as it is there. */
+function grouped(matches: readonly FaultMatch[]): readonly FaultMatch[] {
+  const groups = Map.groupBy(matches, ({ method, path }) => `${method} ${path}`)
+  return [...groups.values()].map((same) => ({ ...same[0], times: same.length }))
+}
