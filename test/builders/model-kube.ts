@@ -75,10 +75,10 @@ export class ModelKube {
       apiVersion: group === '' ? version : `${group}/${version}`,
       kind,
       metadata: {
+        creationTimestamp: this.#now(),
         ...(metadata as Partial<KubeObject['metadata']> | undefined),
         ...given(key),
         uid: `uid-${++this.#uids}`,
-        creationTimestamp: this.#now(),
         ...(countsGenerations(type) ? { generation: 1 } : {}),
         resourceVersion: '',
       },

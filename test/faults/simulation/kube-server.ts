@@ -69,7 +69,8 @@ export class KubeServer implements SimulatedServer {
     const shown = (object: KubeObject): unknown => (isPartial ? { metadata: object.metadata } : object)
     try {
       if (url.searchParams.has('watch')) return this.#watch(place, url.searchParams, shown)
-      return json(this.#call(request, place, url.searchParams, shown))
+      const isNew = makesAnew(request, this.#kube.get(place.type, place.key))
+      return json(this.#call(request, place, url.searchParams, shown), isNew ? 201 : 200)
     } catch (error) {
       if (error instanceof KubeError) return refusal(error)
       throw error
@@ -182,8 +183,14 @@ function filterOf(namespace: string | undefined, query: URLSearchParams): (objec
   }
 }
 
-function json(value: unknown): WireAnswer {
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }
+/** Whether the request makes an object: a create, or an apply where there is none. */
+function makesAnew({ method, headers }: WireRequest, former: KubeObject | undefined): boolean {
+  if (method === 'POST') return true
+  return former === undefined && (headers['content-type']?.includes('apply-patch') ?? false)
+}
+
+function json(value: unknown, code = 200): WireAnswer {
+  return { status: code, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }
 }
 
 const STATUS_OF: Partial<Record<KubeError['code'], readonly [status: number, reason: string]>> = {
