@@ -111,7 +111,6 @@ class HttpApiClient implements ClosableApiClient {
   readonly #transport: Transport
   readonly #base: URL
   readonly #room: ListRoom
-  readonly #readers = new Map<string, ReturnType<typeof pageReader>>()
 
   constructor(transport: Transport, base: URL, room: ListRoom, close: () => Promise<void>) {
     this.#transport = transport
@@ -202,9 +201,7 @@ class HttpApiClient implements ClosableApiClient {
   }
 
   #page(collection: Collection, answer: Answer): ListPage {
-    const read = this.#readers.get(collection.listKey) ?? pageReader(collection.listKey)
-    this.#readers.set(collection.listKey, read)
-    const page = read(answer.body)
+    const page = pageReader(collection.listKey)(answer.body)
     if (isProblem(page)) throw invalid(`GET ${collection.path}`, `the answer is not a list: ${page.problem}`)
     return page
   }

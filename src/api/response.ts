@@ -32,8 +32,19 @@ export function isProblem(result: object): result is { readonly problem: string 
   return 'problem' in result && !('id' in result)
 }
 
-/** Compiles the check of one collection's list envelope (`management-api.md § Conventions`); call once per list key. */
-export function pageReader(listKey: string): (body: unknown) => ListPage | { readonly problem: string } {
+type PageReader = (body: unknown) => ListPage | { readonly problem: string }
+
+/** One per list key: compiled checks are kept for ever, and sessions come and go. */
+const pageReaders = new Map<string, PageReader>()
+
+/** The check of one collection's list envelope (`management-api.md § Conventions`). */
+export function pageReader(listKey: string): PageReader {
+  const known = pageReaders.get(listKey) ?? compiledReader(listKey)
+  pageReaders.set(listKey, known)
+  return known
+}
+
+function compiledReader(listKey: string): PageReader {
   type Envelope = Readonly<Record<string, unknown>> & { readonly next_page_uri?: string | null }
   const validate = ajv.compile<Envelope>({
     type: 'object',
