@@ -24,6 +24,7 @@ export type When = 'before' | 'after'
  * - `stop`: the process stands still from then on, for so many milliseconds
  * - `reset`: the connection is reset
  * - `silence`: no answer ever comes
+ * - `slow`: the request takes so many milliseconds longer to the server, or the answer back
  * - `late`: the connection is reset at once, and the server does what was asked so many milliseconds later
  * - `answer`: something on the way answers this
  * - `twice`: something on the way sends it twice, and gives the first answer, or the last
@@ -32,7 +33,7 @@ export type When = 'before' | 'after'
  */
 export type Fault =
   | { readonly type: 'kill'; readonly when: When | 'answered' }
-  | { readonly type: 'stop'; readonly when: When; readonly ms: number }
+  | { readonly type: 'stop' | 'slow'; readonly when: When; readonly ms: number }
   | { readonly type: 'reset' | 'silence'; readonly when: When }
   | { readonly type: 'late'; readonly ms: number }
   | { readonly type: 'answer'; readonly when: When; readonly answer: WireAnswer }

@@ -67,7 +67,8 @@ export class Network {
     // What a process was about to send when it was stopped leaves it when it goes on.
     const held = fault?.type === 'stop' && fault.when === 'before' ? fault.ms : 0
     if (held > 0) this.#stop(process, held)
-    this.#time.setTimer(held + THERE, () => {
+    const slowness = fault?.type === 'slow' && fault.when === 'before' ? fault.ms : 0
+    this.#time.setTimer(held + slowness + THERE, () => {
       void this.#time.hold(this.#arrive(sighting, request, caller, fault))
     })
   }
@@ -117,6 +118,9 @@ export class Network {
       case 'stop':
         if (fault.when === 'after') this.#stop(process, fault.ms)
         this.#answer(process, caller, answer)
+        break
+      case 'slow':
+        this.#time.setTimer(fault.when === 'after' ? fault.ms : 0, () => this.#answer(process, caller, answer))
         break
       case 'reset':
         this.#reset(process, caller)

@@ -23,7 +23,7 @@ export interface PlayOptions {
   /** How many orphans there may be, as `Oracle.judge` takes it. */
   readonly orphans?: number
   /** Made when the episode's turn comes. */
-  readonly trouble?: (world: SimulatedWorld) => Trouble
+  readonly trouble?: (world: SimulatedWorld, oracle: Oracle) => Trouble
   /** Further doings, once the episode has begun. */
   readonly meanwhile?: (world: SimulatedWorld) => Promise<void>
   readonly reference?: Reference
@@ -69,7 +69,7 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
     if (ready.length > 0) return { problems: ready, requests: [], picture: {} }
     await world.advance(1_000)
     const requests: Sighting[] = []
-    const made = trouble?.(world)
+    const made = trouble?.(world, oracle)
     world.trouble = {
       request: (sighting) => {
         if (!isNoise(sighting)) requests.push(sighting)

@@ -40,8 +40,15 @@ export interface WorldOptions {
 const builtIn: readonly ServedType[] = [secretType, configMapType, namespaceType, events, leases].map((type) => ({
   type,
 }))
+/** Types of other operators, of which objects stand beside resources. */
+const companions: readonly ServedType[] = kinds.flatMap((descriptor) => {
+  return descriptor.role === 'managed' && descriptor.companion !== undefined
+    ? [{ type: descriptor.companion.type }]
+    : []
+})
 const served: readonly ServedType[] = [
   ...builtIn,
+  ...companions,
   ...kinds.map((descriptor) => ({ type: resourceTypeOf(descriptor), schema: rootSchema(descriptor.definition) })),
 ]
 
@@ -84,6 +91,8 @@ export class SimulatedWorld {
   readonly #random: Random
   readonly #replicas: number
   #isUp: boolean = true
+  /** By how much the machine of the operators has stepped its wall clock. Milliseconds. */
+  #stepped = 0
 
   constructor(api: ApiServer, { seed = 1, kinds: wanted, replicas = 0 }: WorldOptions) {
     const { time } = this
@@ -120,7 +129,7 @@ export class SimulatedWorld {
   startOperator(): SimulatedOperator {
     const { network, time, kinds: registry } = this
     const name = `operator-${this.operators.length}`
-    const process = new SimulatedProcess(name, time, BEGIN)
+    const process = new SimulatedProcess(name, time, BEGIN + this.#stepped)
     const leaderElect = this.#replicas > 0
     const random = this.#random
     const token = (): string => this.kubeToken
@@ -133,6 +142,15 @@ export class SimulatedWorld {
   #restart(): void {
     const alive = this.operators.filter(({ isOver }) => !isOver).length
     for (let missing = Math.max(1, this.#replicas) - alive; missing > 0; missing--) this.startOperator()
+  }
+
+  /** Steps the wall clock of the operators' machine, or of the servers'. */
+  stepWall(whose: 'operators' | 'servers', ms: number): void {
+    if (whose === 'servers') this.#servers.stepWall(ms)
+    else {
+      this.#stepped += ms
+      for (const { process } of this.operators) process.stepWall(ms)
+    }
   }
 
   /** Kills every operator, and starts none until `up`. */
