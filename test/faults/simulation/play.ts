@@ -85,17 +85,19 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
     problems.push(...(await oracle.judge(reference?.picture, orphans)), ...(made?.unspent?.() ?? []))
     const picture = await oracle.picture()
     world.calm()
-    if (problems.length === 0) problems.push(...(await judgeEnd(world, oracle, orphans)))
+    if (problems.length === 0) problems.push(...(await judgeEnd(world, oracle)))
     return { problems, requests: requests.slice(0, within), picture }
   } finally {
     world.down()
   }
 }
 
-/** Deletes every resource at once. */
-async function judgeEnd(world: SimulatedWorld, oracle: Oracle, orphans?: number): Promise<readonly string[]> {
+/** Deletes what is reported as orphaned, as people do, and then every resource at once. */
+async function judgeEnd(world: SimulatedWorld, oracle: Oracle): Promise<readonly string[]> {
+  for (const { collection, id } of world.account?.status?.orphans ?? [])
+    await world.api.ask('DELETE', `/${collection}/${id}`)
   for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
-  return await oracle.judge({}, orphans)
+  return await oracle.judge({})
 }
 
 /** Leases, Events and watches are no part of what is counted. */
