@@ -1,0 +1,10 @@
+import { test } from 'vitest'
+import { managed } from '../simulation/spec-families.ts'
+import { takeWalks } from '../simulation/walk-plans.ts'
+
+test('specs that follow each other at any pace come to the same as the last one made afresh: half of the kinds', async () => {
+  await takeWalks(
+    'spec transitions, first half',
+    managed.filter((_, index) => index % 2 === 0),
+  )
+})

@@ -1,0 +1,10 @@
+import { test } from 'vitest'
+import { managed } from '../simulation/spec-families.ts'
+import { takeWalks } from '../simulation/walk-plans.ts'
+
+test('specs that follow each other at any pace come to the same as the last one made afresh: the other half', async () => {
+  await takeWalks(
+    'spec transitions, second half',
+    managed.filter((_, index) => index % 2 === 1),
+  )
+})

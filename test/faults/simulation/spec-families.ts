@@ -1,0 +1,121 @@
+import fc from 'fast-check'
+import { kinds } from '../../../src/kinds/index.ts'
+import type { CommonSpec } from '../../../src/managed/types/common.ts'
+import type { FoundReference } from '../../../src/managed/types/descriptor.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
+import { caPem, partnerCaPem } from '../../builders/contract/ca-pem.ts'
+import { keepsAllRules, withDefaults, withFixedFields } from '../../builders/schema-rules.ts'
+import { type Places, type Spec, specsFrom } from '../../builders/schema-specs.ts'
+import { NAMED, PLACES_SEED, placesOf } from '../../builders/spec-places.ts'
+import type { Manifest } from '../../builders/specs.ts'
+
+export const managed = kinds.filter((descriptor) => descriptor.role === 'managed')
+
+export type Managed = (typeof managed)[number]
+
+/** Specs of one kind, made at random from its schema, each of which may follow each other: they agree in what is fixed. */
+export interface Family {
+  /** `Edge 2`. */
+  readonly title: string
+  readonly descriptor: Managed
+  readonly schema: SchemaNode
+  readonly specs: readonly Spec[]
+  /** What they refer to by name, all together. */
+  readonly needs: readonly Manifest[]
+  /** Kinds of all that they refer to, by whatever, and their own. */
+  readonly kinds: ReadonlySet<string>
+}
+
+/** Specs to choose the members of a family from. */
+const POOL = 80
+
+/** Days before the simulation begins: a certificate that is to begin then, and names no end, has not expired. */
+const LATELY = ['2025-12-31T23:00:00Z', '2025-12-31T20:15:30.5+02:00', '2025-12-31T07:00:00-11:00'] as const
+
+/** All live in the account that there is, and are managed: nothing else makes an object what its spec says. */
+const COMMON: Places = {
+  'spec.accountRef': fc.constant({ kind: 'Account', name: 'default' }),
+  'spec.mode': fc.constant('Manage'),
+  'spec.validAfter': fc.constantFrom(...LATELY),
+  // A domain of somebody else's gets no certificate before there are records for it in the DNS.
+  'spec.domain': fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/).map((label) => `${label}.tunnel.example`),
+}
+
+/** What generated specs refer to by name, as resources. */
+const NEEDS: readonly Manifest[] = [
+  ...['office', 'home'].map((name) => need('IPPolicy', name, { rules: ['0.0.0.0/0', '::/0'].map(allowed) })),
+  need('IPPolicy', 'open', { rulesFrom: 'IPPolicyRules' }),
+  need('ReservedDomain', 'shop', { domain: 'shop.tunnel.example' }),
+  need('ReservedAddress', 'one', {}),
+  ...['blue', 'green'].map((name) => need('Backend', name, { type: 'TunnelGroup', tunnelGroup: {} })),
+  need('CertificateAuthority', 'first', { caPEM: caPem }),
+  need('CertificateAuthority', 'second', { caPEM: partnerCaPem }),
+  need('SSHCertificateAuthority', 'team', {}),
+  ...['log', 'archive'].map((name) => {
+    return need('EventDestination', name, { kinesis: { streamARN: 'arn', auth: { role: { roleARN: 'arn' } } } })
+  }),
+  need('BotUser', 'build', { name: 'build' }),
+]
+
+/** What generated specs refer to by id: the seed without what there are resources for. */
+export const FAMILY_SEED = {
+  objects: Object.fromEntries(
+    Object.entries(PLACES_SEED.objects ?? {}).map(([path, objects]) => {
+      const named = new Set(Object.values(NAMED).map(([, id]) => id))
+      return [
+        path,
+        objects.filter(({ id, ip_policy_id }) => !named.has(String(id)) && !named.has(String(ip_policy_id))),
+      ]
+    }),
+  ),
+}
+
+/** So many families of a kind, each of `size` members. @throws Error when rules leave too few that may follow each other. */
+export function familiesOf(descriptor: Managed, count: number, size: number, seed: number): readonly Family[] {
+  const { kind, spec } = descriptor.definition
+  const schema = toStructural(spec, 'spec')
+  const places = { ...placesOf(kind), ...COMMON }
+  return Array.from({ length: count }, (_, index) => {
+    const pool = fc.sample(specsFrom(schema, places), { seed: seed + index, numRuns: POOL })
+    const specs = membersOf(descriptor, schema, pool, size)
+    if (specs.length < size) throw new Error(`${kind} ${index}: only ${specs.length} specs that may follow each other`)
+    const references = referencesOf(descriptor, schema, specs)
+    const needs = NEEDS.filter((each) =>
+      references.some(({ kind: to, ref }) => to === each.kind && ref.name === each.name),
+    )
+    const concerned = new Set([kind, ...references.map((reference) => reference.kind)])
+    return { title: `${kind} ${index}`, descriptor, schema, specs, needs, kinds: concerned }
+  })
+}
+
+function membersOf(descriptor: Managed, schema: SchemaNode, pool: readonly Spec[], size: number): readonly Spec[] {
+  const [base = {}] = pool
+  const members: Spec[] = [base]
+  for (const other of pool) {
+    if (members.length === size) break
+    const spec = withFixedFields(schema, base, other)
+    const isNew = !members.some((member) => JSON.stringify(member) === JSON.stringify(spec))
+    const fits = members.every((member) => mayFollow(schema, member, spec) && mayFollow(schema, spec, member))
+    if (isNew && fits && keepsAllRules(schema, spec, 'spec') && descriptor.problems(spec as CommonSpec).length === 0) {
+      members.push(spec)
+    }
+  }
+  return members
+}
+
+function mayFollow(schema: SchemaNode, before: Spec, after: Spec): boolean {
+  return JSON.stringify(withFixedFields(schema, before, after)) === JSON.stringify(after)
+}
+
+function referencesOf(descriptor: Managed, schema: SchemaNode, specs: readonly Spec[]): readonly FoundReference[] {
+  return specs.flatMap((spec) => descriptor.references(withDefaults(schema, spec) as CommonSpec))
+}
+
+function need(kind: string, name: string, spec: Record<string, unknown>): Manifest {
+  return { kind, name, spec }
+}
+
+function allowed(cidr: string): Record<string, unknown> {
+  return { cidr, action: 'allow' }
+}
