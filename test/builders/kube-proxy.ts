@@ -44,6 +44,8 @@ export interface StatusAnswer {
 export interface Interception {
   /** The requests that something was done to so far; one dropped or held `after` is here once the apiserver has answered. */
   readonly requests: readonly PassingRequest[]
+  /** Of these, the ones that are held, and whose callers are still there. */
+  readonly waiting: readonly PassingRequest[]
   /** Resolves once there are so many. */
   hits(count: number): Promise<void>
   /** Ends it: what is held goes on, and what comes passes. */
@@ -55,8 +57,9 @@ export type Decision = (request: PassingRequest) => ProxyAct | undefined
 
 interface Rule extends Interception {
   readonly decide: Decision
-  readonly removed: Promise<void>
   hit(request: PassingRequest): void
+  /** Resolves when the rule is removed. */
+  hold(request: PassingRequest, response: ServerResponse): Promise<void>
 }
 
 interface Meeting {
@@ -86,6 +89,7 @@ export class KubeProxy implements AsyncDisposable {
   readonly #server: Server
   readonly #rules = new Set<Rule>()
   readonly #watches = new Set<OpenWatch>()
+  readonly #statuses = new WeakMap<PassingRequest, number>()
 
   private constructor(folder: string, upstream: string, { headers, tls }: ConnectionMaterial) {
     this.#folder = folder
@@ -131,13 +135,20 @@ export class KubeProxy implements AsyncDisposable {
     const requests: PassingRequest[] = []
     const removal = Promise.withResolvers<void>()
     const waiting = new Set<() => void>()
+    const held = new Map<PassingRequest, ServerResponse>()
     const rule: Rule = {
       decide,
       requests,
-      removed: removal.promise,
+      get waiting() {
+        return [...held].filter(([, response]) => !isClosed(response)).map(([request]) => request)
+      },
       hit: (request) => {
         requests.push(request)
         for (const look of waiting) look()
+      },
+      hold: (request, response) => {
+        held.set(request, response)
+        return removal.promise
       },
       hits: (count) =>
         new Promise((resolve) => {
@@ -151,6 +162,7 @@ export class KubeProxy implements AsyncDisposable {
         }),
       remove: () => {
         this.#rules.delete(rule)
+        held.clear()
         removal.resolve()
       },
     }
@@ -161,6 +173,11 @@ export class KubeProxy implements AsyncDisposable {
   /** The watches that are open now. */
   watches(): readonly OpenWatch[] {
     return [...this.#watches]
+  }
+
+  /** HTTP status of what the server has answered, whether or not that was passed on; undefined as long as it has not. */
+  statusOf(request: PassingRequest): number | undefined {
+    return this.#statuses.get(request)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -178,6 +195,7 @@ export class KubeProxy implements AsyncDisposable {
     const upstream = await this.#forward(incoming, response, body)
     if (isWatch(request) && upstream.statusCode === 200) return this.#stream(request, upstream, response)
     const content = await buffer(upstream)
+    this.#statuses.set(request, upstream.statusCode ?? 502)
     this.onAnswer(request, upstream.statusCode ?? 0, content.toString())
     if (meeting !== undefined && !(await actAfter(meeting, request, response))) return
     response.writeHead(upstream.statusCode ?? 502, endToEnd(upstream.headers))
@@ -232,7 +250,7 @@ async function actBefore({ rule, act }: Meeting, request: PassingRequest, respon
       response.destroy()
       return false
     case 'hold':
-      await rule.removed
+      await rule.hold(request, response)
       return !(await hasGone(response))
   }
 }
@@ -249,7 +267,7 @@ async function actAfter({ rule, act }: Meeting, request: PassingRequest, respons
       response.destroy()
       return false
     case 'hold':
-      await rule.removed
+      await rule.hold(request, response)
       return true
   }
 }
@@ -263,6 +281,10 @@ export function isWatch({ query }: PassingRequest): boolean {
 async function hasGone(response: ServerResponse): Promise<boolean> {
   await nextTurn()
   await nextTurn()
+  return isClosed(response)
+}
+
+function isClosed(response: ServerResponse): boolean {
   return response.destroyed || response.closed
 }
 

@@ -130,7 +130,8 @@ async function expectObjects(
   await expectRules(world)
 }
 
-async function expectRules(world: World): Promise<void> {
+/** The account holds the rules that policies declare and those of resources of their own, each once. */
+export async function expectRules(world: World): Promise<void> {
   const rules = await world.remote('ip_policy_rules')
   const held = rules.map((rule) => `${(rule.ip_policy as { id: string }).id} ${rule.cidr} ${rule.action}`)
   const policies = await world.list('IPPolicy')

@@ -2,11 +2,12 @@ import { expect, inject, test } from 'vitest'
 import { KubeProxy } from '../../builders/kube-proxy.ts'
 import type { Manifest } from '../../builders/specs.ts'
 import { applyNeeds, casesTitled, expectExactlyOneEach } from '../../cluster/support/cases.ts'
+import { LaneFinder } from '../../cluster/support/lanes.ts'
 import { World } from '../../cluster/support/world.ts'
 import { type Case, CaseList } from '../support/case-list.ts'
-import { KubeWrites, textOf } from './support-kube/kube-writes.ts'
 import { type LifeStage, lifeStages, livesOf, resourcesOf, settleAll, showsEdit } from './support-kube/lives.ts'
-import { sharedWrites, type Trial, Trials } from './support-kube/trials.ts'
+import { type Trial, Trials } from './support-kube/trials.ts'
+import { sharedWrites, textOf, Writes } from './support-kube/writes.ts'
 
 const cases = casesTitled('minimal')
 /** So many of each kind live undisturbed, while their writes are written down. */
@@ -17,11 +18,11 @@ const WAVES = [1, 2, 3, 4, 5].map((wave) => [1, 2, 3, 4, 5].map((index) => `w${w
 /** One world in which lives of every kind begin and end. */
 class Lives {
   readonly world: World
-  readonly writes: KubeWrites
+  readonly writes: Writes
   /** How many of each kind have come to their end. */
   #ended = 0
 
-  constructor(world: World, writes: KubeWrites) {
+  constructor(world: World, writes: Writes) {
     this.world = world
     this.writes = writes
   }
@@ -59,7 +60,9 @@ test('a write to Kubernetes that fails in any way delays a resource, and does no
   const list = new CaseList('Kubernetes faults', 'real', { least: 600 })
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath, '--workers', '32'] })
-  const lives = new Lives(world, new KubeWrites(world, proxy))
+  const [writes, finder] = [new Writes(), new LaneFinder(world)]
+  writes.follow(proxy, (request) => finder.atKube(request))
+  const lives = new Lives(world, writes)
   await applyNeeds(world, cases, [...WITNESSES, ...WAVES.flat()])
   const trials = await trialsFrom(lives)
   for (const wave of WAVES) {
@@ -110,11 +113,11 @@ async function hurt(lives: Lives, stage: LifeStage, all: readonly Manifest[], wa
   )
   for (const [subject, trial] of tried) {
     const why = wrong.get(subject.name) ?? whole
-    const isMet = lives.writes.hits(subject.name) === trial.fault.times
+    const isMet = lives.writes.hits(subject.name).length === trial.fault.times
     if (why !== undefined) wave.list.failed(caseOf(subject, trial), why)
     else if (isMet) wave.list.passed(caseOf(subject, trial))
     else if (!wave.trials(subject.kind, stage).again(trial)) {
-      wave.list.failed(caseOf(subject, trial), `met ${lives.writes.hits(subject.name)} times only`)
+      wave.list.failed(caseOf(subject, trial), `met ${lives.writes.hits(subject.name).length} times only`)
     }
   }
   // What has come apart here would come apart in every later case, and hide which one it was.

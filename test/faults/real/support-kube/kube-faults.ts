@@ -1,15 +1,13 @@
 import type { PassingRequest, ProxyAct } from '../../../builders/kube-proxy.ts'
+import type { Fault } from './writes.ts'
 
 /** What a write to Kubernetes may meet. */
-export interface KubeFault {
+export interface KubeFault extends Fault {
   readonly name: string
   /** Whether the write has taken effect when its sender hears of the fault. */
   readonly point: 'before the write' | 'after the write'
-  /** How many writes of the resource meet it, the first one included. */
-  readonly times: number
   /** Which writes can meet it. Default: all. */
   readonly meets?: (sort: string) => boolean
-  act(request: PassingRequest): ProxyAct
 }
 
 /** A refusal that lasts is met by the write, by what the operator says of that, and by the next try. */

@@ -1,9 +1,9 @@
 import { type KubeFault, kubeFaults } from './kube-faults.ts'
-import { type KubeWrite, textOf } from './kube-writes.ts'
+import type { Write } from './writes.ts'
 
 /** A write and the fault that it is to meet. */
 export interface Trial {
-  readonly write: KubeWrite
+  readonly write: Write
   readonly fault: KubeFault
 }
 
@@ -16,7 +16,7 @@ export class Trials {
   readonly #missed = new Map<Trial, number>()
 
   /** @param offset another one for each kind: what one does not come to is tried with another. */
-  constructor(writes: readonly KubeWrite[], offset: number) {
+  constructor(writes: readonly Write[], offset: number) {
     const rounds = kubeFaults.map((_, round) => {
       return writes.map((write, index) => ({ write, fault: kubeFaults[(offset + round + index) % kubeFaults.length] }))
     })
@@ -39,15 +39,4 @@ export class Trials {
     if (missed < MOST_MISSES) this.#open.unshift(trial)
     return missed < MOST_MISSES
   }
-}
-
-/** The writes of a stage that more than one of those that went through it undisturbed has made, in order. */
-export function sharedWrites(lives: readonly (readonly KubeWrite[])[], stage: string): readonly KubeWrite[] {
-  const counts = new Map<string, { readonly write: KubeWrite; count: number }>()
-  for (const write of lives.flat()) {
-    if (write.stage !== stage) continue
-    const known = counts.get(textOf(write)) ?? { write, count: 0 }
-    counts.set(textOf(write), { write, count: known.count + 1 })
-  }
-  return [...counts.values()].filter(({ count }) => count > 1).map(({ write }) => write)
 }
