@@ -19,6 +19,14 @@ export interface Change {
   readonly object: KubeObject
 }
 
+/** What a snapshot of etcd holds. */
+export interface KubeSnapshot {
+  readonly objects: ReadonlyMap<string, KubeObject>
+  readonly revision: number
+  /** How much had happened by then. */
+  readonly length: number
+}
+
 /**
  * The Kubernetes API server in memory, as far as the operator depends on it: resource versions and uids with preconditions,
  * generations, merge patches, the status subresource, finalizers and graceful deletion.
@@ -28,12 +36,14 @@ export class ModelKube {
   readonly #listeners = new Set<(change: Change) => void>()
   readonly #history: Change[] = []
   readonly #now: () => string
+  readonly #uidPrefix: string
   #revision = 1
   #uids = 0
 
-  /** @param now the time that objects are made and deleted at. */
-  constructor(now: () => string = () => '2026-01-01T00:00:00Z') {
+  /** @param now the time that objects are made and deleted at. @param uidPrefix what tells uids from those of other clusters. */
+  constructor(now: () => string = () => '2026-01-01T00:00:00Z', uidPrefix = 'uid') {
     this.#now = now
+    this.#uidPrefix = uidPrefix
   }
 
   get revision(): string {
@@ -78,7 +88,7 @@ export class ModelKube {
         creationTimestamp: this.#now(),
         ...(metadata as Partial<KubeObject['metadata']> | undefined),
         ...given(key),
-        uid: `uid-${++this.#uids}`,
+        uid: `${this.#uidPrefix}-${++this.#uids}`,
         ...(countsGenerations(type) ? { generation: 1 } : {}),
         resourceVersion: '',
       },
@@ -137,6 +147,19 @@ export class ModelKube {
       const { ownerReferences = [] } = metadata
       if (ownerReferences.length > 0 && !ownerReferences.some(({ uid }) => uids.has(uid))) this.delete(type, metadata)
     }
+  }
+
+  /** Everything as it is now, as a snapshot of etcd holds it. */
+  snapshot(): KubeSnapshot {
+    return { objects: new Map(this.#objects), revision: this.#revision, length: this.#history.length }
+  }
+
+  /** Everything as it was then, resource versions included; no watch is told. A uid is given out once all the same. */
+  restore({ objects, revision, length }: KubeSnapshot): void {
+    this.#objects.clear()
+    for (const [at, object] of objects) this.#objects.set(at, object)
+    this.#history.length = length
+    this.#revision = revision
   }
 
   #store(type: ResourceType, change: Change['type'], object: KubeObject): KubeObject {

@@ -4,7 +4,7 @@ import { parseMarker } from '../../../src/managed/marker.ts'
 import { CREATE_ATTEMPT, REMOTE_ID, ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
 import { headersOf, KEY } from './api-server.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
-import { isWrite, NAMESPACE, type SimulatedWorld } from './world.ts'
+import { isWrite, type SimulatedWorld } from './world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 type RemoteObject = Fields & { readonly id: string }
@@ -16,6 +16,14 @@ const LOOKS_MS = 130_000
 
 /** What the API held before there were resources, by collection. */
 type Baseline = ReadonlyMap<string, ReadonlySet<string>>
+
+/** What may be so although nothing fails: people have yet to decide, and others work on the account. */
+export interface Allowance {
+  /** Reasons for which a resource need not be Ready. */
+  readonly refused?: readonly string[]
+  /** Ids of objects that no resource of this cluster holds. */
+  readonly others?: ReadonlySet<string>
+}
 
 /**
  * The judge of a world: eventually everything is as the specs have it and stays so, and at every moment nothing is at risk. Keeps what it
@@ -35,6 +43,8 @@ export class Oracle {
   readonly #excused = new WeakSet<Sighting>()
   /** What is not at rest, as of a revision of the cluster. */
   #seen: { readonly revision: string; readonly unrest: readonly string[] } | undefined
+
+  #allowed: Allowance = {}
 
   /** Watches everything from now on; what the account holds now is nobody's resource. */
   static async watch(world: SimulatedWorld): Promise<Oracle> {
@@ -82,9 +92,19 @@ export class Oracle {
     this.#excused.add(sighting)
   }
 
+  /** From now on this is no fault of the operator. */
+  allow(allowed: Allowance): void {
+    this.#allowed = allowed
+    this.#seen = undefined
+  }
+
+  get isAtRest(): boolean {
+    return this.#unrest().length === 0
+  }
+
   /** Lets the world come to rest. What is not at rest in time; empty when all is. */
   async untilRest(): Promise<readonly string[]> {
-    return (await this.#world.until(() => this.#unrest().length === 0, BOUND_MS)) ? [] : this.#unrest()
+    return (await this.#world.until(() => this.isAtRest, BOUND_MS)) ? [] : this.#unrest()
   }
 
   /**
@@ -125,6 +145,7 @@ export class Oracle {
     return this.#world.all().flatMap((cr) => {
       const { kind, metadata, status } = cr
       const at = `${kind}/${metadata.name}`
+      if (this.#isRefused(cr)) return []
       if (metadata.deletionTimestamp !== undefined) return [`${at} is still being deleted: ${conditionsOf(cr)}`]
       if (status?.observedGeneration !== metadata.generation) return [`${at} was not looked at: ${conditionsOf(cr)}`]
       const bad = ['Ready', 'Synced'].filter((type) => conditionNamed(cr, type)?.status !== 'True')
@@ -137,6 +158,13 @@ export class Oracle {
     })
   }
 
+  /** Whether the resource waits for people, as it is allowed to. */
+  #isRefused(cr: CustomResource): boolean {
+    const { status, reason, observedGeneration } = conditionNamed(cr, 'Ready') ?? {}
+    const isNow = observedGeneration === cr.metadata.generation && unresolvedAttempt(cr) === undefined
+    return isNow && status === 'False' && (this.#allowed.refused?.includes(reason ?? '') ?? false)
+  }
+
   /**
    * Objects that belong to no resource, and resources without their object; and orphans: more than are allowed, or reported and not
    * there.
@@ -146,11 +174,16 @@ export class Oracle {
     const parents = new Set(wanted.keys())
     const found = new Set<string>()
     const problems: string[] = []
+    for (const cr of this.#world.all()) {
+      const { id } = statusOf(cr)
+      if (id !== undefined && wanted.get(id) !== cr)
+        problems.push(`${cr.kind}/${cr.metadata.name} shares ${id} with another`)
+    }
     const reported = this.#orphans()
     if (reported.size > orphans) problems.push(`reported as orphans: ${[...reported].join(', ')}`)
     for (const [path, objects] of await this.#held()) {
       for (const object of objects) {
-        if (this.#baseline.get(path)?.has(object.id)) continue
+        if (this.#baseline.get(path)?.has(object.id) || this.#allowed.others?.has(object.id)) continue
         const { ip_policy: policy } = object as { readonly ip_policy?: { readonly id: string } }
         if (wanted.has(object.id)) found.add(object.id)
         else if (reported.delete(object.id)) continue
@@ -159,7 +192,9 @@ export class Oracle {
       }
     }
     if (reported.size > 0) problems.push(`reported as orphans, and not there: ${[...reported].join(', ')}`)
-    for (const [id, { kind, metadata }] of wanted) {
+    for (const [id, cr] of wanted) {
+      const { kind, metadata } = cr
+      if (this.#isRefused(cr)) continue
       if (id === undefined || !found.has(id)) problems.push(`${kind}/${metadata.name} has no object ${id}`)
     }
     return problems
@@ -175,11 +210,11 @@ export class Oracle {
     const problems: string[] = []
     for (const cr of this.#world.all()) {
       const { output } = this.#world.kinds.managedKind(cr.kind) ?? {}
-      if (output?.type !== 'one-time') continue
+      if (output?.type !== 'one-time' || this.#isRefused(cr)) continue
       const { secretName = cr.metadata.name, secretKey = 'token' } = cr.spec as Readonly<Record<string, string>>
       const secret = this.#world
         .secrets()
-        .find(({ metadata }) => metadata.namespace === NAMESPACE && metadata.name === secretName)
+        .find(({ metadata }) => metadata.namespace === cr.metadata.namespace && metadata.name === secretName)
       const data = secret?.data as Readonly<Record<string, string>> | undefined
       const token = Buffer.from(data?.[secretKey] ?? '', 'base64').toString()
       const opened = await this.#openedBy(cr.kind, token)
@@ -278,7 +313,7 @@ export class Oracle {
     const marker = parseMarker(metadata ?? name)
     if (marker === undefined || path === '/ip_policy_rules') return
     const descriptor = this.#world.kinds.managedKind(marker.kind)
-    const cr = descriptor === undefined ? undefined : this.#world.get(marker.kind, marker.name)
+    const cr = descriptor === undefined ? undefined : this.#world.get(marker.kind, marker.name, marker.namespace)
     const attempt = parseAttempt(cr?.metadata.annotations?.[CREATE_ATTEMPT])
     const post = `${marker.kind}/${marker.name} ${marker.nonce} attempt ${attempt?.number}`
     if (attempt?.uid !== marker.uid || attempt.nonce !== marker.nonce || cr?.metadata.uid !== marker.uid) {

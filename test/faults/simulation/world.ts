@@ -35,6 +35,10 @@ export interface WorldOptions {
   readonly kinds?: ReadonlySet<string>
   /** Replicas that take part in an election. Default: one that leads without. */
   readonly replicas?: number
+  /** Another cluster that works on the same account in the same time. Default: none, and the account is empty. */
+  readonly beside?: SimulatedWorld
+  /** Installation id of its operators. Default: that of all worlds. */
+  readonly installation?: string
 }
 
 const builtIn: readonly ServedType[] = [secretType, configMapType, namespaceType, events, leases].map((type) => ({
@@ -76,7 +80,7 @@ export class Laboratory {
  * troubles lead to the same requests.
  */
 export class SimulatedWorld {
-  readonly time = new VirtualTime()
+  readonly time: VirtualTime
   readonly kinds: KindsRegistry
   readonly kube: ModelKube
   readonly server: KubeServer
@@ -90,17 +94,21 @@ export class SimulatedWorld {
   readonly #servers: SimulatedProcess
   readonly #random: Random
   readonly #replicas: number
+  readonly #installation: string | undefined
   #isUp: boolean = true
   /** By how much the machine of the operators has stepped its wall clock. Milliseconds. */
   #stepped = 0
 
-  constructor(api: ApiServer, { seed = 1, kinds: wanted, replicas = 0 }: WorldOptions) {
-    const { time } = this
+  constructor(api: ApiServer, { seed = 1, kinds: wanted, replicas = 0, beside, installation }: WorldOptions) {
+    const time = beside?.time ?? new VirtualTime()
+    this.time = time
+    this.#installation = installation
     this.#random = seededRandom(seed)
-    this.#servers = new SimulatedProcess('servers', time, BEGIN)
+    this.#servers = beside === undefined ? new SimulatedProcess('servers', time, BEGIN) : beside.#servers
     this.api = api
-    api.reset({ clock: this.#servers, random: seededRandom(seed + 1) })
-    this.kube = new ModelKube(() => new Date(this.#servers.now()).toISOString().replace(/\.\d+Z$/, 'Z'))
+    if (beside === undefined) api.reset({ clock: this.#servers, random: seededRandom(seed + 1) })
+    const now = (): string => new Date(this.#servers.now()).toISOString().replace(/\.\d+Z$/, 'Z')
+    this.kube = new ModelKube(now, beside === undefined ? 'uid' : 'uid-beside')
     this.server = new KubeServer(this.kube, time, served)
     this.network = new Network(time, { kubernetes: this.server, api })
     this.kinds = new KindsRegistry(
@@ -133,7 +141,16 @@ export class SimulatedWorld {
     const leaderElect = this.#replicas > 0
     const random = this.#random
     const token = (): string => this.kubeToken
-    const operator = new SimulatedOperator({ kinds: registry, process, network, random, leaderElect, token })
+    const installation = this.#installation
+    const operator = new SimulatedOperator({
+      kinds: registry,
+      process,
+      network,
+      random,
+      leaderElect,
+      token,
+      ...(installation === undefined ? {} : { installation }),
+    })
     this.operators.push(operator)
     return operator
   }
@@ -190,8 +207,8 @@ export class SimulatedWorld {
     return Math.max(1, this.#replicas) - this.operators.filter(({ isOver }) => !isOver).length
   }
 
-  get(kind: string, name: string): CustomResource | undefined {
-    return this.kube.get<CustomResource>(this.typeOf(kind), { namespace: NAMESPACE, name })
+  get(kind: string, name: string, namespace: string = NAMESPACE): CustomResource | undefined {
+    return this.kube.get<CustomResource>(this.typeOf(kind), { namespace, name })
   }
 
   /** Every resource of a kind that stands for an object. */
