@@ -123,12 +123,13 @@ function applied(kind: string, name: string, spec: Fields): Episode['act'] {
 }
 
 /** The spec after edits, as `Edit.spec` says. */
-function edited(base: Fields, edits: readonly Edit[]): Fields {
+export function edited(base: Fields, edits: readonly Edit[]): Fields {
   const merged = Object.assign({}, base, ...edits.map(({ spec }) => spec)) as Fields
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined))
 }
 
-function drift(kind: string, name: string): Episode['act'] {
+/** Changes the object of the resource by hand, in a field that its spec has. */
+export function drift(kind: string, name: string): Episode['act'] {
   return async (world, witness) => {
     const place = await placeOf(world, kind, name)
     const object = await world.api.ask('GET', `/${place.path}/${place.id}`)
@@ -138,7 +139,8 @@ function drift(kind: string, name: string): Episode['act'] {
   }
 }
 
-function deleteByHand(kind: string, name: string): Episode['act'] {
+/** Deletes the object of the resource by hand. */
+export function deleteByHand(kind: string, name: string): Episode['act'] {
   return async (world, witness) => {
     const place = await placeOf(world, kind, name)
     witness.meddled(kind, name)
@@ -158,7 +160,7 @@ async function placeOf(world: EpisodeWorld, kind: string, name: string) {
 }
 
 /** The needs that a story names, and what those name. */
-function needsOf({ base, edits }: EditStory): readonly Manifest[] {
+export function needsOf({ base, edits }: EditStory): readonly Manifest[] {
   const wanted = new Set<string>()
   const namesIn = (value: unknown): void => {
     if (typeof value === 'string') wanted.add(value)

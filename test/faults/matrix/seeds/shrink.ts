@@ -1,0 +1,58 @@
+import type { Step, Story } from './story.ts'
+
+/** What is still wrong with a story; empty when it goes well. */
+export type Trial = (story: Story) => Promise<readonly string[]>
+
+export interface Shrunk {
+  readonly story: Story
+  readonly problems: readonly string[]
+}
+
+/** So many stories are tried for a shorter one at most. */
+const MOST_TRIALS = 200
+
+/**
+ * The shortest story that can be found which still goes wrong: without steps, without resources, without an election, and with as
+ * little waiting as it takes.
+ */
+export async function shrink(story: Story, problems: readonly string[], trial: Trial): Promise<Shrunk> {
+  let best: Shrunk = { story, problems }
+  let trials = 0
+  let wasShorter = true
+  while (wasShorter && trials < MOST_TRIALS) {
+    wasShorter = false
+    for (const candidate of simpler(best.story)) {
+      trials += 1
+      const found = await trial(candidate)
+      if (found.length > 0) {
+        best = { story: candidate, problems: found }
+        wasShorter = true
+        break
+      }
+      if (trials >= MOST_TRIALS) break
+    }
+  }
+  return best
+}
+
+/** Stories that are a little simpler, the shortest first. */
+function* simpler(story: Story): Generator<Story> {
+  const { steps, cast, replicas } = story
+  for (let length = steps.length >> 1; length >= 1; length >>= 1) {
+    for (let from = 0; from + length <= steps.length; from += length) {
+      yield { ...story, steps: [...steps.slice(0, from), ...steps.slice(from + length)] }
+    }
+  }
+  if (cast.length > 1) for (const who of cast.keys()) yield without(story, who)
+  if (replicas > 0) yield { ...story, replicas: 0 }
+  for (const [at, step] of steps.entries()) {
+    if (step.after > 0) yield { ...story, steps: steps.with(at, { ...step, after: 0 }) }
+  }
+}
+
+/** The story without one of its resources. */
+function without(story: Story, who: number): Story {
+  const kept = story.steps.filter((step) => !('who' in step) || step.who !== who)
+  const steps = kept.map((step): Step => ('who' in step && step.who > who ? { ...step, who: step.who - 1 } : step))
+  return { ...story, cast: story.cast.toSpliced(who, 1), steps }
+}

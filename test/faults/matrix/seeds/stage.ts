@@ -1,0 +1,212 @@
+import { headersOf, KEY } from '../../simulation/api-server.ts'
+import { deleteByHand, drift, EPISODE_SEED } from '../../simulation/episodes.ts'
+import type { Sighting } from '../../simulation/faults.ts'
+import { meaningAt } from '../../simulation/meaning-at.ts'
+import { differences, Oracle, textOf } from '../../simulation/oracle.ts'
+import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
+import type { Fresh } from './fresh.ts'
+import { Plagues } from './plagues.ts'
+import { kindsAmong, needsAmong, type Role } from './roles.ts'
+import type { Step, Story } from './story.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Longer than the account's interval between two looks, with its jitter. */
+const LOOK_MS = 75_000
+/** In the middle of a story nobody waits longer for everything to be at rest. */
+const PATIENCE_MS = 60_000
+/** In the end, for what is deleted to be gone. */
+const FAREWELL_MS = 20 * 60_000
+
+/** What came of a story. */
+export interface Told {
+  /** What was wrong; empty when all is well. */
+  readonly problems: readonly string[]
+  /** Every request that left an operator, with its time and in words that are the same in every world. */
+  readonly trace: readonly string[]
+}
+
+/** Plays a story from its beginning to its end, and judges what is left of it. */
+export async function tell(laboratory: Laboratory, fresh: Fresh, story: Story): Promise<Told> {
+  const stage = await Stage.open(laboratory, story)
+  let problems: readonly string[]
+  try {
+    for (const step of story.steps) await stage.play(step)
+    problems = await stage.end()
+  } finally {
+    stage.close()
+  }
+  // A world ends when the next one begins: what fresh ones look like is found out afterwards.
+  const compared: string[] = []
+  for (const { role, version, meaning } of stage.left) {
+    compared.push(...differences(await fresh.of(role, version), meaning, `${role.kind}/${role.name}`))
+  }
+  return { problems: [...problems, ...compared], trace: stage.trace }
+}
+
+/** A resource as a story has left it. */
+interface Left {
+  readonly role: Role
+  readonly version: number
+  readonly meaning: unknown
+}
+
+class Stage {
+  readonly trace: string[] = []
+  /** What there is in the end. */
+  readonly left: Left[] = []
+  readonly #world: SimulatedWorld
+  readonly #oracle: Oracle
+  readonly #plagues: Plagues
+  readonly #cast: readonly Role[]
+  /** Versions that are wanted, by number in the cast; what is missing is not to be there. */
+  readonly #wanted = new Map<number, number>()
+  /** Specs that resources were given since they were last at rest: edges keep what all of these have. */
+  readonly #since = new Map<number, Fields[]>()
+  /** Whether somebody has worked by hand, of which operators learn only when they look at the account. */
+  #hasMeddled: boolean = false
+
+  private constructor(world: SimulatedWorld, oracle: Oracle, cast: readonly Role[]) {
+    this.#world = world
+    this.#oracle = oracle
+    this.#cast = cast
+    this.#plagues = new Plagues(world)
+    world.trouble = {
+      request: (sighting) => {
+        this.trace.push(this.#noted(sighting))
+        return this.#plagues.request(sighting)
+      },
+      frame: (watch) => this.#plagues.frame(watch),
+    }
+  }
+
+  static async open(laboratory: Laboratory, { seed, cast, replicas }: Story): Promise<Stage> {
+    const world = laboratory.world({ seed, kinds: kindsAmong(cast), replicas })
+    world.api.emulator.admin.seed(EPISODE_SEED)
+    const oracle = await Oracle.watch(world)
+    for (const { kind, name, spec } of needsAmong(cast)) world.apply(kind, name, spec)
+    return new Stage(world, oracle, cast)
+  }
+
+  close(): void {
+    this.#world.down()
+  }
+
+  async play(step: Step): Promise<void> {
+    const world = this.#world
+    await world.advance(step.after)
+    this.#recreate()
+    switch (step.does) {
+      case 'apply':
+        this.#wanted.set(step.who, step.version)
+        this.#apply(step.who)
+        break
+      case 'delete':
+        this.#wanted.delete(step.who)
+        world.delete(this.#role(step.who).kind, this.#role(step.who).name)
+        break
+      case 'drift':
+      case 'remove':
+        await this.#meddle(step.does, this.#role(step.who))
+        break
+      case 'rotate':
+        world.annotate(this.#role(step.who).kind, this.#role(step.who).name, {
+          'culvert.dev/rotate-requested-at': `at ${world.time.now}`,
+        })
+        break
+      case 'rest':
+        if (await world.until(() => this.#oracle.isAtRest, PATIENCE_MS)) this.#since.clear()
+        break
+      case 'kill':
+        this.#anyOperator()?.kill()
+        break
+      case 'pause':
+        this.#pause(step.ms)
+        break
+      case 'outage':
+        world.down()
+        await world.advance(step.ms)
+        world.up()
+        break
+      case 'clock':
+        world.stepWall(step.whose, step.ms)
+        break
+      case 'plague':
+        this.#plagues.begin(step)
+    }
+  }
+
+  /** Peace, everything as it is wanted, and the judgement. */
+  async end(): Promise<readonly string[]> {
+    const world = this.#world
+    this.#plagues.end()
+    const areGone = await world.until(() => !world.all().some(isLeaving), FAREWELL_MS)
+    if (!areGone) return this.#oracle.untilRest()
+    this.#recreate()
+    if (this.#hasMeddled) await world.advance(LOOK_MS)
+    const problems = await this.#oracle.judge(undefined, 0, LOOK_MS)
+    for (const [who, version] of this.#wanted) {
+      const role = this.#role(who)
+      this.left.push({ role, version, meaning: await meaningAt(world, role.kind, role.name) })
+    }
+    return problems
+  }
+
+  #apply(who: number): void {
+    const { kind, name, versions } = this.#role(who)
+    const spec = versions[this.#wanted.get(who) ?? 0] ?? {}
+    const present = this.#world.get(kind, name)
+    // It is made anew when it has gone.
+    if (present !== undefined && isLeaving(present)) return
+    if (present === undefined) this.#since.delete(who)
+    const since = this.#since.get(who) ?? []
+    this.#oracle.specChanges(kind, name, spec, since)
+    this.#since.set(who, [...since, ...(present === undefined ? [] : [present.spec as Fields]), spec])
+    this.#world.apply(kind, name, spec)
+  }
+
+  /** What went while it was wanted is made again, as people and GitOps do. */
+  #recreate(): void {
+    for (const who of this.#wanted.keys()) {
+      const { kind, name } = this.#role(who)
+      if (this.#world.get(kind, name) === undefined) this.#apply(who)
+    }
+  }
+
+  /** Somebody works on the object by hand, if there is one. */
+  async #meddle(how: 'drift' | 'remove', { kind, name }: Role): Promise<void> {
+    const world = this.#world
+    const cr = world.get(kind, name)
+    const place = cr === undefined ? undefined : world.placeOf(cr)
+    if (place === undefined) return
+    const path = `/${place.path}/${place.id}`
+    const { status } = await world.api.answer({ method: 'GET', path, headers: headersOf(KEY), body: '' })
+    if (status !== 200) return
+    this.#hasMeddled = true
+    await (how === 'drift' ? drift : deleteByHand)(kind, name)(world, this.#oracle)
+  }
+
+  #pause(ms: number): void {
+    const process = this.#anyOperator()
+    if (process === undefined) return
+    process.stop()
+    this.#world.time.setTimer(ms, () => process.goOn())
+  }
+
+  /** The one that leads, or else any. */
+  #anyOperator() {
+    return this.#world.operators.find(({ isOver }) => !isOver)?.process
+  }
+
+  #role(who: number): Role {
+    return this.#cast[who] as Role
+  }
+
+  #noted(sighting: Sighting): string {
+    return `${this.#world.time.now} ${sighting.process.name} ${textOf(sighting)}`
+  }
+}
+
+function isLeaving({ metadata }: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean {
+  return metadata.deletionTimestamp !== undefined
+}
