@@ -74,6 +74,9 @@ export type FrameFault =
 export interface Trouble {
   request(sighting: Sighting): Fault | undefined
   frame?(watch: Sighting, frame: string): FrameFault | undefined
-  /** In words, what was to befall requests that never came; a case in which nothing befell anything proves nothing. */
+  /**
+   * In words, what was to befall requests that never came, since a case in which nothing befell anything proves nothing; and what the
+   * trouble saw go wrong itself.
+   */
   unspent?(): readonly string[]
 }

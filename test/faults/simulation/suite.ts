@@ -8,8 +8,6 @@ import type { Laboratory } from './world.ts'
 export interface Planned extends PlayOptions {
   readonly episode: Episode
   readonly what: Case
-  /** What else was wrong; asked when it has been played. */
-  readonly more?: () => readonly string[]
 }
 
 /** References of episodes, each worked out once. */
@@ -44,7 +42,7 @@ export async function playAll(
   await list.end()
 }
 
-async function problemsOf(laboratory: Laboratory, { episode, more, ...options }: Planned): Promise<readonly string[]> {
+async function problemsOf(laboratory: Laboratory, { episode, ...options }: Planned): Promise<readonly string[]> {
   const { problems }: Outcome = await play(laboratory, episode, options)
-  return [...problems, ...(more?.() ?? [])]
+  return problems
 }

@@ -1,0 +1,83 @@
+import { statusOf } from '../../../../src/managed/cr.ts'
+import type { Episode } from '../../simulation/episodes.ts'
+import type { Fault, Sighting, Trouble } from '../../simulation/faults.ts'
+import { textOf } from '../../simulation/oracle.ts'
+import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
+import { type KubeFault, LASTING_MS } from './kube-faults.ts'
+import { targetOf } from './target.ts'
+
+/** Within this time a resource says what stands in its way. Virtual milliseconds. */
+const TOLD_MS = 20_000
+
+export interface HurtOptions {
+  /** In its words with its number, as `numbered` has them. */
+  readonly request: string
+  readonly fault: KubeFault
+}
+
+/** One request of an episode meets a fault; a resource that is refused for long says so. */
+export class Hurt implements Trouble {
+  readonly #world: SimulatedWorld
+  readonly #episode: Episode
+  readonly #options: HurtOptions
+  readonly #counts = new Map<string, number>()
+  readonly #problems: string[] = []
+  #first: { readonly sighting: Sighting; readonly until: number } | undefined
+
+  constructor(world: SimulatedWorld, episode: Episode, options: HurtOptions) {
+    this.#world = world
+    this.#episode = episode
+    this.#options = options
+  }
+
+  unspent(): readonly string[] {
+    return this.#first === undefined ? ['the operator never came to this request'] : this.#problems
+  }
+
+  request(sighting: Sighting): Fault | undefined {
+    if (sighting.server !== 'kubernetes') return undefined
+    if (this.#first !== undefined) return this.#later(sighting)
+    const text = textOf(sighting)
+    const count = (this.#counts.get(text) ?? 0) + 1
+    this.#counts.set(text, count)
+    return `${text} #${count}` === this.#options.request ? this.#hit(sighting) : undefined
+  }
+
+  #hit(sighting: Sighting): Fault | undefined {
+    const { time } = this.#world
+    this.#first = { sighting, until: time.now + LASTING_MS }
+    const fault = this.#options.fault.hit(sighting, this.#world)
+    if (fault?.type === 'answer' && this.#isTold(sighting)) {
+      time.setTimer(TOLD_MS, () => this.#expectTold(fault.answer.body))
+    }
+    return fault
+  }
+
+  #later(sighting: Sighting): Fault | undefined {
+    const { lasts, hit } = this.#options.fault
+    if (this.#first === undefined || lasts === undefined || this.#world.time.now > this.#first.until) return undefined
+    return lasts(sighting, this.#first.sighting) ? hit(sighting, this.#world) : undefined
+  }
+
+  /** Whether the refusal lasts, and leaves the status of the resource free to say so. */
+  #isTold(first: Sighting): boolean {
+    const { lasts } = this.#options.fault
+    if (lasts === undefined) return false
+    const { kind, name } = this.#episode
+    const target = targetOf(first)
+    const { plural } = this.#world.typeOf(kind)
+    const isOwn = target.plural === plural && target.name === name
+    const status = `/apis/any/v1/namespaces/${NAMESPACE}/${plural}/${name}/status`
+    return (isOwn || target.plural === 'secrets') && !lasts({ ...first, method: 'PATCH', path: status }, first)
+  }
+
+  /** By the resource, or, where the request was made for its account, by that. */
+  #expectTold(body: string): void {
+    const { kind, name } = this.#episode
+    const cr = this.#world.get(kind, name)
+    const conditions = [cr === undefined ? [] : statusOf(cr).conditions, this.#world.account?.status?.conditions]
+    const said = JSON.stringify(conditions)
+    const { message } = JSON.parse(body) as { readonly message: string }
+    if (!said.includes(JSON.stringify(message).slice(1, -1))) this.#problems.push(`does not say "${message}": ${said}`)
+  }
+}

@@ -1,0 +1,35 @@
+import { test } from 'vitest'
+import { Laboratory } from '../simulation/world.ts'
+import { CaseList } from '../support/case-list.ts'
+import { IS_WHOLE, some } from '../support/size.ts'
+import { accountStories, secretStories } from './watches/shared-stories.ts'
+import { type WatchFault, watchFaults } from './watches/watch-faults.ts'
+import { playStory, referenceOfStory } from './watches/watch-play.ts'
+import { ownStories, referenceStories, type WatchStory } from './watches/watch-story.ts'
+
+/** So many faults each story meets, another choice for each: in the stories of a kind, all of them come. */
+const plans: readonly { readonly stories: readonly WatchStory[]; readonly faults: number; readonly few: number }[] = [
+  { stories: ownStories, faults: 4, few: 6 },
+  { stories: referenceStories, faults: 5, few: 4 },
+  { stories: secretStories, faults: 16, few: 3 },
+  { stories: accountStories, faults: 10, few: 3 },
+]
+
+test('whatever befalls a watch, a change arrives, and so do another one and the end of everything', async () => {
+  const list = new CaseList('watch faults', 'simulation', { least: IS_WHOLE ? 500 : 1 })
+  const laboratory = await Laboratory.open()
+  let turn = 0
+  for (const { stories, faults, few } of plans) {
+    for (const story of some(stories, few)) {
+      const reference = await referenceOfStory(laboratory, story)
+      for (let count = 0; count < (IS_WHOLE ? faults : 3); count++, turn++) {
+        const fault = watchFaults[turn % watchFaults.length] as WatchFault
+        // The first frames tell what people did, the next ones what the operator made of it.
+        const at = 1 + (Math.floor(turn / watchFaults.length) % Math.min(2, reference.frames))
+        const { problems } = await playStory(laboratory, story, { fault, at, reference })
+        list.add({ write: story.title, point: `frame ${at}`, fault: fault.name }, problems)
+      }
+    }
+  }
+  await list.end()
+})

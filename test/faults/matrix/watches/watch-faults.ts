@@ -1,0 +1,135 @@
+import type { Fault, FrameFault, Sighting, WireAnswer } from '../../simulation/faults.ts'
+import { status } from '../../simulation/kube-server.ts'
+import * as refusals from '../kubernetes/refusals.ts'
+import type { Frame, Scene } from './scene.ts'
+
+/** A request for the collection after the frame that met the fault. */
+export interface Ask {
+  readonly sighting: Sighting
+  readonly type: 'list' | 'watch'
+  /** How many of its type there were before it. */
+  readonly nth: number
+  /** Since the frame. Virtual milliseconds. */
+  readonly ms: number
+}
+
+/** What befalls one watched collection: at one frame, and from then on. */
+export interface WatchFault {
+  readonly name: string
+  /**
+   * Whether the frame is never told, which Kubernetes promises not to do. Then what it told is to arrive with the next frame of the same
+   * object, and nothing sooner is held against an operator.
+   */
+  readonly loses?: boolean
+  readonly frame: (line: string, watch: Sighting, scene: Scene) => FrameFault | undefined
+  /** What befalls the frames after it, bookmarks included. `nth`: how many of them there were before. */
+  readonly later?: (nth: number) => FrameFault | undefined
+  /** What befalls lists and new watches after it. At least one has to come. */
+  readonly ask?: (ask: Ask, scene: Scene) => Fault | undefined
+}
+
+/** So long a server fails that fails for a while. Virtual milliseconds. */
+const WHILE_MS = 30_000
+
+function answer(answer: WireAnswer): Fault {
+  return { type: 'answer', when: 'before', answer }
+}
+
+/** The watch breaks off, and the first `count` that are opened then meet this. */
+function reopened(name: string, fault: Fault, count: number): WatchFault {
+  return {
+    name,
+    frame: () => 'reset',
+    ask: ({ type, nth }) => (type === 'watch' && nth < count ? fault : undefined),
+  }
+}
+
+/** The watch breaks off, and whatever is asked for meets this for a while. */
+function away(name: string, refusal: refusals.Refusal): WatchFault {
+  const ask: WatchFault['ask'] = ({ sighting, ms }) => (ms < WHILE_MS ? answer(refusal(sighting)) : undefined)
+  return { name, frame: () => 'reset', ask }
+}
+
+/** The watch ends with 410, and the first `count` lists meet this. */
+function relisted(name: string, count: number, fault: (ask: Ask, scene: Scene) => Fault): WatchFault {
+  return {
+    name,
+    frame: () => 'gone',
+    ask: (asked, scene) => (asked.type === 'list' && asked.nth < count ? fault(asked, scene) : undefined),
+  }
+}
+
+const TOO_OLD = status(410, 'Expired', 'too old resource version: 1 (2)')
+
+const internalError = JSON.parse(
+  status(500, 'InternalError', 'etcdserver: mvcc: database space exceeded').body,
+) as Readonly<Record<string, unknown>>
+
+/** As from an API server that lags behind: the list of before the change. */
+function stale({ sighting }: Ask, scene: Scene): Fault {
+  return answer({ status: 200, headers: { 'content-type': 'application/json' }, body: scene.before(sighting) })
+}
+
+/** Everything that befalls a watched collection. */
+export const watchFaults: readonly WatchFault[] = [
+  { name: '410 by frame', frame: () => 'gone' },
+  {
+    name: '410 by status: history compacted while the watch was down',
+    frame: (_line, _watch, { world }) => {
+      world.server.compact()
+      return 'reset'
+    },
+  },
+  reopened('410 by status, three times', answer(TOO_OLD), 3),
+  { name: 'silent stall', frame: () => 'stall' },
+  { name: 'empty watch that ends in order', frame: () => ({ type: 'end', ms: 5_000 }) },
+  { name: 'backwards resourceVersion', frame: (line, watch, scene) => backwards(line, watch, scene) },
+  { name: 'hidden frame', loses: true, frame: () => 'hide' },
+  {
+    name: 'hidden frame, and then 410',
+    frame: () => 'hide',
+    later: (nth) => (nth === 0 ? 'gone' : undefined),
+  },
+  { name: 'duplicate frame', frame: () => 'twice' },
+  { name: 'all frames twice', frame: () => 'twice', later: () => 'twice' },
+  {
+    name: 'old frames replayed',
+    frame: (_line, watch, scene) => ({ type: 'instead', lines: scene.replay(watch) }),
+  },
+  { name: 'reset', frame: () => 'reset' },
+  { name: 'reset in the middle of a frame', frame: () => 'torn' },
+  { name: 'error by frame', frame: () => ({ type: 'error', status: internalError }) },
+  { name: 'no frame at all', frame: () => ({ type: 'instead', lines: ['{"type":"MODIFIED"', 'null', '{}'] }) },
+  reopened('reset, and again when it is opened', { type: 'reset', when: 'before' }, 3),
+  reopened('a watch that ends at once', answer({ status: 200, body: '' }), 4),
+  reopened('a watch that never begins', { type: 'silence', when: 'before' }, 1),
+  reopened('429 for a watch', answer({ ...refusals.tooManyRequests({} as Sighting) }), 2),
+  away('out of reach', refusals.unavailable),
+  away('RBAC denied', refusals.rbacDenied),
+  away('no token is taken', refusals.unauthorized),
+  relisted('a list that fails', 6, () => answer(refusals.internalError({} as Sighting))),
+  relisted('a list that never comes', 2, () => ({ type: 'silence', when: 'before' })),
+  relisted('a list that breaks off', 6, () => ({ type: 'cut' })),
+  relisted('a list that is reset', 6, () => ({ type: 'reset', when: 'after' })),
+  relisted('a list that has expired', 2, () => answer(TOO_OLD)),
+  relisted('a page of somebody else in place of a list', 2, () => {
+    return answer({ status: 200, headers: { 'content-type': 'text/html' }, body: '<html>please log in</html>' })
+  }),
+  relisted('an older list', 1, stale),
+  relisted('an older list, three times', 3, stale),
+  {
+    name: 'killed, and a list that fails',
+    frame: (_line, { process }) => {
+      process.kill()
+      return 'hide'
+    },
+    ask: ({ sighting, type, ms }) => {
+      return type === 'list' && ms < WHILE_MS ? answer(refusals.unavailable(sighting)) : undefined
+    },
+  },
+]
+
+function backwards(line: string, watch: Sighting, scene: Scene): FrameFault {
+  const frame = JSON.parse(line) as Frame
+  return { type: 'instead', lines: [line, ...scene.backwards(watch, frame)] }
+}
