@@ -48,6 +48,8 @@ export class Network {
   onArrival: (sighting: Sighting) => void = () => undefined
   /** Told of each answer that a server has worked out, before anything else happens. */
   onDone: (sighting: Sighting, answer: WireAnswer) => void | Promise<void> = () => undefined
+  /** How long a frame of a watch takes. Milliseconds. Long by default: a process then often works with what it knew before its own write. */
+  frameMs = 10
   readonly #time: VirtualTime
   readonly #servers: Readonly<Record<ServerName, SimulatedServer>>
 
@@ -172,7 +174,8 @@ export class Network {
   #stream(watch: Sighting, stream: WireStream, caller: Caller): void {
     const { process } = watch
     const fault = (frame: string): FrameFault | undefined => this.trouble.frame?.(watch, frame)
-    new WatchStream({ time: this.#time, process, caller, fault }, stream)
+    const { frameMs } = this
+    new WatchStream({ time: this.#time, process, caller, frameMs, fault }, stream)
   }
 }
 

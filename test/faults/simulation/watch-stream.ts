@@ -3,14 +3,15 @@ import type { Caller, WireStream } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** How long the head of an answer and a frame take. Milliseconds. */
+/** How long the head of an answer takes. Milliseconds. */
 const HEAD = 2
-const FRAME = 10
 
 export interface WatchStreamOptions {
   readonly time: VirtualTime
   readonly process: SimulatedProcess
   readonly caller: Caller
+  /** How long a frame takes, and the end. Milliseconds. */
+  readonly frameMs: number
   /** What befalls a frame. */
   readonly fault: (frame: string) => FrameFault | undefined
 }
@@ -58,7 +59,7 @@ export class WatchStream {
         this.#end(() => caller.failed(connectionReset()))
         break
       case 'torn':
-        this.#later(FRAME, () => caller.part(text.slice(0, text.length >> 1)))
+        this.#later(this.#options.frameMs, () => caller.part(text.slice(0, text.length >> 1)))
         this.#end(() => caller.failed(connectionReset()))
         break
       case 'gone':
@@ -83,13 +84,13 @@ export class WatchStream {
   }
 
   #tell(line: string): void {
-    this.#later(FRAME, () => this.#options.caller.line(line))
+    this.#later(this.#options.frameMs, () => this.#options.caller.line(line))
   }
 
   /** The process hears of the end. */
   #end(hear: () => void): void {
     if (this.#isOver) return
-    this.#later(FRAME, hear)
+    this.#later(this.#options.frameMs, hear)
     this.#silence()
   }
 
