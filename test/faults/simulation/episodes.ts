@@ -4,7 +4,9 @@ import type { CustomResource } from '../../../src/managed/cr.ts'
 import { drifts } from '../../builders/drifts.ts'
 import { EDIT_NEEDS, editStories } from '../../builders/edits/all.ts'
 import type { Edit, EditStory } from '../../builders/edits/edit.ts'
+import { expectedOf, expectedRules, type Surrounding } from '../../builders/expected.ts'
 import { type Manifest, SEED, type SpecCase, specsOf } from '../../builders/specs.ts'
+import type { WrittenDown } from './written-down.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -40,6 +42,8 @@ export interface Episode {
   act(world: EpisodeWorld, witness: EpisodeWitness): Promise<void>
   /** Whether the operator learns of it only when it looks at the account. */
   readonly isUnseen: boolean
+  /** What the API then shows of the object; undefined: nobody wrote it down. */
+  readonly written?: ((around: Surrounding) => WrittenDown) | undefined
 }
 
 const DRIFT = 'drift'
@@ -71,9 +75,15 @@ function episodesOf(story: EditStory): readonly Episode[] {
   const { kind, title, base, edits } = story
   const name = title
   const needs = needsOf(story)
-  const episode = (turn: string, before: Fields | undefined, act: Episode['act']): Episode => {
+  const episode = (
+    turn: string,
+    before: Fields | undefined,
+    act: Episode['act'],
+    made: readonly Edit[] = [],
+  ): Episode => {
     const isUnseen = turn === DRIFT || turn === DELETED
-    return { title: `${kind} ${title} / ${turn}`, kind, name, needs, before, act, isUnseen }
+    const written = made.length === 0 ? undefined : afterEdits(made)
+    return { title: `${kind} ${title} / ${turn}`, kind, name, needs, before, act, isUnseen, written }
   }
   const apply = (spec: Fields): Episode['act'] => applied(kind, name, spec)
   const first = edits.find(({ sends, rules }) => sends.length > 0 && rules === undefined && sends !== 'another object')
@@ -84,7 +94,7 @@ function episodesOf(story: EditStory): readonly Episode[] {
   )
   return [
     episode('create', undefined, apply(base)),
-    ...(first === undefined ? [] : [episode('update', base, apply(edited(base, [first])))]),
+    ...(first === undefined ? [] : [episode('update', base, apply(edited(base, [first])), [first])]),
     ...(ruled < 0
       ? []
       : [
@@ -92,12 +102,18 @@ function episodesOf(story: EditStory): readonly Episode[] {
             'change of rules',
             edited(base, edits.slice(0, ruled)),
             apply(edited(base, edits.slice(0, ruled + 5))),
+            edits.slice(0, ruled + 5),
           ),
         ]),
     ...(replaced < 0
       ? []
       : [
-          episode('replace', edited(base, edits.slice(0, replaced)), apply(edited(base, edits.slice(0, replaced + 1)))),
+          episode(
+            'replace',
+            edited(base, edits.slice(0, replaced)),
+            apply(edited(base, edits.slice(0, replaced + 1))),
+            edits.slice(0, replaced + 1),
+          ),
         ]),
     episode(DRIFT, base, drift(kind, name)),
     episode(DELETED, base, deleteByHand(kind, name)),
@@ -112,7 +128,11 @@ function creationOf({ kind, title, spec, needs }: SpecCase): Episode {
   const name = title.replaceAll(/[^a-z]+/gi, '-').toLowerCase()
   const act = applied(kind, name, spec(name))
   const at = `${kind} ${title} / create`
-  return { title: at, kind, name, needs: needs(name), before: undefined, act, isUnseen: false }
+  const written = (around: Surrounding): WrittenDown => {
+    const rules = kind === 'IPPolicy' ? expectedRules(kind, title) : undefined
+    return { object: expectedOf(kind, title)(around), isWhole: true, rules }
+  }
+  return { title: at, kind, name, needs: needs(name), before: undefined, act, isUnseen: false, written }
 }
 
 function applied(kind: string, name: string, spec: Fields): Episode['act'] {
@@ -120,6 +140,15 @@ function applied(kind: string, name: string, spec: Fields): Episode['act'] {
     witness.specChanges(kind, name, spec)
     await world.apply(kind, name, spec)
   }
+}
+
+/** What is written down of the object after edits. */
+function afterEdits(edits: readonly Edit[]): NonNullable<Episode['written']> {
+  return ({ id }) => ({
+    object: Object.assign({}, ...edits.map(({ object }) => object?.(id))) as Fields,
+    isWhole: false,
+    rules: edits.findLast(({ rules }) => rules !== undefined)?.rules,
+  })
 }
 
 /** The spec after edits, as `Edit.spec` says. */

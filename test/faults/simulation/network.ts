@@ -44,6 +44,10 @@ const BACK = 2
 export class Network {
   /** Asked about everything that passes. */
   trouble: Trouble = { request: () => undefined }
+  /** Told of each request as it leaves a process, whatever befalls it then. */
+  onSend: (sighting: Sighting) => void = () => undefined
+  /** Told of each answer that arrives at the process that has asked. */
+  onHeard: (sighting: Sighting, answer: WireAnswer) => void = () => undefined
   /** Told of each request that a server is about to work on. */
   onArrival: (sighting: Sighting) => void = () => undefined
   /** Told of each answer that a server has worked out, before anything else happens. */
@@ -66,6 +70,7 @@ export class Network {
       process.kill()
       return
     }
+    this.onSend(sighting)
     // What a process was about to send when it was stopped leaves it when it goes on.
     const held = fault?.type === 'stop' && fault.when === 'before' ? fault.ms : 0
     if (held > 0) this.#stop(process, held)
@@ -83,7 +88,7 @@ export class Network {
       const last = fault?.type === 'twice' ? await this.#work(sighting, request, fault) : first
       const answer = fault?.type === 'twice' && fault.gives === 'last' ? last : first
       if ('follow' in answer) this.#stream(sighting, answer, caller)
-      else this.#befallsAfter(sighting.process, caller, answer, fault)
+      else this.#befallsAfter(sighting, caller, answer, fault)
     }
   }
 
@@ -92,7 +97,7 @@ export class Network {
     const { process } = sighting
     switch (fault.type) {
       case 'answer':
-        if (fault.when === 'before') this.#answer(process, caller, fault.answer)
+        if (fault.when === 'before') this.#answer(sighting, caller, fault.answer)
         return fault.when === 'before'
       case 'reset':
         if (fault.when === 'before') this.#reset(process, caller)
@@ -111,18 +116,19 @@ export class Network {
     }
   }
 
-  #befallsAfter(process: SimulatedProcess, caller: Caller, answer: WireAnswer, fault: Fault | undefined): void {
+  #befallsAfter(sighting: Sighting, caller: Caller, answer: WireAnswer, fault: Fault | undefined): void {
+    const { process } = sighting
     switch (fault?.type) {
       case 'kill':
         if (fault.when === 'after') process.kill()
-        else this.#answer(process, caller, answer, { thenKill: true })
+        else this.#answer(sighting, caller, answer, { thenKill: true })
         break
       case 'stop':
         if (fault.when === 'after') this.#stop(process, fault.ms)
-        this.#answer(process, caller, answer)
+        this.#answer(sighting, caller, answer)
         break
       case 'slow':
-        this.#time.setTimer(fault.when === 'after' ? fault.ms : 0, () => this.#answer(process, caller, answer))
+        this.#time.setTimer(fault.when === 'after' ? fault.ms : 0, () => this.#answer(sighting, caller, answer))
         break
       case 'reset':
         this.#reset(process, caller)
@@ -130,13 +136,13 @@ export class Network {
       case 'silence':
         break
       case 'answer':
-        this.#answer(process, caller, fault.answer)
+        this.#answer(sighting, caller, fault.answer)
         break
       case 'cut':
-        this.#answer(process, caller, answer, { isCut: true })
+        this.#answer(sighting, caller, answer, { isCut: true })
         break
       default:
-        this.#answer(process, caller, answer)
+        this.#answer(sighting, caller, answer)
     }
   }
 
@@ -154,15 +160,18 @@ export class Network {
   }
 
   #answer(
-    process: SimulatedProcess,
+    sighting: Sighting,
     caller: Caller,
     answer: WireAnswer,
     { isCut = false, thenKill = false }: { readonly isCut?: boolean; readonly thenKill?: boolean } = {},
   ): void {
+    const { process } = sighting
     this.#time.setTimer(BACK, () => {
       process.run(() => {
         if (thenKill) process.killSoon()
-        if (!caller.hasGone) caller.answered(answer, isCut)
+        if (caller.hasGone) return
+        if (!isCut) this.onHeard(sighting, answer)
+        caller.answered(answer, isCut)
       })
     })
   }

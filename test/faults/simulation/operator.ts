@@ -43,6 +43,8 @@ export class SimulatedOperator {
   readonly lines: readonly LogLine[]
   /** What it recorded of its writes at the API. */
   readonly audited: WriteReport[] = []
+  /** What it counts. */
+  readonly registry = new Registry()
   readonly #stop = new AbortController()
   #hasEnded = false
 
@@ -77,7 +79,7 @@ export class SimulatedOperator {
         reload: () => undefined,
       },
       openDispatcher: () => new SimulatedDispatcher(process, network, 'api'),
-      metrics: new Metrics(new Registry()),
+      metrics: new Metrics(this.registry),
       audit: { record: (_account, report) => this.audited.push(report), close: () => undefined },
       tracer: undefined,
       clock: process,

@@ -1,9 +1,10 @@
-import { parseAttempt } from '../../../src/managed/attempt.ts'
-import { type CustomResource, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
+import { type CustomResource, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
 import { parseMarker } from '../../../src/managed/marker.ts'
-import { CREATE_ATTEMPT, REMOTE_ID, ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
+import { ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
 import { headersOf, KEY } from './api-server.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
+import { Instants } from './instants.ts'
+import { OPERATOR_NAMESPACE } from './operator.ts'
 import { isWrite, type SimulatedWorld } from './world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -32,17 +33,19 @@ export interface Allowance {
 export class Oracle {
   readonly #world: SimulatedWorld
   readonly #violations: string[] = []
-  readonly #posted = new Set<string>()
-  /** Everything that was told once. */
-  readonly #canaries = new Set<string>()
+  /** Everything that was told once, and the account's own key. */
+  readonly #canaries = new Set<string>([KEY])
+  readonly #instants: Instants
   /** Specs of edges: the one before, and the one now. */
   readonly #specs = new Map<string, readonly [former: Fields, present: Fields]>()
+  /** Resources whose objects somebody changed by hand. */
+  readonly #meddled = new Set<string>()
   #baseline: Baseline = new Map()
   #writes: Sighting[] = []
-  /** Requests that are not judged when they arrive. */
-  readonly #excused = new WeakSet<Sighting>()
   /** What is not at rest, as of a revision of the cluster. */
   #seen: { readonly revision: string; readonly unrest: readonly string[] } | undefined
+  /** Events that were sent so far. */
+  #events = 0
 
   #allowed: Allowance = {}
 
@@ -57,13 +60,16 @@ export class Oracle {
 
   private constructor(world: SimulatedWorld) {
     this.#world = world
+    this.#instants = new Instants(world, this.#canaries)
+    world.network.onSend = (sighting) => this.#instants.sent(sighting)
+    world.network.onHeard = (sighting, answer) => this.#instants.heard(sighting, answer)
     world.network.onArrival = (sighting) => this.#arrived(sighting)
     world.network.onDone = (sighting, answer) => this.#done(sighting, answer)
   }
 
   /** What was wrong at some moment so far. */
   get violations(): readonly string[] {
-    return [...this.#violations, ...this.#bugs()]
+    return [...this.#violations, ...this.#instants.violations, ...this.#bugs()]
   }
 
   /** Every write of an operator so far that reached a server, Leases and Events aside. */
@@ -84,12 +90,13 @@ export class Oracle {
 
   /** Somebody changes objects of the resource by hand: what they lack until it is mended is not the operator's doing. */
   meddled(kind: string, name: string): void {
+    this.#meddled.add(`${kind}/${name}`)
     this.#specs.delete(`${kind}/${name}`)
   }
 
-  /** What this request does when it arrives is not judged at that moment: its sender was held while it was on its way. */
+  /** This request is not judged as it leaves: its sender is held before it does. */
   excuse(sighting: Sighting): void {
-    this.#excused.add(sighting)
+    this.#instants.excuse(sighting)
   }
 
   /** From now on this is no fault of the operator. */
@@ -121,14 +128,16 @@ export class Oracle {
     if (unrest.length > 0) return [...this.violations, ...unrest]
     await world.advance(looksMs)
     const { length } = this.#writes
+    const events = this.#events
     await world.advance(looksMs)
     const late = this.#writes.slice(length).map((write) => `written at rest: ${textOf(write)}`)
+    if (this.#events > events) late.push('Events were sent at rest')
     const problems = [
       ...this.#unrest(),
       ...late,
       ...(await this.#strays(orphans)),
       ...(await this.#tokens()),
-      ...this.#leaks(),
+      ...(await this.#leaks()),
     ]
     if (expected !== undefined) problems.push(...differences(expected, await this.picture()))
     return [...problems, ...this.violations]
@@ -239,22 +248,32 @@ export class Oracle {
     }
   }
 
-  /** Tokens, whole, where only a Secret may hold them. */
-  #leaks(): readonly string[] {
-    if (this.#canaries.size === 0) return []
+  /** Tokens, whole, where only their own Secret may hold them. */
+  async #leaks(): Promise<readonly string[]> {
     const { kube, operators } = this.#world
+    const secrets = this.#world.secrets()
+    const others = secrets.filter(({ metadata }) => metadata.namespace !== OPERATOR_NAMESPACE)
+    const metrics = await Promise.all(operators.map(({ registry }) => registry.metrics()))
+    const twice = [...this.#canaries].some((token) => {
+      return (
+        token !== KEY && others.filter(({ data }) => JSON.stringify(data ?? {}).includes(encoded(token))).length > 1
+      )
+    })
     const places: readonly (readonly [string, unknown])[] = [
+      ['a metric', metrics],
+      ['what a Secret says of itself', secrets.map(({ metadata }) => metadata)],
       ['a log', operators.map(({ lines }) => lines)],
       ['an audit record', operators.map(({ audited }) => audited)],
       ['Kubernetes outside of Secrets', kube.everything().filter(({ kind }) => kind !== 'Secret')],
     ]
-    return places.flatMap(([place, content]) => {
+    const found = places.flatMap(([place, content]) => {
       const text = JSON.stringify(content, (_key, value: unknown) =>
         value instanceof Error ? errorText(value) : value,
       )
-      const found = [...this.#canaries].some((token) => text.includes(token) || text.includes(encoded(token)))
-      return found ? [`a token stands in ${place}`] : []
+      const isThere = [...this.#canaries].some((token) => text.includes(token) || text.includes(encoded(token)))
+      return isThere ? [`a token stands in ${place}`] : []
     })
+    return twice ? [...found, 'a token stands in two Secrets'] : found
   }
 
   /** What the account looks like, without what the server's chance and time have given, and without reported orphans: equal pictures, equal objects. */
@@ -301,40 +320,14 @@ export class Oracle {
   }
 
   #arrived(sighting: Sighting): void {
+    if (sighting.method !== 'GET' && /\/events(\/|$)/.test(sighting.path)) this.#events += 1
     if (!isWrite(sighting)) return
     this.#writes.push(sighting)
-    const isJudged = !this.#excused.has(sighting)
-    if (isJudged && sighting.server === 'api' && sighting.method === 'POST') this.#checkPost(sighting)
   }
 
-  /** Before an object is made, what it will be found again by is stored. */
-  #checkPost({ path, body }: Sighting): void {
-    const { metadata, name } = JSON.parse(body || '{}') as Fields
-    const marker = parseMarker(metadata ?? name)
-    if (marker === undefined || path === '/ip_policy_rules') return
-    const descriptor = this.#world.kinds.managedKind(marker.kind)
-    const cr = descriptor === undefined ? undefined : this.#world.get(marker.kind, marker.name, marker.namespace)
-    const attempt = parseAttempt(cr?.metadata.annotations?.[CREATE_ATTEMPT])
-    const post = `${marker.kind}/${marker.name} ${marker.nonce} attempt ${attempt?.number}`
-    if (attempt?.uid !== marker.uid || attempt.nonce !== marker.nonce || cr?.metadata.uid !== marker.uid) {
-      this.#violations.push(`POST without a durable attempt: ${post}`)
-    }
-    if (!cr?.metadata.finalizers?.includes('culvert.dev/remote'))
-      this.#violations.push(`POST without finalizer: ${post}`)
-    if (this.#posted.has(post)) this.#violations.push(`a second POST of one attempt: ${post}`)
-    this.#posted.add(post)
-    const isTold = descriptor?.output?.type === 'one-time'
-    if (isTold && cr !== undefined && !this.#ownsSecret(cr))
-      this.#violations.push(`POST without a Secret for what it tells: ${post}`)
-  }
-
-  #ownsSecret({ metadata: { uid } }: CustomResource): boolean {
-    return this.#world
-      .secrets()
-      .some(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false)
-  }
-
-  async #done({ server, method, path }: Sighting, answer: WireAnswer): Promise<void> {
+  async #done(sighting: Sighting, answer: WireAnswer): Promise<void> {
+    const { server, method, path } = sighting
+    this.#instants.done(sighting)
     if (server !== 'api' || method === 'GET') return
     const { token } = JSON.parse(answer.body || '{}') as Fields
     if (typeof token === 'string') this.#canaries.add(token)
@@ -348,7 +341,7 @@ export class Oracle {
       const [kind = '', name = ''] = key.split('/')
       const cr = kind === 'Edge' ? this.#world.get(kind, name) : undefined
       const place = cr === undefined ? undefined : this.#world.placeOf(cr)
-      if (cr === undefined || place === undefined || cr.metadata.annotations?.[REMOTE_ID] === undefined) continue
+      if (place === undefined) continue
       const { status, body } = await this.#world.api.answer({
         method: 'GET',
         path: `/${place.path}/${place.id}`,
@@ -365,7 +358,7 @@ export class Oracle {
     }
   }
 
-  /** A policy that an edge or a restriction refers to is never empty, unless its spec wants that. */
+  /** A policy that had rules, or that an edge or a restriction refers to, is never empty, unless its spec wants that. */
   async #checkPolicies(): Promise<void> {
     const { api, kinds } = this.#world
     if (kinds.managedKind('IPPolicy') === undefined) return
@@ -375,10 +368,12 @@ export class Oracle {
     const ruled = new Set(rules?.map(({ ip_policy: policy }) => (policy as RemoteObject).id))
     const referred = new Set((await this.#referrers()).flatMap((object) => policiesOf(object)))
     for (const cr of this.#world.all()) {
-      const { id } = statusOf(cr)
-      const { allowEmpty = false } = cr.spec as { readonly allowEmpty?: boolean }
-      if (cr.kind !== 'IPPolicy' || id === undefined || allowEmpty || ruled.has(id) || !referred.has(id)) continue
-      this.#violations.push(`IPPolicy/${cr.metadata.name} is empty while it is referred to`)
+      const { id, ruleCount } = statusOf(cr)
+      const { allowEmpty = false, rules: own = [] } = cr.spec as Partial<{ allowEmpty: boolean; rules: unknown[] }>
+      if (cr.kind !== 'IPPolicy' || id === undefined || isDeleting(cr) || allowEmpty || ruled.has(id)) continue
+      const at = `IPPolicy/${cr.metadata.name}`
+      const hadRules = own.length > 0 && Number(ruleCount) > 0 && !this.#meddled.has(at)
+      if (hadRules || referred.has(id)) this.#violations.push(`${at} is empty although it had rules, or is in use`)
     }
   }
 

@@ -2,6 +2,7 @@ import { EPISODE_SEED, type Episode, kindsOf } from './episodes.ts'
 import type { Sighting, Trouble } from './faults.ts'
 import { Oracle, type Picture, textOf, withoutChance } from './oracle.ts'
 import type { Laboratory, SimulatedWorld } from './world.ts'
+import { unlikeWritten } from './written-down.ts'
 
 /** Longer than the account's interval between two looks, with its jitter. */
 const LOOK_MS = 75_000
@@ -85,6 +86,8 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
     problems.push(...(await oracle.judge(reference?.picture, orphans)), ...(made?.unspent?.() ?? []))
     const picture = await oracle.picture()
     world.calm()
+    // Where nothing fails, the object is compared with what people wrote; everything else is compared with that.
+    if (reference === undefined) problems.push(...(await unlikeWritten(world, episode)))
     if (problems.length === 0) problems.push(...(await judgeEnd(world, oracle)))
     return { problems, requests: requests.slice(0, within), picture }
   } finally {

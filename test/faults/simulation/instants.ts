@@ -1,0 +1,213 @@
+import { type CustomResource, hasFinalizer, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
+import { GUARD_NONCE, type Marker, parseMarker } from '../../../src/managed/marker.ts'
+import { REMOTE_ID } from '../../../src/managed/names.ts'
+import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
+import type { Sighting, WireAnswer } from './faults.ts'
+import { OPERATOR_NAMESPACE, times } from './operator.ts'
+import { isWrite, type SimulatedWorld } from './world.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+type Stored = Readonly<Record<string, readonly Fields[]>>
+
+/** What is told once, in every form that it could be written down in. */
+export type Canaries = ReadonlySet<string>
+
+/**
+ * What may never happen, judged at the moment in which a request leaves an operator: what becomes of it on its way is not the operator's
+ * doing. Part of the oracle.
+ */
+export class Instants {
+  readonly #world: SimulatedWorld
+  readonly #canaries: Canaries
+  readonly #violations: string[] = []
+  readonly #excused = new WeakSet<Sighting>()
+  readonly #posted = new Set<string>()
+  /** Rules of which a POST may be under way, and until when. */
+  readonly #outstanding = new Map<string, number>()
+  readonly #ruleOf = new WeakMap<Sighting, string>()
+  /** By UID, the object that a resource with a token had last. */
+  readonly #held = new Map<string, string | undefined>()
+
+  constructor(world: SimulatedWorld, canaries: Canaries) {
+    this.#world = world
+    this.#canaries = canaries
+  }
+
+  get violations(): readonly string[] {
+    return this.#violations
+  }
+
+  /** This request is not judged. */
+  excuse(sighting: Sighting): void {
+    this.#excused.add(sighting)
+  }
+
+  /** A request leaves an operator. */
+  sent(sighting: Sighting): void {
+    if (!isWrite(sighting) || this.#excused.has(sighting)) return
+    this.#checkLeader(sighting)
+    this.#checkSecrecy(sighting)
+    if (sighting.server !== 'api') return
+    if (sighting.method === 'POST') this.#checkPost(sighting)
+    if (sighting.method === 'PATCH') this.#checkPatch(sighting)
+    if (sighting.method === 'DELETE') this.#checkDelete(sighting)
+  }
+
+  /** An answer has arrived at the operator that asked. */
+  heard(sighting: Sighting, { status }: WireAnswer): void {
+    const rule = this.#ruleOf.get(sighting)
+    // The API itself has said what came of it.
+    if (rule !== undefined && status < 500 && status !== 408) this.#outstanding.delete(rule)
+  }
+
+  /** A server has carried a request out. */
+  done({ server, method, path }: Sighting): void {
+    if (server === 'kubernetes' && method === 'PATCH' && path.endsWith('/status')) this.#checkTokens()
+  }
+
+  #tell(violation: string): void {
+    this.#violations.push(violation)
+  }
+
+  /** Who writes holds the Lease, where there is one. */
+  #checkLeader(sighting: Sighting): void {
+    const { process, method, path } = sighting
+    const lease = this.#world.kube.get<Lease>(leases, { namespace: OPERATOR_NAMESPACE, name: 'culvert' })
+    const holder = lease?.spec?.holderIdentity
+    if (!holder || holder.startsWith(`${process.name}_`)) return
+    this.#tell(`${process.name} sends ${method} ${path} while ${holder} leads`)
+  }
+
+  /** What is told once goes into Secrets and nowhere else. */
+  #checkSecrecy({ server, path, body }: Sighting): void {
+    if (server === 'kubernetes' && /\/secrets(\/|$)/.test(path)) return
+    if ([...this.#canaries].some((token) => body.includes(token))) this.#tell(`a token is sent to ${path}`)
+  }
+
+  /** Before an object is made, what it will be found again by is stored, and is in it. */
+  #checkPost(sighting: Sighting): void {
+    const { path, body } = sighting
+    if (!this.#collections().includes(path.slice(1))) return
+    const fields = JSON.parse(body || '{}') as Fields
+    const marker = parseMarker(fields.metadata ?? fields.name)
+    if (path === '/ip_policy_rules' && (marker?.kind !== 'IPPolicyRule' || marker.nonce === GUARD_NONCE)) {
+      this.#checkRule(sighting, fields, marker)
+      return
+    }
+    if (marker === undefined) {
+      this.#tell(`POST ${path} without a mark`)
+      return
+    }
+    const cr = this.#named(marker)
+    const attempt = cr === undefined ? undefined : unresolvedAttempt(cr)
+    const post = `${marker.kind}/${marker.name} ${marker.nonce} attempt ${attempt?.number}`
+    if (cr?.metadata.uid !== marker.uid || attempt?.nonce !== marker.nonce) {
+      this.#tell(`POST without a durable attempt: ${post}`)
+    }
+    if (cr === undefined || !hasFinalizer(cr)) this.#tell(`POST without finalizer: ${post}`)
+    if (this.#posted.has(post)) this.#tell(`a second POST of one attempt: ${post}`)
+    this.#posted.add(post)
+    if (cr !== undefined && this.#isTold(cr) && this.#secretsOf(cr).length === 0) {
+      this.#tell(`POST without a Secret for what it tells: ${post}`)
+    }
+  }
+
+  /** A rule that has no resource of its own: its policy's id is stored, and nobody waits for the same one. */
+  #checkRule(sighting: Sighting, { ip_policy_id: policy, cidr, action }: Fields, marker: Marker | undefined): void {
+    const rule = `${cidr} ${action} in ${policy}`
+    const parent = this.#world.all().find((cr) => cr.kind === 'IPPolicy' && statusOf(cr).id === policy)
+    if (parent === undefined) this.#tell(`POST of a rule whose policy is in no status: ${rule}`)
+    if (marker !== undefined && this.#named(marker)?.metadata.uid !== marker.uid) {
+      this.#tell(`POST of a rule with the mark of nobody: ${rule}`)
+    }
+    const until = this.#outstanding.get(rule)
+    if (until !== undefined && this.#world.time.now < until) this.#tell(`a second POST of one rule is out: ${rule}`)
+    this.#outstanding.set(rule, this.#world.time.now + times.requestTimeoutMs)
+    this.#ruleOf.set(sighting, rule)
+  }
+
+  /** A PATCH says what is to be otherwise, and nothing else. */
+  #checkPatch({ path, body }: Sighting): void {
+    const object = this.#objectAt(path)
+    if (object === undefined) return
+    const { id: _id, ...fields } = JSON.parse(body || '{}') as Fields
+    const same = Object.entries(fields).filter(([field, value]) => {
+      return field in object && JSON.stringify(object[field]) === JSON.stringify(value)
+    })
+    if (Object.keys(fields).length === 0) this.#tell(`PATCH ${path} of nothing`)
+    for (const [field] of same) this.#tell(`PATCH ${path} sends ${field}, which is so already`)
+  }
+
+  /** What goes has been replaced, or is to go with its resource; and nobody needs it any more. */
+  #checkDelete({ path, process }: Sighting): void {
+    const id = path.split('/').at(-1) ?? ''
+    for (const cr of this.#world.all()) {
+      const { id: held, superseded = [], rotatedAt } = statusOf(cr)
+      const at = `${cr.kind}/${cr.metadata.name}`
+      const descriptor = this.#world.kinds.managedKind(cr.kind)
+      if (isDeleting(cr)) continue
+      if (held === id && descriptor?.replacement?.first !== 'delete') this.#tell(`the object of ${at} is to be deleted`)
+      if (this.#isTold(cr) && this.#secretsOf(cr).some(({ metadata }) => metadata.annotations?.[REMOTE_ID] === id)) {
+        this.#tell(`the token of ${at} is to be revoked while its Secret holds it`)
+      }
+      const deleteAfter = superseded.find((former) => former.id === id)?.deleteAfter
+      const overlapMs = descriptor?.succession?.overlapMs(cr.spec) ?? 0
+      const shorter = rotatedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(rotatedAt) + overlapMs
+      if (deleteAfter !== undefined && process.now() < Math.min(Date.parse(deleteAfter), shorter)) {
+        this.#tell(`a former object of ${at} is to be deleted before its time`)
+      }
+    }
+    if (!path.startsWith('/ip_policies/')) return
+    for (const [collection, objects] of Object.entries(this.#stored())) {
+      if (!/^(edges\/|ip_restrictions$)/.test(collection) || !JSON.stringify(objects).includes(id)) continue
+      this.#tell(`policy ${id} is to be deleted while something in ${collection} refers to it`)
+    }
+  }
+
+  /** Once a status names an object that was made for it, the Secret holds what it told. */
+  #checkTokens(): void {
+    for (const cr of this.#world.all()) {
+      if (!this.#isTold(cr)) continue
+      const { uid } = cr.metadata
+      const { id, create, adopted } = statusOf(cr)
+      const isNew = this.#held.get(uid) !== id
+      this.#held.set(uid, id)
+      // What was found again may have lost its token: another is issued then.
+      if (!isNew || id === undefined || adopted || (create?.attempt ?? 0) === 0 || isDeleting(cr)) continue
+      const isStored = this.#secretsOf(cr).some(({ metadata, data }) => {
+        return metadata.annotations?.[REMOTE_ID] === id && Object.keys((data as Fields | undefined) ?? {}).length > 0
+      })
+      if (!isStored) this.#tell(`${cr.kind}/${cr.metadata.name} has an object whose token is not stored`)
+    }
+  }
+
+  #isTold({ kind }: CustomResource): boolean {
+    return this.#world.kinds.managedKind(kind)?.output?.type === 'one-time'
+  }
+
+  #secretsOf({ metadata: { uid } }: CustomResource) {
+    return this.#world.secrets().filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
+  }
+
+  #named({ kind, namespace, name }: Marker): CustomResource | undefined {
+    return this.#world.kinds.managedKind(kind) === undefined ? undefined : this.#world.get(kind, name, namespace)
+  }
+
+  /** Paths of the collections that the world's kinds make objects in. */
+  #collections(): readonly string[] {
+    return this.#world.kinds.managed.flatMap(({ collections, children }) => {
+      return [...collections, ...(children === undefined ? [] : [children.collection])].map(({ path }) => path)
+    })
+  }
+
+  #objectAt(path: string): Fields | undefined {
+    const [, collection = '', id] = /^\/(.+)\/([^/]+)$/.exec(path) ?? []
+    return this.#stored()[collection]?.find((object) => object.id === id)
+  }
+
+  /** The account as it is kept, by collection. */
+  #stored(): Stored {
+    const { accounts } = this.#world.api.emulator.admin.snapshot()
+    return Object.assign({}, ...Object.values(accounts).map(({ objects }) => objects)) as Stored
+  }
+}
