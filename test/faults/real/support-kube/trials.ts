@@ -7,7 +7,7 @@ export interface Trial {
   readonly fault: KubeFault
 }
 
-/** So many resources may miss a trial, since a busy machine led them another way, before it counts as failed. */
+/** So many resources may miss a trial before it is dropped: a busy machine has led those another way whose writes were written down. */
 const MOST_MISSES = 3
 
 /** What of one kind is still to be tried in one stage of its life. */
@@ -32,11 +32,10 @@ export class Trials {
     return this.#open.shift()
   }
 
-  /** The resource has not come to the write: another is to try. @returns false when there were enough of them. */
-  again(trial: Trial): boolean {
+  /** The resource has not come to the write: another is to try, unless there were enough of them. */
+  again(trial: Trial): void {
     const missed = (this.#missed.get(trial) ?? 0) + 1
     this.#missed.set(trial, missed)
     if (missed < MOST_MISSES) this.#open.unshift(trial)
-    return missed < MOST_MISSES
   }
 }
