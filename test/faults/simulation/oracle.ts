@@ -192,11 +192,11 @@ export class Oracle {
     if (reported.size > orphans) problems.push(`reported as orphans: ${[...reported].join(', ')}`)
     for (const [path, objects] of await this.#held()) {
       for (const object of objects) {
-        if (this.#baseline.get(path)?.has(object.id) || this.#allowed.others?.has(object.id)) continue
+        if (this.#baseline.get(path)?.has(object.id)) continue
         const { ip_policy: policy } = object as { readonly ip_policy?: { readonly id: string } }
         if (wanted.has(object.id)) found.add(object.id)
-        else if (reported.delete(object.id)) continue
-        else if (policy === undefined || !parents.has(policy.id))
+        else if (reported.delete(object.id) || this.#allowed.others?.has(object.id)) continue
+        else if (policy === undefined || !(parents.has(policy.id) || this.#allowed.others?.has(policy.id)))
           problems.push(`nobody's object in ${path}: ${JSON.stringify(object)}`)
       }
     }
