@@ -1,9 +1,10 @@
 import { ApiError } from '../api/errors.ts'
 import type { RemoteObject } from '../api/types.ts'
 import { type WriteReason, writeReasons } from '../telemetry/write-origin.ts'
+import { tellAlike } from './alike.ts'
 import type { Attempt } from './attempt.ts'
 import { formatAttempt } from './attempt.ts'
-import { deleteCopies } from './copies.ts'
+import { deleteCopies, recallGuard } from './copies.ts'
 import { externalId, isDeleting, retains, statusOf, unresolvedAttempt, withFinalizer } from './cr.ts'
 import { createdBy, createStep, ownershipClaim } from './create-protocol.ts'
 import { markerText, type Wanted } from './desired.ts'
@@ -126,6 +127,7 @@ const REFUSED: ReadonlySet<string> = new Set(['Invalid', 'Conflict', 'Forbidden'
 async function resolveUnknown(run: Reconciliation, attempt: Attempt): Promise<string | undefined> {
   const { clock, leadership, times } = run.context
   const { memory } = run
+  recallGuard(run)
   const stored = await objectInSecret(run, attempt.nonce)
   if (stored !== undefined) return take(run, stored, attempt)
   const quiet = Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.unknownUntil ?? 0)
@@ -143,6 +145,8 @@ async function resolveUnknown(run: Reconciliation, attempt: Attempt): Promise<st
   const former = statusOf(run.cr).id
   const noted = claim.type === 'own' && claim.id !== former ? await notedObject(run, claim.id) : undefined
   if (noted !== undefined) return take(run, noted, attempt)
+  // In a cluster that was put back to an older state the attempt may have ended long ago, with an object that bears no mark any more.
+  if (!isDeleting(run.cr)) tellAlike(run)
   return nextAttempt(run, attempt)
 }
 
