@@ -1,0 +1,153 @@
+import type { KubeObject } from '../../../../src/kube/types.ts'
+import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
+import { configMapType, secretType } from '../../../../src/managed/inputs.ts'
+import { OUTPUT_OF } from '../../../../src/managed/names.ts'
+import { events } from '../../../../src/runtime/events.ts'
+import { type Manifest, SEED, type SpecCase, specsOf } from '../../../builders/specs.ts'
+import { Oracle } from '../oracle.ts'
+import { managed } from '../spec-families.ts'
+import { type Laboratory, NAMESPACE, type SimulatedWorld, type WorldOptions } from '../world.ts'
+
+/** The resource that a case is about, and one of the same kind and spec that nothing happens to. */
+export const SUBJECT = 'subject'
+export const BYSTANDER = 'bystander'
+
+/** A minimal and a full spec of every kind. */
+export const subjects: readonly SpecCase[] = managed.flatMap(({ definition }) => specsOf(definition.kind).slice(0, 2))
+
+/** A cluster with a subject and a bystander, and all that the two refer to. */
+export class Life {
+  readonly world: SimulatedWorld
+  readonly oracle: Oracle
+  readonly subject: SpecCase
+
+  private constructor(world: SimulatedWorld, oracle: Oracle, subject: SpecCase) {
+    this.world = world
+    this.oracle = oracle
+    this.subject = subject
+  }
+
+  /** Opens it, without resources. */
+  static async open(laboratory: Laboratory, subject: SpecCase, options: WorldOptions = {}): Promise<Life> {
+    const kinds = new Set([subject.kind, ...subject.needs(SUBJECT).map(({ kind }) => kind)])
+    const world = laboratory.world({ kinds, ...options })
+    if (options.beside === undefined) world.api.emulator.admin.seed(SEED)
+    return new Life(world, await Oracle.watch(world), subject)
+  }
+
+  /** What lives in it. */
+  manifests(more: Readonly<Record<string, unknown>> = {}): readonly Manifest[] {
+    const { kind, spec, needs } = this.subject
+    return [SUBJECT, BYSTANDER].flatMap((name) => [...needs(name), { kind, name, spec: { ...spec(name), ...more } }])
+  }
+
+  /** Makes everything, and lets it come to rest; what is not. */
+  async begin(more: Readonly<Record<string, unknown>> = {}): Promise<readonly string[]> {
+    for (const { kind, name, spec } of this.manifests(more)) this.world.apply(kind, name, spec)
+    const unrest = await this.oracle.untilRest()
+    await this.world.advance(1_000)
+    return unrest
+  }
+
+  get(name: string): CustomResource | undefined {
+    return this.world.get(this.subject.kind, name)
+  }
+
+  /** Ids that resources hold, by `Kind/name`. */
+  ids(): ReadonlyMap<string, string> {
+    return new Map(
+      this.world.all().flatMap((cr) => {
+        const { id } = statusOf(cr)
+        return id === undefined ? [] : [[nameOf(cr), id]]
+      }),
+    )
+  }
+
+  /** Objects as the account has them, by id: of the resources whose names begin so, or of all. */
+  async bodies(prefix = ''): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>()
+    for (const cr of this.world.all()) {
+      const place = cr.metadata.name.startsWith(prefix) ? this.world.placeOf(cr) : undefined
+      if (place === undefined) continue
+      found.set(place.id, JSON.stringify(await this.world.api.ask('GET', `/${place.path}/${place.id}`)))
+    }
+    return found
+  }
+
+  /** Whether an Event with this reason tells of the resource. */
+  wasTold({ kind, metadata: { name } }: CustomResource, reason: string): boolean {
+    return this.world.kube.list<KubeObject>(events).items.some((event) => {
+      const regarding = event.regarding as { readonly kind: string; readonly name: string }
+      return event.reason === reason && regarding.kind === kind && regarding.name === name
+    })
+  }
+}
+
+export function nameOf({ kind, metadata: { name } }: CustomResource): string {
+  return `${kind}/${name}`
+}
+
+/** Whether the object of a resource bears its mark: the user's metadata, or the name of a bot, takes its place. */
+export function isMarked(cr: CustomResource): boolean {
+  const { markedBy } = descriptorOf(cr.kind)
+  return markedBy === 'metadata' && (cr.spec as Readonly<Record<string, unknown>>).metadata === undefined
+}
+
+export function hasToken(kind: string): boolean {
+  return descriptorOf(kind).output?.type === 'one-time'
+}
+
+function descriptorOf(kind: string) {
+  const found = managed.find(({ definition }) => definition.kind === kind)
+  if (found === undefined) throw new Error(`there is no ${kind}`)
+  return found
+}
+
+/** What a backup of the namespace holds. */
+export interface Backup {
+  readonly resources: readonly CustomResource[]
+  /** Secrets and ConfigMaps that outputs went into. */
+  readonly outputs: readonly KubeObject[]
+}
+
+export function backUp(world: SimulatedWorld): Backup {
+  const kept = [secretType, configMapType].flatMap((type) => world.kube.list<KubeObject>(type).items)
+  return {
+    resources: world.all(),
+    outputs: kept.filter(({ metadata }) => metadata.annotations?.[OUTPUT_OF] !== undefined),
+  }
+}
+
+/** Takes everything out of the cluster by hand: the account is not asked. */
+export function wipe(world: SimulatedWorld): void {
+  const { resources, outputs } = backUp(world)
+  for (const cr of resources) {
+    const key = keyOf(cr)
+    world.kube.mergePatch(world.typeOf(cr.kind), key, { metadata: { finalizers: null } })
+    world.kube.delete(world.typeOf(cr.kind), key)
+  }
+  for (const output of outputs) world.kube.delete(typeOfOutput(output), keyOf(output))
+}
+
+/** Puts a resource back as backup tools do: under another UID, without status. */
+export function putBack(world: SimulatedWorld, cr: CustomResource, metadata: object = {}): void {
+  const { annotations, labels, finalizers } = cr.metadata
+  const kept = { ...(annotations && { annotations }), ...(labels && { labels }), ...(finalizers && { finalizers }) }
+  world.server.create(world.typeOf(cr.kind), keyOf(cr), { metadata: { ...kept, ...metadata }, spec: cr.spec })
+}
+
+/** Puts a Secret or ConfigMap back, with or without the owner references, whose UIDs do not exist any more. */
+export function putBackOutput(world: SimulatedWorld, output: KubeObject, isOwned: boolean): void {
+  const { annotations, labels, ownerReferences } = output.metadata
+  const metadata = { annotations, ...(labels && { labels }), ...(isOwned && { ownerReferences }) }
+  const { data, type } = output
+  world.server.create(typeOfOutput(output), keyOf(output), { metadata, data, ...(type === undefined ? {} : { type }) })
+}
+
+export function keyOf({ metadata: { namespace = NAMESPACE, name } }: KubeObject) {
+  return { namespace, name }
+}
+
+export function typeOfOutput({ kind }: KubeObject) {
+  return kind === 'ConfigMap' ? configMapType : secretType
+}

@@ -1,0 +1,90 @@
+import type { RemoteObject } from '../../../../src/api/types.ts'
+import type { KubeObject } from '../../../../src/kube/types.ts'
+import type { CustomResource } from '../../../../src/managed/cr.ts'
+import { markerOf } from '../../../../src/managed/marker.ts'
+import { EXTERNAL_ID, REMOTE_ID } from '../../../../src/managed/names.ts'
+import { parseOwnership } from '../../../../src/managed/ownership.ts'
+import { events } from '../../../../src/runtime/events.ts'
+import type { Oracle } from '../oracle.ts'
+import { NAMESPACE, type SimulatedWorld } from '../world.ts'
+import { nameOf } from './life.ts'
+
+/** What a resource says that waits to be told whose object it is to have, or waits for such a one. */
+const ASKING = ['AlreadyExists', 'ReferenceNotReady'] as const
+/** So many things that refer to each other ask one after the other. */
+const ROUNDS = 4
+
+export interface Advice {
+  /** Answers another than the object that the resource asks about; null: it is to have a new one. */
+  readonly answer?: (cr: CustomResource) => string | null | undefined
+  /** Ids of objects that nobody is to have in the end. */
+  readonly left?: ReadonlySet<string>
+}
+
+/**
+ * Lets a restored cluster come to rest, and answers each resource that asks about its object as its condition advises. What was wrong:
+ * that anything is written while resources wait, and all that `Oracle.judge` finds, in the end without a resource that waits. An object without
+ * a mark may be left beside a second one when an Event names it (docs/restore.md).
+ */
+export async function takeBack(world: SimulatedWorld, oracle: Oracle, advice: Advice = {}): Promise<readonly string[]> {
+  const left = new Set(advice.left)
+  for (let round = 0; round < ROUNDS; round += 1) {
+    oracle.allow({ refused: ASKING })
+    await oracle.untilRest()
+    const claimed = world.all().flatMap((cr) => claimOf(cr) ?? [])
+    oracle.allow({ refused: ASKING, others: new Set([...left, ...claimed, ...(await doubled(world))]) })
+    const problems = round === 0 ? await oracle.judge() : await oracle.untilRest()
+    if (problems.length > 0) return problems
+    const asking = world.all().filter((cr) => reasonOf(cr) === 'AlreadyExists')
+    if (asking.length === 0) break
+    for (const cr of asking) {
+      const claim = claimOf(cr)
+      if (claim === undefined) return [`${nameOf(cr)} asks about no object`]
+      const answer = advice.answer?.(cr)
+      if (answer === null) left.add(claim)
+      else if (answer !== undefined && answer !== claim) left.add(claim)
+      answerTo(world, cr, answer === undefined ? claim : answer)
+    }
+    // Until they have been looked at, they still say what they said.
+    await world.advance(5_000)
+  }
+  oracle.allow({ others: new Set([...left, ...(await doubled(world))]) })
+  return await oracle.judge()
+}
+
+/** Ids of unmarked objects that resources have told of as what may be theirs, beside the ones that they have made. */
+async function doubled(world: SimulatedWorld): Promise<readonly string[]> {
+  const notes = world.kube
+    .list<KubeObject>(events)
+    .items.filter(({ reason }) => reason === 'PossibleDuplicate')
+    .map(({ note }) => String(note))
+  const unheld: string[] = []
+  for (const { collections } of world.kinds.managed) {
+    for (const { path, listKey } of collections) {
+      const { [listKey]: objects } = await world.api.ask('GET', `/${path}?limit=100`)
+      unheld.push(
+        ...(objects as readonly RemoteObject[]).filter((object) => markerOf(object) === undefined).map(({ id }) => id),
+      )
+    }
+  }
+  return unheld.filter((id) => notes.some((note) => note.includes(id)))
+}
+
+function answerTo(world: SimulatedWorld, cr: CustomResource, id: string | null): void {
+  const key = { namespace: cr.metadata.namespace ?? NAMESPACE, name: cr.metadata.name }
+  const patch =
+    id === null
+      ? { metadata: { annotations: { [REMOTE_ID]: null } } }
+      : // What is taken back by hand stays when its resource goes, unless that is said.
+        { metadata: { annotations: { [EXTERNAL_ID]: id } }, spec: { mode: 'Manage', deletionPolicy: 'Delete' } }
+  world.server.patch(world.typeOf(cr.kind), key, patch)
+}
+
+/** The object that the note of a resource without one names. */
+function claimOf(cr: CustomResource): string | undefined {
+  return cr.status?.id === undefined ? parseOwnership(cr.metadata.annotations?.[REMOTE_ID])?.id : undefined
+}
+
+export function reasonOf({ status }: CustomResource): string | undefined {
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.reason
+}

@@ -1,0 +1,138 @@
+import type { CustomResource } from '../../../../src/managed/cr.ts'
+import { EPISODE_SEED, type Episode, episodes, kindsOf } from '../episodes.ts'
+import type { Fault } from '../faults.ts'
+import { Oracle } from '../oracle.ts'
+import { isWrite, type Laboratory, type SimulatedWorld } from '../world.ts'
+import { backUp, keyOf, putBack, putBackOutput, wipe } from './life.ts'
+import { takeBack } from './taking-back.ts'
+import type { Trial } from './trial.ts'
+
+/** Writes of a turn, from 0, about which the cluster is lost. */
+const MOMENTS = [0, 1, 2, 3, 4, 6, 8] as const
+
+/** What somebody else does to an object is told by the account alone. */
+const turns = episodes.filter(({ isUnseen }) => !isUnseen)
+
+/** etcd is put back to what it held before a write, once the whole turn is over: the account is ahead. */
+export const rollbacks: readonly Trial[] = turns.flatMap((episode) => {
+  return MOMENTS.map((at) => trial(episode, `before write ${at}`, 'etcd restored to then', rolledBack(at)))
+})
+
+/** The cluster is lost about a write, and restored as it was then: under other UIDs, without status. */
+export const lostAmid: readonly Trial[] = turns.flatMap((episode) => {
+  return MOMENTS.flatMap((at) =>
+    (['before', 'after'] as const).map((when) => {
+      return trial(episode, `killed ${when} write ${at}`, 'restored without status', lost(at, { type: 'kill', when }))
+    }),
+  )
+})
+
+/** What was exported before a turn, annotations and finalizers included, is applied again after it. */
+export const exported: readonly Trial[] = turns
+  .filter(({ before }) => before !== undefined)
+  .flatMap((episode) => [
+    trial(episode, 'after the turn', 'an export of before applied', appliedAgain({ isDown: false })),
+    trial(
+      episode,
+      'after the turn, no operator at work',
+      'an export of before applied',
+      appliedAgain({ isDown: true }),
+    ),
+  ])
+
+type Scenario = (world: SimulatedWorld, oracle: Oracle, episode: Episode) => Promise<readonly string[] | undefined>
+
+function trial(episode: Episode, point: string, fault: string, scenario: Scenario): Trial {
+  const run = async (laboratory: Laboratory): Promise<readonly string[] | undefined> => {
+    const world = laboratory.world({ kinds: kindsOf(episode) })
+    try {
+      world.api.emulator.admin.seed(EPISODE_SEED)
+      const oracle = await Oracle.watch(world)
+      for (const { kind, name, spec } of episode.needs) world.apply(kind, name, spec)
+      if (episode.before !== undefined) world.apply(episode.kind, episode.name, episode.before)
+      const unrest = await oracle.untilRest()
+      if (unrest.length > 0) return unrest
+      await world.advance(1_000)
+      const problems = await scenario(world, oracle, episode)
+      if (problems === undefined || problems.length > 0) return problems
+      for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
+      return await oracle.judge()
+    } finally {
+      world.down()
+    }
+  }
+  return { what: { write: episode.title, point, fault }, run }
+}
+
+function rolledBack(at: number): Scenario {
+  return async (world, oracle, episode) => {
+    let passed = 0
+    let snapshot = undefined as ReturnType<SimulatedWorld['kube']['snapshot']> | undefined
+    world.trouble = {
+      request: (sighting) => {
+        if (isWrite(sighting) && passed++ === at) snapshot = world.kube.snapshot()
+        return undefined
+      },
+    }
+    await episode.act(world, oracle)
+    const unrest = await oracle.untilRest()
+    world.calm()
+    if (unrest.length > 0 || snapshot === undefined) return unrest.length > 0 ? unrest : undefined
+    await world.advance(1_000)
+    world.down()
+    world.kube.restore(snapshot)
+    world.up()
+    return await takeBack(world, oracle)
+  }
+}
+
+function lost(at: number, fault: Fault): Scenario {
+  return async (world, oracle, episode) => {
+    let passed = 0
+    world.trouble = { request: (sighting) => (isWrite(sighting) && passed++ === at ? fault : undefined) }
+    await episode.act(world, oracle)
+    const { process } = world.operators[0] as (typeof world.operators)[number]
+    await world.until(() => process.isDead || (passed <= at && oracle.isAtRest), 60_000)
+    world.calm()
+    if (!process.isDead) return undefined
+    world.down()
+    const { resources, outputs } = backUp(world)
+    wipe(world)
+    for (const output of outputs) putBackOutput(world, output, false)
+    for (const cr of resources) putBack(world, cr)
+    world.up()
+    return await takeBack(world, oracle)
+  }
+}
+
+function appliedAgain({ isDown }: { readonly isDown: boolean }): Scenario {
+  return async (world, oracle, episode) => {
+    const { kind, name } = episode
+    const before = world.get(kind, name) as CustomResource
+    await episode.act(world, oracle)
+    const unrest = await oracle.untilRest()
+    if (unrest.length > 0) return unrest
+    await world.advance(1_000)
+    if (isDown) world.down()
+    oracle.specChanges(kind, name, before.spec as Readonly<Record<string, unknown>>)
+    apply(world, before)
+    if (isDown) world.up()
+    return await takeBack(world, oracle)
+  }
+}
+
+/** As `kubectl replace` with an export: metadata and spec become what they were. */
+function apply(world: SimulatedWorld, before: CustomResource): void {
+  const present = world.get(before.kind, before.metadata.name)
+  if (present === undefined) {
+    putBack(world, before)
+    return
+  }
+  const { annotations = {}, finalizers = null } = before.metadata
+  const gone = Object.keys(present.metadata.annotations ?? {}).filter((key) => annotations[key] === undefined)
+  const removed = Object.fromEntries(gone.map((key) => [key, null]))
+  const patch = { metadata: { annotations: { ...removed, ...annotations }, finalizers } }
+  const type = world.typeOf(before.kind)
+  world.server.patch(type, keyOf(before), patch)
+  world.server.replaceSpec(type, keyOf(before), before.spec as Readonly<Record<string, unknown>>)
+}
