@@ -6,7 +6,7 @@ import { configMapType, secretType } from '../../../src/managed/inputs.ts'
 import { KindsRegistry, resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
 import { namespaceType } from '../../../src/managed/namespaces.ts'
 import { events } from '../../../src/runtime/events.ts'
-import { leases } from '../../../src/runtime/lease-lock.ts'
+import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
 import { rootSchema } from '../../../src/schema/crd.ts'
 import type { Random } from '../../../src/util/random.ts'
 import { ModelKube } from '../../builders/model-kube.ts'
@@ -245,6 +245,12 @@ export class SimulatedWorld {
 
   secrets(): readonly KubeObject[] {
     return this.kube.list(secretType).items
+  }
+
+  /** Who holds the Lease. */
+  get leader(): string | undefined {
+    const key = { namespace: OPERATOR_NAMESPACE, name: 'culvert' }
+    return this.kube.get<Lease>(leases, key)?.spec?.holderIdentity
   }
 
   get account(): AccountResource | undefined {

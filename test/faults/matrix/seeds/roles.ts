@@ -30,10 +30,12 @@ function roleOf(story: EditStory): Role {
     return role === 'managed' && definition.kind === kind && 'output' in rest && rest.output?.type === 'one-time'
   })
   const count = Math.min(VERSIONS, edits.length + 1)
-  const versions = Array.from({ length: count }, (_, index) => {
+  const all = Array.from({ length: count }, (_, index) => {
     const spec = edited(base, edits.slice(0, Math.round((index * edits.length) / Math.max(1, count - 1))))
     return hasToken ? { rotation: { interval: '720h', overlap: '2s' }, ...spec } : spec
   })
+  // What is valid in years to come is at rest in years to come.
+  const versions = all.filter(({ validAfter }) => validAfter === undefined)
   return { kind, name: title, versions, needs: needsOf(story), hasToken }
 }
 
