@@ -30,6 +30,14 @@ export async function deleteCopies(
   }
 }
 
+/**
+ * Has what stands in during a replacement looked for once nothing is open: a process that died took with it that there is one, and a
+ * pass does not judge the objects of a CR whose attempt is open.
+ */
+export function recallGuard({ descriptor, memory }: Reconciliation): void {
+  if (descriptor.replacement?.guard !== undefined) memory.copies ??= []
+}
+
 /** Deletes the copies that the drift pass found, once nothing is open. */
 export async function sweepCopies(run: Reconciliation): Promise<void> {
   const { collection, context, cr, memory, session } = run
