@@ -8,8 +8,8 @@ import { Made } from './support/made.ts'
 import { type Aim, bring, caseOf, leave, record, settle, Walk } from './support/walks.ts'
 
 /** A Lease that is over soon, with room for renewals on a busy machine. */
-const LEASE = ['--lease-duration', '5s', '--renew-deadline', '3500ms', '--retry-period', '300ms']
-const FLAGS = [...LEASE, '--request-timeout', '1200ms']
+const LEASE = ['--lease-duration', '7s', '--renew-deadline', '4500ms', '--retry-period', '300ms']
+const FLAGS = [...LEASE, '--request-timeout', '2s']
 /** So many resources go at once towards their stops. A request that is held is given up in time, and leaves its turn to others. */
 const ROOM: Room = { atKube: 26, atApi: 10 }
 /** Operators, each with an account and a namespace of its own, that are killed beside each other. */

@@ -10,8 +10,10 @@ export interface Trouble {
 
 const HTML = '<html><body><h1>Bad gateway</h1></body></html>'
 
-/** Longer than the operator of the suite waits for an answer. */
-const LATE_MS = 1_500
+/** So long the operator waits for an answer. */
+export const REQUEST_TIMEOUT = '2s'
+/** Longer than that. */
+const LATE_MS = 2_800
 
 /** What may happen to a write. */
 export const writeTroubles: readonly Trouble[] = [

@@ -10,8 +10,6 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   reserved_addrs: {},
   agent_ingresses: { domain: 'foreign-ingress-{n}.tunnel.example' },
   bot_users: { name: "somebody else's {n}" },
-  api_keys: {},
-  credentials: {},
   certificate_authorities: { ca_pem: caPem },
   ssh_certificate_authorities: {},
 }
@@ -19,12 +17,17 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** So many that a list does not end with its first page of 100 (`api-decisions.md § Lists`). */
 const COUNT = 110
 
+/** What the account's own user owns. */
+const OWNED = ['api_keys', 'credentials']
+
 /** Collections that `seedForeign` fills. */
-export const longCollections: readonly string[] = Object.keys(BODIES)
+export const longCollections: readonly string[] = [...Object.keys(BODIES), ...OWNED]
 
 /** Puts objects of somebody else into the account. @returns their ids. */
 export async function seedForeign(world: World): Promise<readonly string[]> {
-  const bulk = Object.entries(BODIES).map(([collection, body]) => ({ collection, count: COUNT, body }))
+  const [own] = await world.remote('api_keys')
+  const owned = OWNED.map((collection) => [collection, { owner_id: String(own?.owner_id) }] as const)
+  const bulk = [...Object.entries(BODIES), ...owned].map(([collection, body]) => ({ collection, count: COUNT, body }))
   world.emulator.admin.seed({ bulk })
   const objects = await Promise.all(longCollections.map((path) => world.remote(path)))
   return objects.flat().map(({ id }) => String(id))

@@ -1,4 +1,5 @@
 import type { FaultMatch } from '../../../../src/emulator/admin/fault-spec.ts'
+import type { JournalEntry } from '../../../../src/emulator/admin/journal.ts'
 import { managed } from '../../../cluster/support/cases.ts'
 import { LaneFinder } from '../../../cluster/support/lanes.ts'
 import { until } from '../../../cluster/support/wait.ts'
@@ -21,6 +22,10 @@ interface Taking {
   readonly act: Act
   readonly cr: Resource | undefined
 }
+
+/** Some of the resources, by their number. */
+type Part = (index: number) => boolean
+const everyOne: Part = () => true
 
 /** Nobody hears what became of the request. */
 const LOST = { type: 'commit-then-drop' } as const
@@ -55,21 +60,22 @@ export class LifeRound {
   async begin(): Promise<void> {
     const needs = this.#lived.flatMap(({ life, now }) => life.needs(now.specName))
     for (const need of needs) await this.#made.apply(need)
-    for (const { kind, name } of needs) await this.#world.ready(kind, name, 60_000)
+    for (const { kind, name } of needs) await this.#world.ready(kind, name, 120_000)
   }
 
   /**
    * Lets every resource that has this act go through it, while the first write that it sends for each object meets the trouble.
-   * @param among which of the resources, by their number, are to meet it. Default: all.
+   * @param part which of the resources, by their number, take part. Default: all. @param among which of these are to meet it.
    * @returns the writes that did.
    */
   async live(
     name: string,
     { act: fault, ...trouble }: Trouble,
-    among = (_index: number) => true,
+    part: Part = everyOne,
+    among: Part = everyOne,
   ): Promise<readonly Case[]> {
     const { admin } = this.#world.emulator
-    const all = await this.#taking(name)
+    const all = (await this.#taking(name)).filter((_taking, index) => part(index))
     const met = all.filter((_taking, index) => among(index))
     await this.#harm(all)
     const mark = this.#world.mark()
@@ -80,11 +86,9 @@ export class LifeRound {
     for (const id of faults) admin.deleteFault(id)
     this.#finish(all)
     const hits = this.#world.journal(mark).filter((entry) => entry.fault !== null && faults.has(entry.fault))
-    return hits.flatMap(({ method, path, query, body }) => {
-      const text = body === null ? '' : JSON.stringify(body)
-      const { lane, sort } = this.#finder.atApi({ method, path, query: new URLSearchParams(query), body: text }, '')
-      const life = this.#lived.find(({ now }) => now.name === lane)?.life
-      return life === undefined ? [] : [{ write: writeOf(life, name, sort), ...trouble }]
+    return hits.flatMap((hit) => {
+      const told = this.#tell(hit, all)
+      return told === undefined ? [] : [{ write: writeOf(told.life, name, told.sort), ...trouble }]
     })
   }
 
@@ -130,6 +134,17 @@ export class LifeRound {
     for (const { kind, name } of needs) await this.#world.gone(kind, name, 60_000)
   }
 
+  /** Whose write that was. A body that was not read tells nothing: then it is the one's whose objects are made there. */
+  #tell(
+    { method, path, query, body }: JournalEntry,
+    all: readonly Taking[],
+  ): { readonly life: Life; readonly sort: string } | undefined {
+    const text = body === null ? '' : JSON.stringify(body)
+    const { lane, sort } = this.#finder.atApi({ method, path, query: new URLSearchParams(query), body: text }, '')
+    const one = all.find(({ lived: { now } }) => (lane === '' ? `/${now.path}` === path : now.name === lane))
+    return one === undefined ? undefined : { life: one.lived.life, sort }
+  }
+
   /** The resources that have the act, as they are before it. */
   async #taking(name: string): Promise<readonly Taking[]> {
     const crs = new Map((await this.#crs()).map((cr) => [cr.metadata.name, cr]))
@@ -164,7 +179,7 @@ export class LifeRound {
       return [names, crs.slice(0, 3), this.#world.operator.log.split('\n').slice(-30)]
     }
     const isOver = async (): Promise<boolean> => (await left()).length === 0
-    await until('every resource is through the act', isOver, { timeoutMs: 120_000, describe })
+    await until('every resource is through the act', isOver, { timeoutMs: 240_000, describe })
   }
 
   #finish(all: readonly Taking[]): void {

@@ -86,7 +86,7 @@ export async function settle(
     const crs = await Promise.all(left.slice(0, 3).map(({ name, aim }) => world.get(aim.life.kind, name)))
     return [left.map(({ name, aim }) => [name, aim.act.name, aim.stop]), crs, world.operator.log.split('\n').slice(-30)]
   }
-  await until('every resource has come so far', all, { timeoutMs: 120_000, describe })
+  await until('every resource has come so far', all, { timeoutMs: 240_000, describe })
 }
 
 /** Deletes the CRs of the walks and what they refer to, and waits until they are gone. */
@@ -100,7 +100,7 @@ export async function leave(world: World, walks: readonly Walk[]): Promise<void>
     return crs.filter(({ kind, metadata }) => names.has(`${kind}/${metadata.name}`))
   }
   const describe = async (): Promise<unknown> => [(await left()).slice(0, 3), world.operator.log.split('\n').slice(-30)]
-  await until('every resource is gone', async () => (await left()).length === 0, { timeoutMs: 120_000, describe })
+  await until('every resource is gone', async () => (await left()).length === 0, { timeoutMs: 240_000, describe })
 }
 
 /** A resource on its way through an act, to where it is to be stopped. */
@@ -146,7 +146,7 @@ export class Walk {
     const needs = life.needs(this.name)
     for (const need of needs) await this.#made.apply(need)
     this.applied.push(...needs, this.#living)
-    for (const { kind, name } of needs) await world.ready(kind, name, 60_000)
+    for (const { kind, name } of needs) await world.ready(kind, name, 120_000)
     this.#state = act.begin === undefined ? 'acted' : 'made'
     if (act.begin === undefined && stop !== undefined) stops.arm(this.name, stop)
     await this.#made.apply(this.#living)
