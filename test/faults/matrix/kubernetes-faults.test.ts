@@ -1,42 +1,59 @@
 import { test } from 'vitest'
 import { type Episode, episodes } from '../simulation/episodes.ts'
+import type { Reference } from '../simulation/play.ts'
 import { type Planned, playAll, References } from '../simulation/suite.ts'
 import { Laboratory } from '../simulation/world.ts'
 import { numbered } from '../simulation/writes.ts'
-import { some } from '../support/size.ts'
+import { IS_WHOLE, some } from '../support/size.ts'
 import { Hurt } from './kubernetes/hurt.ts'
 import { gravest, type KubeFault, ofReads, others } from './kubernetes/kube-faults.ts'
 
-/** So many of the others each write meets, another choice for each: in the lives of a kind, all of them come. */
-const PER_WRITE = 5
-const PER_READ = 2
+/** So many cases; beside the gravest faults, each write meets as many of the others as there is room for, each another choice. */
+const CASES = 1600
+
+interface Asked {
+  readonly episode: Episode
+  readonly reference: Reference
+  /** In its words, with its number. */
+  readonly request: string
+}
 
 test('every request to Kubernetes of every turn in a life fails in the ways of an API server', async () => {
   const laboratory = await Laboratory.open()
   const references = new References(laboratory)
-  const cases: Planned[] = []
-  let [writes, reads] = [0, 0]
-  for (const episode of some(episodes, 20)) {
+  const asked: Asked[] = []
+  for (const episode of some(episodes, 16)) {
     const reference = await references.of(episode)
-    for (const request of numbered(reference.requests).filter((each) => each.startsWith('kubernetes '))) {
-      const isRead = request.startsWith('kubernetes GET ')
-      const faults = isRead ? turn(ofReads, PER_READ, reads++) : [...gravest, ...turn(others, PER_WRITE, writes++)]
-      for (const fault of faults.filter(({ meets }) => meets?.(request) ?? true)) {
-        cases.push({ ...plannedOf(episode, request, fault), reference })
-      }
-    }
+    for (const request of requestsOf(episode, reference)) asked.push({ episode, reference, request })
   }
-  await playAll('Kubernetes faults', laboratory, some(cases, 60), 1500)
+  const reads = asked.filter(({ request }) => request.startsWith('kubernetes GET '))
+  const writes = asked.filter((each) => !reads.includes(each))
+  const cases = [
+    ...writes.flatMap((write) => gravest.map((fault) => ({ ...write, fault }))),
+    ...reads.map((read, index) => ({ ...read, fault: ofReads[index % ofReads.length] as KubeFault })),
+    ...others.flatMap((_, round) =>
+      writes.map((write, index) => ({ ...write, fault: others[(index + round) % others.length] as KubeFault })),
+    ),
+  ].filter(({ request, fault }) => fault.meets?.(request) ?? true)
+  const chosen = IS_WHOLE ? cases.slice(0, CASES) : some(cases, 50)
+  await playAll('Kubernetes faults', laboratory, chosen.map(plannedOf), 1500)
 })
 
-/** So many of them, from where the one before ended. */
-function turn(faults: readonly KubeFault[], count: number, index: number): readonly KubeFault[] {
-  return Array.from({ length: count }, (_, each) => faults[(index * count + each) % faults.length] as KubeFault)
+/** Whether it is about what stands beside a resource. */
+const isBeside = (request: string): boolean => / \/(secrets|configmaps|dnsendpoints)(\/|$| )/.test(request)
+
+/** Requests to Kubernetes; where another spec is all that is special, only those about what stands beside the resource. */
+function requestsOf({ title, before }: Episode, { requests }: Reference): readonly string[] {
+  const toKubernetes = numbered(requests).filter((request) => request.startsWith('kubernetes '))
+  const [subject] = title.split(' / ')
+  const isTurn = before !== undefined || episodes.some((other) => other.title === `${subject} / update`)
+  return isTurn ? toKubernetes : toKubernetes.filter(isBeside)
 }
 
-function plannedOf(episode: Episode, request: string, fault: KubeFault): Planned {
+function plannedOf({ episode, reference, request, fault }: Asked & { readonly fault: KubeFault }): Planned {
   return {
     episode,
+    reference,
     what: { write: `${episode.title}: ${request}`, point: fault.point, fault: fault.name },
     trouble: (world) => new Hurt(world, episode, { request, fault }),
   }

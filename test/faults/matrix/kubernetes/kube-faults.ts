@@ -1,4 +1,4 @@
-import { secretType } from '../../../../src/managed/inputs.ts'
+import { configMapType, secretType } from '../../../../src/managed/inputs.ts'
 import { resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
 import type { Fault, Sighting } from '../../simulation/faults.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
@@ -121,10 +121,11 @@ function editedBySomebody(request: Sighting, world: SimulatedWorld): undefined {
   const { plural, name } = targetOf(request)
   const key = { namespace: NAMESPACE, name }
   const descriptor = world.kinds.managed.find(({ definition }) => definition.plural === plural)
-  const type = descriptor === undefined ? secretType : resourceTypeOf(descriptor)
+  const held = plural === configMapType.plural ? configMapType : secretType
+  const type = descriptor === undefined ? held : resourceTypeOf(descriptor)
   if (request.method === 'POST') {
-    world.putSecret(name, { password: 'of somebody else' })
-    world.time.setTimer(LASTING_MS, () => world.kube.delete(secretType, key))
+    world.server.create(type, key, { data: {} })
+    world.time.setTimer(LASTING_MS, () => world.kube.delete(type, key))
   } else if (world.kube.get(type, key) !== undefined) {
     world.server.patch(type, key, { metadata: { annotations: { 'example.com/edited': 'just before' } } })
   }
