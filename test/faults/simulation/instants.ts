@@ -4,6 +4,7 @@ import { REMOTE_ID } from '../../../src/managed/names.ts'
 import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
 import { OPERATOR_NAMESPACE, times } from './operator.ts'
+import type { SimulatedProcess } from './process.ts'
 import { isWrite, type SimulatedWorld } from './world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -24,6 +25,8 @@ export class Instants {
   readonly #posted = new Set<string>()
   /** Rules of which a POST may be under way, and until when. */
   readonly #outstanding = new Map<string, number>()
+  /** Until when the API wants to be left alone by a process. */
+  readonly #heldUntil = new Map<SimulatedProcess, number>()
   readonly #ruleOf = new WeakMap<Sighting, string>()
   /** By UID, the object that a resource with a token had last. */
   readonly #held = new Map<string, string | undefined>()
@@ -44,6 +47,7 @@ export class Instants {
 
   /** A request leaves an operator. */
   sent(sighting: Sighting): void {
+    this.#checkPatience(sighting)
     if (!isWrite(sighting) || this.#excused.has(sighting)) return
     this.#checkLeader(sighting)
     this.#checkSecrecy(sighting)
@@ -54,7 +58,11 @@ export class Instants {
   }
 
   /** An answer has arrived at the operator that asked. */
-  heard(sighting: Sighting, { status }: WireAnswer): void {
+  heard(sighting: Sighting, { status, headers = {} }: WireAnswer): void {
+    const seconds = Number(headers['retry-after'])
+    if (sighting.server === 'api' && status === 429 && seconds > 0) {
+      this.#heldUntil.set(sighting.process, this.#world.time.now + 1000 * seconds)
+    }
     const rule = this.#ruleOf.get(sighting)
     // The API itself has said what came of it.
     if (rule !== undefined && status < 500 && status !== 408) this.#outstanding.delete(rule)
@@ -67,6 +75,12 @@ export class Instants {
 
   #tell(violation: string): void {
     this.#violations.push(violation)
+  }
+
+  /** An account that was told to wait is asked nothing meanwhile. */
+  #checkPatience({ server, process, method, path }: Sighting): void {
+    if (server !== 'api' || this.#world.time.now >= (this.#heldUntil.get(process) ?? 0)) return
+    this.#tell(`${method} ${path} is sent before the time that the API named`)
   }
 
   /** Who writes holds the Lease, where there is one. */
@@ -104,6 +118,13 @@ export class Instants {
     if (cr?.metadata.uid !== marker.uid || attempt?.nonce !== marker.nonce) {
       this.#tell(`POST without a durable attempt: ${post}`)
     }
+    const isMade = Object.values(this.#stored())
+      .flat()
+      .some((object) => {
+        const other = parseMarker(object.metadata ?? object.name)
+        return other?.uid === marker.uid && other.nonce === marker.nonce
+      })
+    if (isMade) this.#tell(`POST of what is there already: ${post}`)
     if (cr === undefined || !hasFinalizer(cr)) this.#tell(`POST without finalizer: ${post}`)
     if (this.#posted.has(post)) this.#tell(`a second POST of one attempt: ${post}`)
     this.#posted.add(post)

@@ -14,6 +14,8 @@ export interface Reference {
   /** Every request that it sent. */
   readonly requests: readonly string[]
   readonly picture: Picture
+  /** Whether the resource has the same object before and after. Default: that may be otherwise. */
+  readonly keepsObject?: boolean
 }
 
 export interface PlayOptions {
@@ -39,6 +41,8 @@ export interface Outcome {
   /** Requests of operators from the turn on, until it was at rest. */
   readonly requests: readonly Sighting[]
   readonly picture: Picture
+  /** Whether the resource has the same object before and after. */
+  readonly keepsObject?: boolean
 }
 
 /** Plays it without a fault, twice: what differs is chance. @throws Error when it does not end well even then. */
@@ -52,6 +56,7 @@ export async function referenceOf(laboratory: Laboratory, episode: Episode): Pro
     writes: requests.filter((request) => !/ GET /.test(request)),
     requests,
     picture: withoutChance(first.picture, second.picture) as Picture,
+    keepsObject: first.keepsObject === true && second.keepsObject === true,
   }
 }
 
@@ -71,6 +76,7 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
     const ready = await oracle.untilRest()
     if (ready.length > 0) return { problems: ready, requests: [], picture: {} }
     await world.advance(1_000)
+    const before = world.get(episode.kind, episode.name)?.status?.id
     const requests: Sighting[] = []
     const made = trouble?.(world, oracle)
     world.trouble = {
@@ -87,10 +93,12 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
     const within = requests.length
     problems.push(...(await oracle.judge(reference?.picture, orphans)), ...(made?.unspent?.() ?? []))
     const picture = await oracle.picture()
+    const keepsObject = before !== undefined && world.get(episode.kind, episode.name)?.status?.id === before
+    if (reference?.keepsObject && !keepsObject) problems.push(`${before} has given way to another object`)
     world.calm()
     if (isWritten) problems.push(...(await unlikeWritten(world, episode)))
     if (problems.length === 0) problems.push(...(await judgeEnd(world, oracle)))
-    return { problems, requests: requests.slice(0, within), picture }
+    return { problems, requests: requests.slice(0, within), picture, keepsObject }
   } finally {
     world.down()
   }

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ENDS_AT_FIRST } from './size.ts'
 
 /** Folder in which every suite of the matrix lists its cases; undefined: nobody wants the lists. */
 const FOLDER = process.env.CULVERT_MATRIX_FOLDER
@@ -50,6 +51,7 @@ export class CaseList {
 
   failed(what: Case, why: string): void {
     this.#failed.set(keyOf(what), { what, why })
+    if (ENDS_AT_FIRST) throw new Error(`${keyOf(what)}\n${why}`)
   }
 
   /** Lists the cases in the folder. @throws Error naming what failed, or that there were too few. */

@@ -1,9 +1,27 @@
 /** Whether the whole matrix is run, as by `npm run test:faults`; else a part of each suite that takes seconds. */
 export const IS_WHOLE: boolean = process.env.CULVERT_FAULTS === 'all'
 
+/** Cases and episodes that are tried where they are looked for by their words; undefined: all. */
+const FOCUS = process.env.CULVERT_FAULTS_FOCUS ? new RegExp(process.env.CULVERT_FAULTS_FOCUS) : undefined
+
+/** Whether a suite ends with its first failure: whoever breaks the operator on purpose wants no more. */
+export const ENDS_AT_FIRST: boolean = process.env.CULVERT_FAULTS_END === 'first'
+
 /** All of them, or, in a short run, `few` of them from all over. */
 export function some<T>(all: readonly T[], few: number): readonly T[] {
-  return IS_WHOLE ? all : spread(all, few)
+  return IS_WHOLE ? all : spread(focused(all), few)
+}
+
+/** Those that are looked for, where any of these is among them. */
+function focused<T>(all: readonly T[]): readonly T[] {
+  const found = FOCUS === undefined ? [] : all.filter((each) => FOCUS.test(wordsOf(each)))
+  return found.length === 0 ? all : found
+}
+
+/** `Backend group / create`, or that with what befalls it. */
+function wordsOf(each: unknown): string {
+  const { title = '', what } = each as { readonly title?: string; readonly what?: Readonly<Record<string, string>> }
+  return what === undefined ? title : Object.values(what).join(' | ')
 }
 
 /** So many of them at most, from all over. */

@@ -1,0 +1,127 @@
+import { test } from 'vitest'
+import { type Episode, episodes } from '../simulation/episodes.ts'
+import type { Fault, Sighting, Trouble } from '../simulation/faults.ts'
+import { times } from '../simulation/operator.ts'
+import { type Planned, playAll, References } from '../simulation/suite.ts'
+import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
+import { befalls, numbered } from '../simulation/writes.ts'
+import { some } from '../support/size.ts'
+
+/** The longest that a request may take to the server once it has left. */
+const LATE_MS = times.requestTimeoutMs - 500
+
+const isPost = ({ server, method }: Sighting): boolean => server === 'api' && method === 'POST'
+
+test('killed while a write to the API is still on its way', async () => {
+  const laboratory = await Laboratory.open()
+  const cases = await eachWrite(laboratory, 25, (at, write) => {
+    if (!write.startsWith('api ')) return []
+    return [['SIGKILL, and it arrives late', () => dyingAt(at)]]
+  })
+  await playAll('kills with a write on its way', laboratory, some(cases, 40), 150)
+})
+
+test('deleted at every write of every turn in a life', async () => {
+  const laboratory = await Laboratory.open()
+  const cases = await eachWrite(laboratory, 25, (at) => [
+    ['the resource is deleted', (world, episode) => deletedAt(world, episode, at)],
+    ['the resource is deleted, and SIGKILL', (world, episode) => deletedAt(world, episode, at, 'kill')],
+  ])
+  // The resource is gone in the end: there is no picture to compare with.
+  const alone = cases.map(({ reference: _reference, ...planned }) => planned)
+  await playAll('deletions in the middle', laboratory, some(alone, 40), 500)
+})
+
+test('creates of which nobody knows what became of them', async () => {
+  const laboratory = await Laboratory.open()
+  const cases = await eachWrite(laboratory, 25, (at, write) => {
+    if (!write.startsWith('api POST')) return []
+    return UNKNOWN.map(([fault, made]) => [fault, () => made(at)] as const)
+  })
+  await playAll('unknown creates', laboratory, some(cases, 40), 100)
+})
+
+type Made = (world: SimulatedWorld, episode: Episode) => Trouble
+type Named = readonly [fault: string, made: Made]
+
+/** Troubles of each write, as the episode sends it when nothing fails. */
+async function eachWrite(
+  laboratory: Laboratory,
+  few: number,
+  troubles: (at: number, write: string) => readonly Named[],
+): Promise<readonly Planned[]> {
+  const references = new References(laboratory)
+  const cases: Planned[] = []
+  for (const episode of some(episodes, few)) {
+    const reference = await references.of(episode)
+    for (const [at, write] of numbered(reference.writes).entries()) {
+      for (const [fault, made] of troubles(at, write)) {
+        const what = { write: `${episode.title}: ${write}`, point: 'on its way', fault }
+        cases.push({ episode, what, reference, trouble: (world) => made(world, episode) })
+      }
+    }
+  }
+  return cases
+}
+
+/** The write leaves the machine, and the process does not live to see it arrive. */
+function dyingAt(at: number): Trouble {
+  const late = befalls([{ at, fault: { type: 'late', ms: LATE_MS } }])
+  return {
+    request: (sighting) => {
+      const fault = late.request(sighting)
+      if (fault !== undefined) sighting.process.killSoon()
+      return fault
+    },
+  }
+}
+
+function deletedAt(world: SimulatedWorld, { kind, name }: Episode, at: number, then?: 'kill'): Trouble {
+  const killed = befalls([{ at, fault: { type: 'kill', when: 'after' } }])
+  return {
+    request: (sighting) => {
+      const fault = killed.request(sighting)
+      if (fault === undefined) return undefined
+      if (world.get(kind, name) !== undefined) world.delete(kind, name)
+      return then === undefined ? undefined : fault
+    },
+  }
+}
+
+const html = (status: number): Fault => ({
+  type: 'answer',
+  when: 'after',
+  answer: { status, headers: { 'content-type': 'text/html' }, body: '<html>something on the way</html>' },
+})
+
+/** What may become of a POST so that its sender cannot know. */
+const UNKNOWN: readonly (readonly [string, (at: number) => Trouble])[] = [
+  ['no answer, and it arrives late', (at) => befalls([{ at, fault: { type: 'late', ms: LATE_MS } }])],
+  ['no answer', (at) => befalls([{ at, fault: { type: 'silence', when: 'after' } }])],
+  ['nothing arrives', (at) => befalls([{ at, fault: { type: 'reset', when: 'before' } }])],
+  ['an answer of something on the way', (at) => befalls([{ at, fault: html(502) }])],
+  ['a refusal of something on the way', (at) => befalls([{ at, fault: html(409) }])],
+  ['sent twice by something on the way', (at) => befalls([{ at, fault: { type: 'twice', gives: 'last' } }])],
+  ['no answer, and lists are stale for a moment', staleAfter],
+]
+
+/** Shorter than the pause between two looks at the account. */
+const STALE_MS = times.scanPauseMs - 200
+
+/** The answer gets lost, and for a moment from the first list on, lists are as they were before. */
+function staleAfter(at: number): Trouble {
+  const lost = befalls([{ at, fault: { type: 'silence', when: 'after' } }])
+  let path: string | undefined
+  let staleFrom: number | undefined
+  return {
+    request: (sighting) => {
+      const fault = lost.request(sighting)
+      if (fault !== undefined && isPost(sighting)) ({ path } = sighting)
+      if (fault !== undefined) return fault
+      if (sighting.server !== 'api' || sighting.method !== 'GET' || sighting.path !== path) return undefined
+      const now = sighting.process.monotonic()
+      staleFrom ??= now
+      return now - staleFrom < STALE_MS ? { type: 'stale', seconds: 60 } : undefined
+    },
+  }
+}
