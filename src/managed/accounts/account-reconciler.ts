@@ -12,7 +12,7 @@ import { accountFacts, isLookRequested } from './account-facts.ts'
 import { accountUsers, addAccountFinalizer, releaseAccount } from './account-removal.ts'
 import { type AccountKey, type AccountResource, accountText } from './account-resource.ts'
 import { type AccountFacts, writeAccountStatus } from './account-status.ts'
-import { type Finding, listProblem, listRetryMs, problem } from './finding.ts'
+import { type Finding, listProblem, listRetryMs, type Problem, problem } from './finding.ts'
 import { judgeIdentity } from './judgement.ts'
 import { concerned, holdingsOf, listAll, type Orphan, sweep } from './pass.ts'
 import type { LiveSession, SessionConfig } from './session.ts'
@@ -52,11 +52,25 @@ export class AccountReconciler {
   }
 
   async #observe(key: AccountKey, resource: AccountResource): Promise<Outcome> {
-    const config = await accountConfig(this.#context, key, resource)
+    const config = await this.#config(key, resource)
     if ('type' in config) return this.#conclude(key, resource, config)
     const session = this.#open(key, config)
     const finding = await this.#look(key, resource, session)
     return this.#conclude(key, resource, finding)
+  }
+
+  /**
+   * Address and key. Where Kubernetes does not let us read the key of an account that is not at work, the account says so; one that is
+   * goes on as it is known.
+   */
+  async #config(key: AccountKey, resource: AccountResource): Promise<SessionConfig | Problem> {
+    try {
+      return await accountConfig(this.#context, key, resource)
+    } catch (error) {
+      const isRefused = error instanceof KubeError && error.code === 'Forbidden'
+      if (!isRefused || this.#context.registry.get(key) !== undefined) throw error
+      return problem(reasons.KubernetesError, `spec.apiKeySecretRef: ${error.message}`, false)
+    }
   }
 
   #open(key: AccountKey, config: SessionConfig): LiveSession {

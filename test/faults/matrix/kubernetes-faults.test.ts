@@ -1,5 +1,6 @@
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Episode, episodes } from '../simulation/episodes.ts'
+import { Oracle } from '../simulation/oracle.ts'
 import type { Reference } from '../simulation/play.ts'
 import { type Planned, playAll, References } from '../simulation/suite.ts'
 import { Laboratory } from '../simulation/world.ts'
@@ -7,9 +8,29 @@ import { numbered } from '../simulation/writes.ts'
 import { IS_WHOLE, some } from '../support/size.ts'
 import { Hurt } from './kubernetes/hurt.ts'
 import { gravest, type KubeFault, ofReads, others } from './kubernetes/kube-faults.ts'
+import { rbacDenied } from './kubernetes/refusals.ts'
 
 /** So many cases; beside the gravest faults, each write meets as many of the others as there is room for, each another choice. */
 const CASES = 1600
+
+test('an account whose key may not be read says so, and is at work when it may', async () => {
+  const world = (await Laboratory.open()).world({ kinds: new Set(['Backend']) })
+  world.trouble = {
+    request: (sighting) => {
+      if (!sighting.path.endsWith('/secrets/key')) return undefined
+      return { type: 'answer', when: 'before', answer: rbacDenied(sighting) }
+    },
+  }
+  const oracle = await Oracle.watch(world)
+  world.apply('Backend', 'group', { type: 'TunnelGroup', tunnelGroup: {} })
+  await world.advance(30_000)
+  const told = world.account?.status?.conditions?.find(({ type }) => type === 'Ready')
+  expect(told).toMatchObject({ status: 'False', reason: 'KubernetesError' })
+  expect(told?.message).toContain('cannot get resource "secrets"')
+  world.calm()
+  expect(await oracle.judge()).toEqual([])
+  world.down()
+})
 
 interface Asked {
   readonly episode: Episode
