@@ -1,11 +1,13 @@
+import type { Collection } from '../../../src/api/types.ts'
 import { type CustomResource, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
+import type { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import { parseMarker } from '../../../src/managed/marker.ts'
 import { ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
 import { headersOf, KEY } from './api-server.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
 import { Instants } from './instants.ts'
 import { OPERATOR_NAMESPACE } from './operator.ts'
-import { isWrite, type SimulatedWorld } from './world.ts'
+import { isWrite, NAMESPACE, type SimulatedWorld } from './world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 type RemoteObject = Fields & { readonly id: string }
@@ -169,7 +171,8 @@ export class Oracle {
 
   /** Whether the resource waits for people, as it is allowed to. */
   #isRefused(cr: CustomResource): boolean {
-    const { status, reason, observedGeneration } = conditionNamed(cr, 'Ready') ?? {}
+    // The reason stands in Synced at any rate: what was there before may go on being Ready.
+    const { status, reason, observedGeneration } = conditionNamed(cr, 'Synced') ?? {}
     const isNow = observedGeneration === cr.metadata.generation && unresolvedAttempt(cr) === undefined
     return isNow && status === 'False' && (this.#allowed.refused?.includes(reason ?? '') ?? false)
   }
@@ -298,12 +301,12 @@ export class Oracle {
   }
 
   /** Every object of the collections that the world's kinds make objects in. */
-  async #held(): Promise<readonly (readonly [path: string, objects: readonly RemoteObject[]])[]> {
+  async #held(
+    isWanted: (path: string) => boolean = () => true,
+  ): Promise<readonly (readonly [path: string, objects: readonly RemoteObject[]])[]> {
     const { kinds, api } = this.#world
-    const collections = kinds.managed.flatMap(({ collections: own, children }) => {
-      return children === undefined ? own : [...own, children.collection]
-    })
-    const paths = new Map(collections.map(({ path, listKey }) => [path, listKey]))
+    const wanted = collectionsOf(kinds).filter(({ path }) => isWanted(path))
+    const paths = new Map(wanted.map(({ path, listKey }) => [path, listKey]))
     const held: (readonly [string, readonly RemoteObject[]])[] = []
     for (const [path, listKey] of paths) {
       const objects: RemoteObject[] = []
@@ -361,7 +364,8 @@ export class Oracle {
   /** A policy that had rules, or that an edge or a restriction refers to, is never empty, unless its spec wants that. */
   async #checkPolicies(): Promise<void> {
     const { api, kinds } = this.#world
-    if (kinds.managedKind('IPPolicy') === undefined) return
+    const mayRefer = collectionsOf(kinds).some(({ path }) => refersToPolicies(path))
+    if (!mayRefer || kinds.managedKind('IPPolicy') === undefined) return
     const { ip_policy_rules: rules } = (await api.ask('GET', '/ip_policy_rules?limit=100')) as Readonly<
       Record<string, readonly Fields[]>
     >
@@ -371,6 +375,8 @@ export class Oracle {
       const { id, ruleCount } = statusOf(cr)
       const { allowEmpty = false, rules: own = [] } = cr.spec as Partial<{ allowEmpty: boolean; rules: unknown[] }>
       if (cr.kind !== 'IPPolicy' || id === undefined || isDeleting(cr) || allowEmpty || ruled.has(id)) continue
+      // Other namespaces may have accounts of their own.
+      if (cr.metadata.namespace !== NAMESPACE) continue
       const at = `IPPolicy/${cr.metadata.name}`
       const hadRules = own.length > 0 && Number(ruleCount) > 0 && !this.#meddled.has(at)
       if (hadRules || referred.has(id)) this.#violations.push(`${at} is empty although it had rules, or is in use`)
@@ -378,10 +384,7 @@ export class Oracle {
   }
 
   async #referrers(): Promise<readonly RemoteObject[]> {
-    const held = await this.#held()
-    return held
-      .filter(([path]) => path.startsWith('edges/') || path === 'ip_restrictions')
-      .flatMap(([, objects]) => objects)
+    return (await this.#held(refersToPolicies)).flatMap(([, objects]) => objects)
   }
 
   #bugs(): readonly string[] {
@@ -390,6 +393,16 @@ export class Oracle {
       .filter(({ level }) => level === 'error')
       .map(({ message, fields }) => `logged as an error: ${message} ${errorText(fields.err)}`)
   }
+}
+
+function collectionsOf({ managed }: KindsRegistry): readonly Collection[] {
+  return managed.flatMap(({ collections: own, children }) => {
+    return children === undefined ? own : [...own, children.collection]
+  })
+}
+
+function refersToPolicies(path: string): boolean {
+  return path.startsWith('edges/') || path === 'ip_restrictions'
 }
 
 /** The objects of an account by collection, as `Oracle.picture` shows them. */
