@@ -124,7 +124,7 @@ class Stage {
       episode,
       what: { ...what, write: `${episode.title}: ${what.write}` },
       replicas: 2,
-      trouble: (world, oracle) => new Pauses(world, oracle, pauses),
+      trouble: (world) => new Pauses(world, pauses),
     })
   }
 

@@ -1,6 +1,6 @@
 import type { Fault, ServerName, Sighting, Trouble, When } from '../../simulation/faults.ts'
 import { times } from '../../simulation/operator.ts'
-import { type Oracle, textOf } from '../../simulation/oracle.ts'
+import { textOf } from '../../simulation/oracle.ts'
 import type { SimulatedProcess } from '../../simulation/process.ts'
 import { isWrite, type SimulatedWorld } from '../../simulation/world.ts'
 
@@ -26,15 +26,13 @@ export const OUTLIVES_THE_LEASE_MS = 30_000
 /** Stops leaders at writes, and notes what is wrong with what they do when they wake. */
 export class Pauses implements Trouble {
   readonly #world: SimulatedWorld
-  readonly #oracle: Oracle
   readonly #pauses: readonly Pause[]
   readonly #paused: Paused[] = []
   readonly #problems: string[] = []
   #passed = 0
 
-  constructor(world: SimulatedWorld, oracle: Oracle, pauses: readonly Pause[]) {
+  constructor(world: SimulatedWorld, pauses: readonly Pause[]) {
     this.#world = world
-    this.#oracle = oracle
     this.#pauses = pauses
   }
 
@@ -56,8 +54,6 @@ export class Pauses implements Trouble {
     const { process } = sighting
     const { time } = this.#world
     this.#paused.push({ process, write: textOf(sighting), wakesAt: time.now + ms, ms })
-    // What it had sent may be done late: that is all that may happen.
-    if (when === 'before') this.#oracle.excuse(sighting)
     for (const { process: other, isOver } of othersMs > 0 ? this.#world.operators : []) {
       if (other === process || isOver) continue
       other.stop()
