@@ -49,12 +49,14 @@ export class ApiServer implements SimulatedServer {
   }
 
   async answer({ method, path, headers, body }: WireRequest): Promise<WireAnswer> {
-    return await this.emulator.answer({
+    const answer = await this.emulator.answer({
       method: method as 'GET',
       path: this.#paged(method, path),
       headers: { ...(headers as Readonly<Record<string, string>>), host: API_HOST },
       body: body === '' ? undefined : body,
     })
+    // Handed over without a connection, a request counts as plain HTTP: its answer is taken to where it came from.
+    return { ...answer, body: answer.body.replaceAll(`http://${API_HOST}`, `https://${API_HOST}`) }
   }
 
   /** Answers a list as it was then, and anything else as ever. */

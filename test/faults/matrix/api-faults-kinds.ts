@@ -1,0 +1,65 @@
+import type { Fault, WireAnswer } from '../simulation/faults.ts'
+import { times } from '../simulation/operator.ts'
+
+/** A fault with the words that the matrix lists it by. */
+export interface NamedFault {
+  readonly point: 'before' | 'after' | 'both'
+  readonly name: string
+  readonly fault: Fault
+}
+
+const named = (point: NamedFault['point'], name: string, fault: Fault): NamedFault => ({ point, name, fault })
+
+/** As the API words its errors (`api-decisions.md § Errors`). */
+export function refusal(status: number, code: string, msg: string, more: WireAnswer['headers'] = {}): WireAnswer {
+  const body = { error_code: code, status_code: status, msg, details: { operation_id: 'op_fault' } }
+  return { status, headers: { 'content-type': 'application/json', ...more }, body: JSON.stringify(body) }
+}
+
+const limited = (headers: WireAnswer['headers'] = {}): Fault => ({
+  type: 'answer',
+  when: 'before',
+  answer: refusal(429, 'ERR_2004', 'too many requests', headers),
+})
+const broken = refusal(500, 'ERR_9001', 'something went wrong')
+const gateway: WireAnswer = {
+  status: 502,
+  headers: { 'content-type': 'text/html' },
+  body: '<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>',
+}
+
+/** Seconds that a `Retry-After` asks for: a moment, and longer than the account's interval between two looks. */
+export const LONG_HOLD = 100
+
+export const tooMany: readonly NamedFault[] = [
+  named('before', '429', limited()),
+  named('before', '429 with Retry-After: 1', limited({ 'retry-after': '1' })),
+  named('before', `429 with Retry-After: ${LONG_HOLD}`, limited({ 'retry-after': String(LONG_HOLD) })),
+]
+
+/** Faults after which nobody knows what the server did. */
+export const lost: readonly NamedFault[] = [
+  named('before', '500', { type: 'answer', when: 'before', answer: broken }),
+  named('after', '500', { type: 'answer', when: 'after', answer: broken }),
+  named('before', '502 with HTML', { type: 'answer', when: 'before', answer: gateway }),
+  named('before', 'no answer', { type: 'silence', when: 'before' }),
+  named('after', 'no answer', { type: 'silence', when: 'after' }),
+  named('before', 'reset', { type: 'reset', when: 'before' }),
+  named('after', 'reset', { type: 'reset', when: 'after' }),
+  named('after', 'answer cut off', { type: 'cut' }),
+  named('after', 'reset, done half a second late', { type: 'late', ms: 500 }),
+  named('after', 'reset, done just before the time-out', { type: 'late', ms: times.requestTimeoutMs - 100 }),
+]
+
+export const doubled: readonly NamedFault[] = [
+  named('both', 'sent twice, the first answer comes', { type: 'twice', gives: 'first' }),
+  named('both', 'sent twice, the last answer comes', { type: 'twice', gives: 'last' }),
+]
+
+/** What befalls a write. */
+export const writeFaults: readonly NamedFault[] = [...tooMany, ...lost, ...doubled]
+
+/** What befalls a read, for which before and after are the same. */
+export const readFaults: readonly NamedFault[] = lost.filter(({ point, fault }) => {
+  return fault.type === 'cut' || (point === 'before' && fault.type !== 'late')
+})

@@ -1,0 +1,71 @@
+import type { Fault, Sighting, Trouble } from '../simulation/faults.ts'
+import { textOf } from '../simulation/oracle.ts'
+
+/** What befalls one request, and maybe those after it. */
+export interface Blow {
+  /** Which requests are counted. */
+  readonly hits: (sighting: Sighting) => boolean
+  /** Which of them it befalls, from 1, counted since the blow before it. Default the first. */
+  readonly nth?: number
+  /** How many of them in a row it befalls at most. Default one. */
+  readonly times?: number
+  readonly fault: Fault
+}
+
+/** Blows one after the other: each waits for its request once the one before it has fallen. */
+export function blows(...planned: readonly Blow[]): Trouble {
+  let at = 0
+  let passed = 0
+  return {
+    request: (sighting) => {
+      for (;;) {
+        const { hits, nth = 1, times = 1, fault } = planned[at] ?? NONE
+        const hasBegun = passed >= nth
+        if (!hits(sighting)) {
+          // A row that something else interrupts is over only when the next blow meets its own request.
+          if (!hasBegun || planned[at + 1]?.hits(sighting) !== true) return undefined
+        } else if (passed < nth + times - 1) {
+          passed += 1
+          return passed >= nth ? fault : undefined
+        }
+        if (at + 1 >= planned.length) return undefined
+        at += 1
+        passed = 0
+      }
+    },
+    unspent: () => {
+      const fallen = at + (passed >= (planned[at]?.nth ?? 1) ? 1 : 0)
+      return fallen >= planned.length ? [] : [`only ${fallen} of ${planned.length} blows fell`]
+    },
+  }
+}
+
+const NONE: Blow = { hits: () => false, fault: { type: 'cut' } }
+
+/** Requests of an operator to the API that read like this: `GET /edges/tls`, and `GET /edges/tls, page 2` for a later page. */
+export function reading(text: string): (sighting: Sighting) => boolean {
+  return (sighting) => sighting.server === 'api' && inWords(sighting) === text
+}
+
+export function anyToApi({ server }: Sighting): boolean {
+  return server === 'api'
+}
+
+export function anyList(sighting: Sighting): boolean {
+  return sighting.server === 'api' && isList(inWords(sighting))
+}
+
+/** Anything that a process does to a server, watches, Leases and Events aside. */
+export function anything({ path, query }: Sighting): boolean {
+  return !query.has('watch') && !/\/(leases|events)(\/|$)/.test(path)
+}
+
+export function inWords(sighting: Sighting): string {
+  const text = textOf(sighting).replace(/^api /, '')
+  return sighting.query.has('before_id') ? `${text}, later page` : text
+}
+
+/** Whether these are the words of a first page. */
+export function isList(text: string): boolean {
+  return text.startsWith('GET ') && !text.includes('{id}') && !text.endsWith(', later page')
+}
