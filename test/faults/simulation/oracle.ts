@@ -364,8 +364,7 @@ export class Oracle {
   /** A policy that had rules, or that an edge or a restriction refers to, is never empty, unless its spec wants that. */
   async #checkPolicies(): Promise<void> {
     const { api, kinds } = this.#world
-    const mayRefer = collectionsOf(kinds).some(({ path }) => refersToPolicies(path))
-    if (!mayRefer || kinds.managedKind('IPPolicy') === undefined) return
+    if (kinds.managedKind('IPPolicy') === undefined) return
     const { ip_policy_rules: rules } = (await api.ask('GET', '/ip_policy_rules?limit=100')) as Readonly<
       Record<string, readonly Fields[]>
     >
