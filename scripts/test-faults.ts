@@ -69,7 +69,11 @@ async function run({ name, args, workers, isPatient = false }: Run, folder: stri
     },
   })
   if (isPatient && child.pid !== undefined) setPriority(child.pid, LOW_PRIORITY)
+  // A terminal tells children itself; whoever else ends this process means them too.
+  const end = (): boolean => child.kill('SIGTERM')
+  process.once('SIGTERM', end)
   const [code] = (await once(child, 'exit')) as [number | null]
+  process.off('SIGTERM', end)
   return code ?? 1
 }
 
