@@ -1,36 +1,34 @@
-import { configMapType, secretType } from '../../../src/managed/inputs.ts'
 import { markerOf } from '../../../src/managed/marker.ts'
 import type { Resource } from '../../builders/contract/api-client.ts'
 import type { Shown } from '../../builders/emulated-life.ts'
 import { meaningOf } from '../../builders/meaning.ts'
+import type { Manifest } from '../../builders/specs.ts'
 import { headersOf, KEY } from './api-server.ts'
 import type { SimulatedWorld } from './world.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
 /**
- * What has come of the spec that a resource has: what its object means by the contract, what was put into Secrets and ConfigMaps, and
- * the conditions. Two resources with one spec have this in common, whatever they were before; how the API is told the same may differ (a
- * module that is taken out is disabled, since no update can remove it).
+ * What has come of the spec that the resource has: what its object means by the contract, what was put into Secrets and ConfigMaps, and
+ * the conditions. Two resources with one spec have this in common, whatever they were before; by what else they differ is how the API is
+ * told the same (a module that is taken out is disabled, since no update can remove it).
  */
-export async function meaningAt(world: SimulatedWorld, kind: string, name: string): Promise<unknown> {
+export async function meaningAt(world: SimulatedWorld, { kind, name, spec }: Manifest): Promise<unknown> {
   const cr = world.get(kind, name)
   const place = cr === undefined ? undefined : world.placeOf(cr)
   if (cr === undefined || place === undefined) return 'no object'
   const path = `/${place.path}/${place.id}`
-  const { status, body } = await world.api.answer({ method: 'GET', path, headers: headersOf(KEY), body: '' })
-  if (status !== 200) return `no object: ${body}`
-  const object = JSON.parse(body) as Resource
+  const answer = await world.api.answer({ method: 'GET', path, headers: headersOf(KEY), body: '' })
+  if (answer.status !== 200) return `no object: ${answer.body}`
+  const object = JSON.parse(answer.body) as Resource
   const children = await childrenOf(world, kind, place.id)
   const { uid } = cr.metadata
   const shown = { object: unmarked(object, uid), children: children.map((child) => unmarked(child, uid)) }
-  const meaning = {
-    ...(meaningOf(cr.spec as Fields, shown) as Fields),
-    ...('target' in object ? { target: storedTarget(world, place) } : {}),
-    outputs: outputsOf(world, uid),
-    conditions: cr.status?.conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`).toSorted(),
+  const target = 'target' in object ? storedTarget(world, place) : undefined
+  const { named, beside } = (await withNames(world, { named: shown, beside: [target, outputsOf(world, uid)] })) as {
+    readonly named: Shown
+    readonly beside: unknown
   }
-  return withNames(world, meaning)
+  const conditions = cr.status?.conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`)
+  return { ...(meaningOf(spec, named) as Manifest['spec']), beside, conditions: conditions?.toSorted(byText) }
 }
 
 async function childrenOf(world: SimulatedWorld, kind: string, parent: string): Promise<Shown['children']> {
@@ -48,24 +46,31 @@ function storedTarget(world: SimulatedWorld, { path, id }: { readonly path: stri
   return stored.find((object) => object.id === id)?.target
 }
 
-/** Which keys the resource has filled, and in what. */
-function outputsOf(world: SimulatedWorld, uid: string): readonly string[] {
-  return [secretType, configMapType]
-    .flatMap((type) => world.kube.list(type).items)
+/** Which keys of what the resource has filled, and what else stands beside it. */
+function outputsOf(world: SimulatedWorld, uid: string): readonly unknown[] {
+  return world.kube
+    .everything()
     .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
-    .map(({ kind, metadata, data }) => `${kind}/${metadata.name}: ${Object.keys(data ?? {}).join()}`)
-    .toSorted()
+    .map(({ kind, metadata, data, spec }) => [
+      `${kind}/${metadata.name}`,
+      Object.keys(data ?? {}).toSorted(byText),
+      spec,
+    ])
+    .toSorted(([left], [right]) => byText(String(left), String(right)))
 }
 
-/** With names in the place of ids. */
-function withNames(world: SimulatedWorld, value: unknown): unknown {
+/** With names in the place of ids, and of what the service has chosen for an id. */
+async function withNames(world: SimulatedWorld, value: unknown): Promise<unknown> {
   let text = JSON.stringify(value)
+  const { reserved_addrs: addresses } = await world.api.ask('GET', '/reserved_addrs?limit=100')
+  for (const { id, addr } of addresses as readonly Resource[]) {
+    text = text.replaceAll(String(addr), `address of ${id}`)
+  }
   for (const cr of world.all()) {
     const id = world.placeOf(cr)?.id
     if (id !== undefined) text = text.replaceAll(id, `${cr.kind}/${cr.metadata.name}`)
   }
-  // Such as the user that a key belongs to.
-  return JSON.parse(text.replaceAll(/\b([a-z]+)_[0-9A-Za-z]{27}\b/g, '$1_…'))
+  return JSON.parse(text.replaceAll(/usr_[0-9A-Za-z]{27}/g, 'the administrator'))
 }
 
 /** With a word in the place of the mark, which tells attempts apart. */
@@ -74,4 +79,8 @@ function unmarked(object: Resource, uid: string): Resource {
   if (marker === undefined) return object
   const owner = marker.uid === uid ? '' : `${marker.uid}, in place of `
   return { ...object, metadata: `mark of ${owner}${marker.kind}/${marker.name}` }
+}
+
+function byText(left: string, right: string): number {
+  return left < right ? -1 : Number(left > right)
 }

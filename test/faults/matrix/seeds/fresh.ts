@@ -31,7 +31,7 @@ export class Fresh {
       if (unrest.length > 0) throw new Error(`${kind}/${name} as of version ${version}:\n${unrest.join('\n')}`)
       // What follows upon rest within the second, such as the clearing away of what is no longer used, is a part of it.
       await world.advance(1_000)
-      return await meaningAt(world, kind, name)
+      return await meaningAt(world, { kind, name, spec: versions[version] ?? {} })
     } finally {
       world.down()
     }

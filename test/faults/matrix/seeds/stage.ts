@@ -147,7 +147,9 @@ class Stage {
     const problems = await this.#oracle.judge(undefined, 0, LOOK_MS)
     for (const [who, version] of this.#wanted) {
       const role = this.#role(who)
-      this.left.push({ role, version, meaning: await meaningAt(world, role.kind, role.name) })
+      const { kind, name, versions } = role
+      const meaning = await meaningAt(world, { kind, name, spec: versions[version] ?? {} })
+      this.left.push({ role, version, meaning })
     }
     return problems
   }
