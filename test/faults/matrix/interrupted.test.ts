@@ -2,6 +2,7 @@ import { test } from 'vitest'
 import { type Episode, episodes } from '../simulation/episodes.ts'
 import type { Fault, Sighting, Trouble } from '../simulation/faults.ts'
 import { times } from '../simulation/operator.ts'
+import { textOf } from '../simulation/oracle.ts'
 import { type Planned, playAll, References } from '../simulation/suite.ts'
 import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
 import { befalls, numbered } from '../simulation/writes.ts'
@@ -10,11 +11,14 @@ import { some } from '../support/size.ts'
 /** The longest that a request may take to the server once it has left. */
 const LATE_MS = times.requestTimeoutMs - 500
 
+/** Opened once: each test has the same references. */
+const opened = Laboratory.open().then((laboratory) => ({ laboratory, references: new References(laboratory) }))
+
 const isPost = ({ server, method }: Sighting): boolean => server === 'api' && method === 'POST'
 
 test('killed while a write to the API is still on its way', async () => {
-  const laboratory = await Laboratory.open()
-  const cases = await eachWrite(laboratory, 25, (at, write) => {
+  const { laboratory, references } = await opened
+  const cases = await eachWrite(references, 25, (at, write) => {
     if (!write.startsWith('api ')) return []
     return [['SIGKILL, and it arrives late', () => dyingAt(at)]]
   })
@@ -22,8 +26,8 @@ test('killed while a write to the API is still on its way', async () => {
 })
 
 test('deleted at every write of every turn in a life', async () => {
-  const laboratory = await Laboratory.open()
-  const cases = await eachWrite(laboratory, 25, (at) => [
+  const { laboratory, references } = await opened
+  const cases = await eachWrite(references, 25, (at) => [
     ['the resource is deleted', (world, episode) => deletedAt(world, episode, at)],
     ['the resource is deleted, and SIGKILL', (world, episode) => deletedAt(world, episode, at, 'kill')],
   ])
@@ -33,12 +37,27 @@ test('deleted at every write of every turn in a life', async () => {
 })
 
 test('creates of which nobody knows what became of them', async () => {
-  const laboratory = await Laboratory.open()
-  const cases = await eachWrite(laboratory, 25, (at, write) => {
+  const { laboratory, references } = await opened
+  const cases = await eachWrite(references, 25, (at, write) => {
     if (!write.startsWith('api POST')) return []
     return UNKNOWN.map(([fault, made]) => [fault, () => made(at)] as const)
   })
   await playAll('unknown creates', laboratory, some(cases, 40), 100)
+})
+
+test('an API that does not know an object for once', async () => {
+  const { laboratory, references } = await opened
+  const cases: Planned[] = []
+  for (const episode of some(episodes, 25)) {
+    const reference = await references.of(episode)
+    for (const [fault, isLook, made] of FORGETTING) {
+      for (const [at, look] of numbered(reference.requests.filter((request) => isLook(request))).entries()) {
+        const what = { write: `${episode.title}: ${look}`, point: 'before', fault }
+        cases.push({ episode, what, reference, trouble: () => made(at) })
+      }
+    }
+  }
+  await playAll('objects unknown for once', laboratory, some(cases, 40), 100)
 })
 
 type Made = (world: SimulatedWorld, episode: Episode) => Trouble
@@ -46,11 +65,10 @@ type Named = readonly [fault: string, made: Made]
 
 /** Troubles of each write, as the episode sends it when nothing fails. */
 async function eachWrite(
-  laboratory: Laboratory,
+  references: References,
   few: number,
   troubles: (at: number, write: string) => readonly Named[],
 ): Promise<readonly Planned[]> {
-  const references = new References(laboratory)
   const cases: Planned[] = []
   for (const episode of some(episodes, few)) {
     const reference = await references.of(episode)
@@ -88,7 +106,7 @@ function deletedAt(world: SimulatedWorld, { kind, name }: Episode, at: number, t
   }
 }
 
-const html = (status: number): Fault => ({
+const html = (status: number): Extract<Fault, { type: 'answer' }> => ({
   type: 'answer',
   when: 'after',
   answer: { status, headers: { 'content-type': 'text/html' }, body: '<html>something on the way</html>' },
@@ -103,6 +121,39 @@ const UNKNOWN: readonly (readonly [string, (at: number) => Trouble])[] = [
   ['a refusal of something on the way', (at) => befalls([{ at, fault: html(409) }])],
   ['sent twice by something on the way', (at) => befalls([{ at, fault: { type: 'twice', gives: 'last' } }])],
   ['no answer, and lists are stale for a moment', staleAfter],
+]
+
+const notFound: Fault = {
+  type: 'answer',
+  when: 'before',
+  answer: {
+    status: 404,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ error_code: 'ERR_404', status_code: 404, msg: 'not found', details: {} }),
+  },
+}
+
+const isLookAt = (text: string): boolean => /^api GET .*\/\{id\}$/.test(text)
+const isList = (text: string): boolean => text.startsWith('api GET ') && !isLookAt(text)
+
+/** Ways not to know an object, and the requests that show them. */
+const FORGETTING: readonly (readonly [string, (request: string) => boolean, (at: number) => Trouble])[] = [
+  [
+    'there is no such object',
+    isLookAt,
+    (at) => befalls([{ at, fault: notFound }], (sighting) => isLookAt(textOf(sighting))),
+  ],
+  [
+    'something on the way knows nothing',
+    isLookAt,
+    (at) => befalls([{ at, fault: { ...html(404), when: 'before' } }], (sighting) => isLookAt(textOf(sighting))),
+  ],
+  [
+    'a list from before',
+    isList,
+    (at) => befalls([{ at, fault: { type: 'stale', seconds: 3600 } }], (sighting) => isList(textOf(sighting))),
+  ],
+  ['no such list', isList, (at) => befalls([{ at, fault: notFound }], (sighting) => isList(textOf(sighting)))],
 ]
 
 /** Shorter than the pause between two looks at the account. */

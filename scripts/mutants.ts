@@ -1,0 +1,121 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { protocolMutants } from '../test/faults/mutants/all.ts'
+import { explained } from '../test/faults/mutants/explained.ts'
+import type { Mutant } from '../test/faults/mutants/mutant.ts'
+import { operatorMutants } from '../test/faults/mutants/operators.ts'
+import { type Verdict, Workshop } from '../test/faults/mutants/workshop.ts'
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+/** As many cores as a small machine has. */
+const AT_A_TIME = 2
+/** Suites of the matrix, those first that see most. */
+const SUITES: readonly (readonly string[])[] = [
+  ['kills'],
+  ['interrupted', 'api-faults', 'kubernetes-faults'],
+  ['paused-leader', 'restored', 'watch-faults', 'transitions-1'],
+]
+
+interface Result {
+  readonly mutant: Mutant
+  readonly verdict: Verdict
+  readonly seconds: number
+}
+
+/**
+ * `npm run test:mutants`: breaks the operator in one place after the other, and has the simulation find that out. Prints a table of what
+ * killed each mutant, survivors last. `--only` takes an expression for titles. The exit code is 1 when one survives that is not explained.
+ */
+async function main(): Promise<void> {
+  const { only = '' } = parseArgs({ options: { only: { type: 'string' } } }).values
+  const all = [...protocolMutants, ...operatorMutants((file) => readFileSync(`${ROOT}${file}`, 'utf8'))]
+  refuseUnknown(all)
+  const mutants = all.filter(({ title }) => new RegExp(only).test(title))
+  const workshops = await Promise.all(Array.from({ length: AT_A_TIME }, () => Workshop.open()))
+  try {
+    await refuseBroken(workshops)
+    const results = await tryAll(workshops, mutants)
+    print(results)
+    if (results.some(isWrong)) process.exitCode = 1
+  } finally {
+    await Promise.all(workshops.map((workshop) => workshop.close()))
+  }
+}
+
+/** Whatever fails without a mutant would seem to kill every one. */
+async function refuseBroken(workshops: readonly Workshop[]): Promise<void> {
+  const left = SUITES.flat().filter(isThere)
+  const work = async (workshop: Workshop): Promise<void> => {
+    for (let suite = left.shift(); suite !== undefined; suite = left.shift()) {
+      const verdict = await workshop.run([suite])
+      if (verdict.type === 'killed') throw new Error(`${suite} fails without a mutant: ${verdict.why}`)
+    }
+  }
+  await Promise.all(workshops.map(work))
+}
+
+async function tryAll(workshops: readonly Workshop[], mutants: readonly Mutant[]): Promise<readonly Result[]> {
+  const left = [...mutants]
+  const results: Result[] = []
+  const work = async (workshop: Workshop): Promise<void> => {
+    for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
+      const began = performance.now()
+      const verdict = await workshop.with(mutant, () => tried(workshop, mutant as Mutant))
+      const result = { mutant, verdict, seconds: (performance.now() - began) / 1000 }
+      results.push(result)
+      console.log(rowOf(result))
+      if (verdict.type === 'killed')
+        console.log(`    ${verdict.why.split('\n').slice(0, 3).join('\n    ').slice(0, 600)}`)
+    }
+  }
+  await Promise.all(workshops.map(work))
+  return results
+}
+
+/** First where it is likely to be seen, then everywhere, up to the first suite that sees it. */
+async function tried(workshop: Workshop, { first }: Mutant): Promise<Verdict> {
+  if (first !== undefined && isThere(first.suite)) {
+    const verdict = await workshop.run([first.suite], first.cases)
+    if (verdict.type === 'killed') return verdict
+  }
+  for (const suites of SUITES.map((each) => each.filter(isThere))) {
+    const verdict: Verdict = suites.length === 0 ? { type: 'survived' } : await workshop.run(suites)
+    if (verdict.type === 'killed') return verdict
+  }
+  return { type: 'survived' }
+}
+
+function isThere(suite: string): boolean {
+  return existsSync(`${ROOT}test/faults/matrix/${suite}.test.ts`)
+}
+
+/** An explanation of a mutant that there is not any more explains nothing. */
+function refuseUnknown(all: readonly Mutant[]): void {
+  const titles = all.map(({ title }) => title)
+  const unknown = Object.keys(explained).filter((title) => !titles.includes(title))
+  if (unknown.length > 0) throw new Error(`explained, but there is no such mutant: ${unknown.join('; ')}`)
+  if (new Set(titles).size < titles.length) throw new Error('two mutants have the same title')
+}
+
+/** A survivor that nobody explained, or an explanation of one that can be seen after all. */
+function isWrong({ mutant, verdict }: Result): boolean {
+  return (verdict.type === 'survived') === (explained[mutant.title] === undefined)
+}
+
+function print(results: readonly Result[]): void {
+  const rank = ({ verdict }: Result): number => (verdict.type === 'killed' ? 0 : 1)
+  const sorted = results.toSorted((left, right) => rank(left) - rank(right))
+  console.log(`\n| mutant | killed by | seconds |\n|---|---|---|`)
+  for (const result of sorted) console.log(rowOf(result))
+  const killed = results.filter(({ verdict }) => verdict.type === 'killed').length
+  const wrong = results.filter(isWrong).length
+  console.log(`\n${killed} killed, ${results.length - killed} survived, ${wrong} without or against an explanation`)
+}
+
+function rowOf({ mutant: { title }, verdict, seconds }: Result): string {
+  const by = verdict.type === 'killed' ? verdict.suite : `nobody: ${explained[title] ?? 'not explained'}`
+  return `| ${title} | ${by} | ${seconds.toFixed(0)} |`
+}
+
+await main()

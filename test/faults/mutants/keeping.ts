@@ -1,0 +1,205 @@
+import { type Aim, type Mutant, mutant } from './mutant.ts'
+
+const CONVERGE = 'src/managed/converge.ts'
+const REPLACE = 'src/managed/replace.ts'
+const DELETE = 'src/managed/delete.ts'
+const PROTOCOL = 'src/managed/create-protocol.ts'
+const RULES = 'src/kinds/ip-policy-rules.ts'
+
+const kills = (cases: string): Aim => ({ suite: 'kills', cases })
+const interrupted = (cases: string): Aim => ({ suite: 'interrupted', cases })
+const looks = interrupted('^(Backend group|IPPolicy policy) / (update|drift)')
+const restored: Aim = { suite: 'restored', cases: '' }
+const replacement = kills('^(SSHCredential key|CertificateAuthority ca) / replace')
+const rotation = kills('^(APIKey apikey|TunnelCredential tunnelcredential) / rotate')
+const rules = kills('^IPPolicy (policy|full) / (create|change of rules)')
+
+/** What could go wrong while an object is there: when it is changed, replaced, found again and deleted. */
+export const keeping: readonly Mutant[] = [
+  mutant(
+    'delete the former object before the new one is in place',
+    REPLACE,
+    ["if (descriptor.replacement?.first === 'delete') {", 'if (descriptor.replacement !== undefined) {'],
+    replacement,
+  ),
+  mutant(
+    'delete the former object before the new id is stored',
+    REPLACE,
+    ['  if (run.unstored || unresolvedAttempt(run.cr) !== undefined) return 0\n', ''],
+    replacement,
+  ),
+  mutant(
+    'forget the former object',
+    'src/managed/create.ts',
+    ['    run.note({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })\n', ''],
+    replacement,
+  ),
+  mutant(
+    'do not wait for the overlap of two tokens',
+    REPLACE,
+    ['const early = overlapLeft(run, former)', 'const early = 0'],
+    rotation,
+  ),
+  mutant(
+    'raise no guard while a rule is replaced',
+    REPLACE,
+    ['    await raiseGuard(run, wanted, former, reason)\n', ''],
+    kills('^IPPolicyRule rule / replace'),
+  ),
+  mutant(
+    'leave the guard where it was',
+    'src/managed/copies.ts',
+    ['  await deleteCopies(run, listed)\n', ''],
+    kills('^IPPolicyRule rule / replace'),
+  ),
+  mutant(
+    'send fields that did not change',
+    'src/managed/plan.ts',
+    ['return resent || changed.has(field)', 'return resent || changed.size > 0'],
+    kills('/ update'),
+  ),
+  mutant(
+    'empty a policy on the way from one set of rules to another',
+    RULES,
+    [
+      'return emptiesMeanwhile(state.held.length, operations) ? [standIn(state), ...operations] : operations',
+      'return operations',
+    ],
+    rules,
+  ),
+  mutant(
+    'delete rules before adding new ones',
+    RULES,
+    [
+      "  return [\n    ...fresh('deny').flatMap(create),\n",
+      "  return [\n    ...going.splice(0).map(remove),\n    ...fresh('deny').flatMap(create),\n",
+    ],
+    rules,
+  ),
+  mutant(
+    'make rules of a policy before its id is stored',
+    CONVERGE,
+    ['  if (run.unstored || intended) {', '  if (intended) {'],
+    rules,
+  ),
+  mutant(
+    'make a rule again while another process may still be making it',
+    CONVERGE,
+    ['  if (createsChild) await quarantineChildren(run, remote, describeAll(operations))\n', ''],
+    interrupted('^IPPolicy (policy|full) / (create|change of rules)'),
+  ),
+  mutant(
+    "let the user's metadata take the mark's place without a note",
+    CONVERGE,
+    [
+      '  if (operations.some((operation) => replacesMarker(descriptor, operation, remote))) await noteOwnership(run, remote.id)\n',
+      '',
+    ],
+    restored,
+  ),
+  mutant(
+    'make a vanished object again after one look',
+    'src/managed/look.ts',
+    ['if (object === undefined && missedAt === undefined) {', 'if (object === undefined && missedAt === null) {'],
+    looks,
+  ),
+  mutant(
+    'trust a list that misses an object',
+    'src/managed/look.ts',
+    ['  return confirm(run, collection, id)\n}\n\n/** A live look', '  return cached?.object\n}\n\n/** A live look'],
+    looks,
+  ),
+  mutant(
+    'let the finalizer go without the object',
+    DELETE,
+    ['  else if (deletionNeedsAccount(run) && mayGo(run)) await removeObject(run)\n', ''],
+    kills('^Backend group / '),
+  ),
+  mutant(
+    'let the finalizer go while a create is open',
+    DELETE,
+    ['const settled = await settleIdentity(run)', 'const settled = statusOf(run.cr).id'],
+    interrupted('^(Backend group|SSHCredential key) / create'),
+  ),
+  mutant(
+    'delete only the present object, not those that it replaced',
+    DELETE,
+    ['new Set([settled, statusOf(run.cr).id, ...former])', 'new Set([settled, statusOf(run.cr).id])'],
+    interrupted('/ (rotate|replace)'),
+  ),
+  {
+    title: 'delete what others still refer to',
+    file: DELETE,
+    edits: [
+      ['  refuseWhileReferred(run)\n  await run', '  await run'],
+      ['    await refuseWhileUsed(run, id)\n', ''],
+    ],
+    first: kills('^(IPRestriction restriction|Edge full) / '),
+  },
+  mutant(
+    'delete an object that another cluster has taken',
+    DELETE,
+    ['if (id === undefined || (await isTakenLive(run, id))) continue', 'if (id === undefined) continue'],
+    restored,
+  ),
+  mutant(
+    'write to an object that another cluster has taken',
+    CONVERGE,
+    ['if (object !== undefined) return refuseTaken(run, object)', 'if (object !== undefined) return object'],
+    restored,
+  ),
+  mutant(
+    'take an object of another installation',
+    PROTOCOL,
+    [
+      'return marker.installation === installation && isNamesake(marker, cr) && marker.nonce !== GUARD_NONCE',
+      'return isNamesake(marker, cr) && marker.nonce !== GUARD_NONCE',
+    ],
+    restored,
+  ),
+  mutant(
+    'take any object with our mark',
+    PROTOCOL,
+    [
+      'return marker.installation === installation && isNamesake(marker, cr) && marker.nonce !== GUARD_NONCE',
+      'return marker.installation === installation && marker.kind === cr.kind',
+    ],
+    restored,
+  ),
+  mutant(
+    'take an object that another resource holds',
+    'src/managed/former-life.ts',
+    ['candidates.filter(({ id }) => context.resources.holderOf(id) === undefined)', 'candidates'],
+    restored,
+  ),
+  mutant(
+    'find nothing of a former life',
+    'src/managed/former-life.ts',
+    [
+      'const own = (await withItsToken(run, [...free].reverse())) ?? free.at(-1)',
+      'const own = free.find(({ id }) => id === undefined)',
+    ],
+    restored,
+  ),
+  mutant(
+    'trust a copied annotation',
+    PROTOCOL,
+    [
+      'if (note === undefined || note.namespace !== namespace || note.name !== name) return',
+      'if (note === undefined) return',
+    ],
+    restored,
+  ),
+  mutant(
+    'trust the note of a former life',
+    PROTOCOL,
+    ['const own = note.uid === cr.metadata.uid && isSealed(note, seal)', 'const own = isSealed(note, seal)'],
+    restored,
+  ),
+  mutant(
+    'believe a swapped key',
+    'src/managed/accounts/identity.ts',
+    ['  if (confirmed) return undefined\n', '  if (confirmed || keyChanged || noneFound) return undefined\n'],
+    restored,
+  ),
+]
