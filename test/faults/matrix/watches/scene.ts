@@ -18,6 +18,11 @@ interface List {
 
 const PARTIAL = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 
+/** Whether a line tells of no object, only how far the server has come. */
+export function isBookmark(line: string): boolean {
+  return line.startsWith('{"type":"BOOKMARK"')
+}
+
 /** One watched collection, with what it was like before anything changed. */
 export class Scene {
   readonly world: SimulatedWorld

@@ -1,7 +1,7 @@
 import type { Fault, FrameFault, Sighting, WireAnswer } from '../../simulation/faults.ts'
 import { status } from '../../simulation/kube-server.ts'
 import * as refusals from '../kubernetes/refusals.ts'
-import type { Frame, Scene } from './scene.ts'
+import { type Frame, isBookmark, type Scene } from './scene.ts'
 
 /** A request for the collection after the frame that met the fault. */
 export interface Ask {
@@ -23,7 +23,7 @@ export interface WatchFault {
   readonly loses?: boolean
   readonly frame: (line: string, watch: Sighting, scene: Scene) => FrameFault | undefined
   /** What befalls the frames after it, bookmarks included. `nth`: how many of them there were before. */
-  readonly later?: (nth: number) => FrameFault | undefined
+  readonly later?: (nth: number, line: string, watch: Sighting, scene: Scene) => FrameFault | undefined
   /** What befalls lists and new watches after it. At least one has to come. */
   readonly ask?: (ask: Ask, scene: Scene) => Fault | undefined
 }
@@ -57,6 +57,14 @@ function relisted(name: string, count: number, fault: (ask: Ask, scene: Scene) =
     frame: () => 'gone',
     ask: (asked, scene) => (asked.type === 'list' && asked.nth < count ? fault(asked, scene) : undefined),
   }
+}
+
+/** Old lines come before the bookmark that an idle server sends. */
+function atRest(name: string, lines: (watch: Sighting, scene: Scene) => readonly string[]): WatchFault {
+  const later: WatchFault['later'] = (_nth, line, watch, scene) => {
+    return isBookmark(line) ? { type: 'instead', lines: [...lines(watch, scene), line] } : undefined
+  }
+  return { name, frame: () => undefined, later }
 }
 
 const TOO_OLD = status(410, 'Expired', 'too old resource version: 1 (2)')
@@ -96,6 +104,11 @@ export const watchFaults: readonly WatchFault[] = [
     name: 'old frames replayed',
     frame: (_line, watch, scene) => ({ type: 'instead', lines: scene.replay(watch) }),
   },
+  atRest('backwards resourceVersion, when all is at rest', (watch, scene) => {
+    const last = scene.frames.at(-1)
+    return last === undefined ? [] : scene.backwards(watch, JSON.parse(last) as Frame)
+  }),
+  atRest('old frames replayed, when all is at rest', (watch, scene) => scene.replay(watch)),
   { name: 'reset', frame: () => 'reset' },
   { name: 'reset in the middle of a frame', frame: () => 'torn' },
   { name: 'error by frame', frame: () => ({ type: 'error', status: internalError }) },

@@ -1,5 +1,5 @@
 import type { Episode } from '../../simulation/episodes.ts'
-import { type Oracle, type Picture, withoutChance } from '../../simulation/oracle.ts'
+import { differences, type Oracle, type Picture, withoutChance } from '../../simulation/oracle.ts'
 import { type Outcome, play } from '../../simulation/play.ts'
 import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
 import type { WatchFault } from './watch-faults.ts'
@@ -17,14 +17,13 @@ const ARRIVES_AFTERWARDS_MS = 60_000
 export interface WatchOutcome {
   readonly problems: readonly string[]
   readonly picture: Picture
+  /** The account when the change has arrived. */
+  readonly midway: Picture
   /** Frames of the watched collection that told of objects, up to the end of the fault. */
   readonly frames: number
 }
 
-export interface WatchReference {
-  readonly picture: Picture
-  readonly frames: number
-}
+export type WatchReference = Omit<WatchOutcome, 'problems'>
 
 /** The story without a fault, twice: what differs is chance. @throws Error when it does not end well even then. */
 export async function referenceOfStory(laboratory: Laboratory, story: WatchStory): Promise<WatchReference> {
@@ -32,7 +31,8 @@ export async function referenceOfStory(laboratory: Laboratory, story: WatchStory
   const second = await playStory(laboratory, story, { seed: 12 })
   const problems = [...first.problems, ...second.problems]
   if (problems.length > 0) throw new Error(`${story.title} fails without a fault:\n${problems.join('\n')}`)
-  return { picture: withoutChance(first.picture, second.picture) as Picture, frames: first.frames }
+  const common = (name: 'picture' | 'midway'): Picture => withoutChance(first[name], second[name]) as Picture
+  return { picture: common('picture'), midway: common('midway'), frames: first.frames }
 }
 
 interface StoryOptions {
@@ -50,7 +50,8 @@ export async function playStory(
   { seed = 1, fault, at = 1, reference }: StoryOptions,
 ): Promise<WatchOutcome> {
   const problems: string[] = []
-  let [judge, trouble, frames]: [Oracle?, WatchTrouble?, number?] = []
+  let [judge, trouble]: [Oracle?, WatchTrouble?] = []
+  let [midway, frames]: [Picture, number] = [{}, 0]
   const episode: Episode = { ...story.episode, act: () => Promise.resolve(), isUnseen: false }
   const meanwhile = async (world: SimulatedWorld): Promise<void> => {
     if (judge === undefined || trouble === undefined) throw new Error('nothing was made for this world')
@@ -67,6 +68,8 @@ export async function playStory(
     const isRest = story.isRestless ? [] : await unrestOf(judge, world)
     problems.push(...isRest.map((each) => `the change has not arrived: ${each}`))
     if (!(story.hasArrived?.(world) ?? true)) problems.push('the operator has not acted on the change')
+    midway = await judge.picture()
+    if (reference !== undefined) problems.push(...differences(reference.midway, midway))
     await story.afterwards(world, judge)
     await world.advance(ARRIVES_AFTERWARDS_MS)
     problems.push(...(await unrestOf(judge, world)).map((each) => `the other change has not arrived: ${each}`))
@@ -82,7 +85,7 @@ export async function playStory(
     meanwhile,
     ...(reference === undefined ? {} : { reference: { writes: [], requests: [], picture: reference.picture } }),
   })
-  return { problems: [...problems, ...played.problems], picture: played.picture, frames: frames ?? 0 }
+  return { problems: [...problems, ...played.problems], picture: played.picture, midway, frames }
 }
 
 /** What is not at rest now, or comes to rest only later. */

@@ -1,6 +1,6 @@
 import type { Fault, FrameFault, Sighting, Trouble } from '../../simulation/faults.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
-import { Scene } from './scene.ts'
+import { isBookmark, Scene } from './scene.ts'
 import type { WatchFault } from './watch-faults.ts'
 
 export interface WatchTroubleOptions {
@@ -60,10 +60,10 @@ export class WatchTrouble implements Trouble {
   readonly frame = (watch: Sighting, line: string): FrameFault | undefined => {
     const { fault, world, at } = this.#options
     if (watch.path !== this.#path || this.#scene === undefined) return undefined
-    const isBookmark = line.startsWith('{"type":"BOOKMARK"')
-    if (!isBookmark) this.#scene.frames.push(line)
-    if (this.#hitAt !== undefined) return fault?.later?.(this.#later++)
-    if (fault === undefined || isBookmark || this.#scene.frames.length !== at) return undefined
+    const isOfObject = !isBookmark(line)
+    if (isOfObject) this.#scene.frames.push(line)
+    if (this.#hitAt !== undefined) return fault?.later?.(this.#later++, line, watch, this.#scene)
+    if (fault === undefined || !isOfObject || this.#scene.frames.length !== at) return undefined
     this.#hitAt = world.time.now
     return fault.frame(line, watch, this.#scene)
   }
