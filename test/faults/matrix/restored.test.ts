@@ -1,18 +1,38 @@
 import { test } from 'vitest'
 import { backups } from '../simulation/restore/backups.ts'
+import { clusters } from '../simulation/restore/clusters.ts'
+import { copies } from '../simulation/restore/copies.ts'
+import { keys } from '../simulation/restore/keys.ts'
 import type { Trial } from '../simulation/restore/trial.ts'
 import { exported, lostAmid, rollbacks } from '../simulation/restore/turns.ts'
 import { Laboratory } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
 import { IS_WHOLE, some } from '../support/size.ts'
 
-const groups: readonly (readonly Trial[])[] = [backups, rollbacks, lostAmid, exported]
+/** One of so many, from all over. */
+function oneOf(count: number, trials: readonly Trial[]): readonly Trial[] {
+  return trials.filter((_, index) => index % count === 0)
+}
+
+/** By what happens; of the lives' moments, of which there are thousands, a part. */
+const groups: readonly (readonly Trial[])[] = [
+  backups,
+  oneOf(4, rollbacks),
+  oneOf(11, lostAmid),
+  oneOf(3, exported),
+  copies,
+  clusters,
+  keys,
+]
+
+/** Of each group, in a short run. */
+const FEW = 8
 
 test('restored, rolled back, copied, with another account’s key, or beside another cluster: each resource has its own object, and no other', async () => {
   const laboratory = await Laboratory.open()
   const list = new CaseList('restored', 'simulation', { least: IS_WHOLE ? 200 : 1 })
   for (const trials of groups) {
-    for (const { what, run } of some(trials, Number(process.env.FEW ?? 60))) {
+    for (const { what, run } of some(trials, FEW)) {
       const problems = await run(laboratory)
       if (problems !== undefined) list.add(what, problems)
     }

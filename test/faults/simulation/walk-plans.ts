@@ -6,6 +6,8 @@ import { Laboratory } from './world.ts'
 
 /** Fixed, so that a failure names the same specs again; others with TRANSITIONS_SEED. */
 const SEED = Number(process.env.TRANSITIONS_SEED ?? 20261122)
+/** Walks in a short run. */
+const FEW = 30
 const FAMILIES = 3
 /** Members of a family. */
 const SIZE = 10
@@ -65,7 +67,7 @@ const HURRIED_AND_HURT: readonly Pace[] = FAULTS.map(([fault, what], index) => {
 export async function takeWalks(suite: string, descriptors: readonly Managed[]): Promise<void> {
   const laboratory = await Laboratory.open()
   const walks = descriptors.flatMap(walksOf)
-  await walkAll(suite, laboratory, some(walks, Number(process.env.FEW ?? 30)), 1500)
+  await walkAll(suite, laboratory, some(walks, FEW), 1500)
 }
 
 function walksOf(descriptor: Managed, place: number): readonly Walk[] {

@@ -4,6 +4,7 @@ import { configMapType, secretType } from '../../../../src/managed/inputs.ts'
 import { OUTPUT_OF } from '../../../../src/managed/names.ts'
 import { events } from '../../../../src/runtime/events.ts'
 import { type Manifest, SEED, type SpecCase, specsOf } from '../../../builders/specs.ts'
+import { headersOf, KEY } from '../api-server.ts'
 import { Oracle } from '../oracle.ts'
 import { managed } from '../spec-families.ts'
 import { type Laboratory, NAMESPACE, type SimulatedWorld, type WorldOptions } from '../world.ts'
@@ -69,7 +70,9 @@ export class Life {
     for (const cr of this.world.all()) {
       const place = cr.metadata.name.startsWith(prefix) ? this.world.placeOf(cr) : undefined
       if (place === undefined) continue
-      found.set(place.id, JSON.stringify(await this.world.api.ask('GET', `/${place.path}/${place.id}`)))
+      const path = `/${place.path}/${place.id}`
+      const { body } = await this.world.api.answer({ method: 'GET', path, headers: headersOf(KEY), body: '' })
+      found.set(place.id, body)
     }
     return found
   }

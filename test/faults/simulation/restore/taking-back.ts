@@ -19,6 +19,8 @@ export interface Advice {
   readonly answer?: (cr: CustomResource) => string | null | undefined
   /** Ids of objects that nobody is to have in the end. */
   readonly left?: ReadonlySet<string>
+  /** Further reasons for which resources may wait, in the end too. */
+  readonly refused?: readonly string[]
 }
 
 /**
@@ -28,11 +30,13 @@ export interface Advice {
  */
 export async function takeBack(world: SimulatedWorld, oracle: Oracle, advice: Advice = {}): Promise<readonly string[]> {
   const left = new Set(advice.left)
+  const refused = [...ASKING, ...(advice.refused ?? [])]
+  excuseSecrets(world, oracle)
   for (let round = 0; round < ROUNDS; round += 1) {
-    oracle.allow({ refused: ASKING })
+    oracle.allow({ refused })
     await oracle.untilRest()
     const claimed = world.all().flatMap((cr) => claimOf(cr) ?? [])
-    oracle.allow({ refused: ASKING, others: new Set([...left, ...claimed, ...(await doubled(world))]) })
+    oracle.allow({ refused, others: new Set([...left, ...claimed, ...(await doubles(world)).map(({ id }) => id)]) })
     const problems = round === 0 ? await oracle.judge() : await oracle.untilRest()
     if (problems.length > 0) return problems
     const asking = world.all().filter((cr) => reasonOf(cr) === 'AlreadyExists')
@@ -48,26 +52,43 @@ export async function takeBack(world: SimulatedWorld, oracle: Oracle, advice: Ad
     // Until they have been looked at, they still say what they said.
     await world.advance(5_000)
   }
-  oracle.allow({ others: new Set([...left, ...(await doubled(world))]) })
+  oracle.allow({
+    refused: advice.refused ?? [],
+    others: new Set([...left, ...(await doubles(world)).map(({ id }) => id)]),
+  })
   return await oracle.judge()
 }
 
-/** Ids of unmarked objects that resources have told of as what may be theirs, beside the ones that they have made. */
-async function doubled(world: SimulatedWorld): Promise<readonly string[]> {
+/** Whether a field is the same as before cannot be told where the API does not show it, and the status that would know is lost. */
+function excuseSecrets(world: SimulatedWorld, oracle: Oracle): void {
+  const blind = world.kinds.managed.filter(({ secretFields }) => secretFields.length > 0)
+  const paths = blind.flatMap(({ collections }) => collections.map(({ path }) => `/${path}/`))
+  world.trouble = {
+    request: (sighting) => {
+      if (sighting.method === 'PATCH' && paths.some((path) => sighting.path.startsWith(path))) oracle.excuse(sighting)
+      return undefined
+    },
+  }
+}
+
+/** Unmarked objects that nobody holds, and that resources have told of as what may be theirs, beside the ones that they have made. */
+export async function doubles(
+  world: SimulatedWorld,
+): Promise<readonly { readonly path: string; readonly id: string }[]> {
   const notes = world.kube
     .list<KubeObject>(events)
     .items.filter(({ reason }) => reason === 'PossibleDuplicate')
     .map(({ note }) => String(note))
-  const unheld: string[] = []
-  for (const { collections } of world.kinds.managed) {
-    for (const { path, listKey } of collections) {
-      const { [listKey]: objects } = await world.api.ask('GET', `/${path}?limit=100`)
-      unheld.push(
-        ...(objects as readonly RemoteObject[]).filter((object) => markerOf(object) === undefined).map(({ id }) => id),
-      )
+  const held = new Set(world.all().map(({ status }) => status?.id))
+  const found: { path: string; id: string }[] = []
+  for (const { path, listKey } of world.kinds.managed.flatMap(({ collections }) => collections)) {
+    const { [listKey]: objects } = await world.api.ask('GET', `/${path}?limit=100`)
+    for (const object of objects as readonly RemoteObject[]) {
+      const isTold = notes.some((note) => note.includes(object.id))
+      if (isTold && markerOf(object) === undefined && !held.has(object.id)) found.push({ path, id: object.id })
     }
   }
-  return unheld.filter((id) => notes.some((note) => note.includes(id)))
+  return found
 }
 
 function answerTo(world: SimulatedWorld, cr: CustomResource, id: string | null): void {
@@ -85,6 +106,7 @@ function claimOf(cr: CustomResource): string | undefined {
   return cr.status?.id === undefined ? parseOwnership(cr.metadata.annotations?.[REMOTE_ID])?.id : undefined
 }
 
+/** Why a resource is, or is not, equal to its object. */
 export function reasonOf({ status }: CustomResource): string | undefined {
-  return status?.conditions?.find(({ type }) => type === 'Ready')?.reason
+  return status?.conditions?.find(({ type }) => type === 'Synced')?.reason
 }

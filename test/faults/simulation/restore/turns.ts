@@ -4,7 +4,7 @@ import type { Fault } from '../faults.ts'
 import { Oracle } from '../oracle.ts'
 import { isWrite, type Laboratory, type SimulatedWorld } from '../world.ts'
 import { backUp, keyOf, putBack, putBackOutput, wipe } from './life.ts'
-import { takeBack } from './taking-back.ts'
+import { doubles, takeBack } from './taking-back.ts'
 import type { Trial } from './trial.ts'
 
 /** Writes of a turn, from 0, about which the cluster is lost. */
@@ -55,6 +55,8 @@ function trial(episode: Episode, point: string, fault: string, scenario: Scenari
       await world.advance(1_000)
       const problems = await scenario(world, oracle, episode)
       if (problems === undefined || problems.length > 0) return problems
+      // Of what was doubled, and told, people keep the new one.
+      for (const { path, id } of await doubles(world)) await world.api.ask('DELETE', `/${path}/${id}`)
       for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
       return await oracle.judge()
     } finally {
