@@ -5,10 +5,11 @@ import { CaseList } from '../support/case-list.ts'
 import { applyBystanders, expectAllGone, expectAtRest, setUp } from './support/at-rest.ts'
 import { type Life, livesTitled } from './support/lives.ts'
 import { Made } from './support/made.ts'
+import { Restarted } from './support/restarted.ts'
 import { type Aim, bring, caseOf, leave, record, settle, Walk } from './support/walks.ts'
 
 /** A Lease that is over soon, with room for renewals on a busy machine. */
-const LEASE = ['--lease-duration', '7s', '--renew-deadline', '4500ms', '--retry-period', '300ms']
+const LEASE = ['--lease-duration', '9s', '--renew-deadline', '6s', '--retry-period', '300ms']
 const FLAGS = [...LEASE, '--request-timeout', '2s']
 /** So many resources go at once towards their stops. A request that is held is given up in time, and leaves its turn to others. */
 const ROOM: Room = { atKube: 26, atApi: 10 }
@@ -33,11 +34,12 @@ describe.concurrent('an operator killed before each write, after it and once it 
       const { world } = stage
       const made = new Made(world)
       await setUp(world)
-      await stage.startOperator()
+      await using operator = new Restarted(stage)
+      await operator.start()
       await applyBystanders(world, made)
       const aims = await record(stage, made, part)
       expectRecorded(part, aims)
-      for (const [index, wave] of wavesOf(aims, ROOM).entries()) await killAt(stage, made, wave, index)
+      for (const [index, wave] of wavesOf(aims, ROOM).entries()) await killAt(stage, operator, made, wave, index)
       await expectAllGone(world)
     },
   )
@@ -54,15 +56,21 @@ function expectRecorded(part: readonly Life[], aims: readonly Aim[]): void {
 }
 
 /** Kills the operator once, when a resource stands at each of the aims, and lets the next one work until all is at rest. */
-async function killAt(stage: Stage, made: Made, wave: readonly Aim[], index: number): Promise<void> {
+async function killAt(
+  stage: Stage,
+  operator: Restarted,
+  made: Made,
+  wave: readonly Aim[],
+  index: number,
+): Promise<void> {
   const { world, stops } = stage
   const walks = wave.map((aim, at) => new Walk(stage, made, aim, `${aim.life.name}-w${index}-${at}`))
   const cases = wave.map(caseOf)
   try {
     const there = await bring(walks, world)
-    await world.operator.kill()
+    await operator.kill()
     stops.releaseAll()
-    await stage.startOperator()
+    await operator.start()
     await settle(world, walks, (walk, cr) => walk.isOver(cr))
     await expectAtRest(
       world,
