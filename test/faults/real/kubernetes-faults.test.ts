@@ -113,6 +113,8 @@ async function hurt(lives: Lives, stage: LifeStage, all: readonly Manifest[], wa
     (error: unknown) => String(error),
   )
   for (const [subject, trial] of tried) {
+    // Of one that has gone wrong the rest says no more than that.
+    if (wrong.size > 0 && !wrong.has(subject.name)) continue
     const why = wrong.get(subject.name) ?? whole
     const isMet = lives.writes.hits(subject.name).length === trial.fault.times
     if (why !== undefined) wave.list.failed(caseOf(subject, trial), why)
@@ -120,7 +122,7 @@ async function hurt(lives: Lives, stage: LifeStage, all: readonly Manifest[], wa
     else wave.trials(subject.kind, stage).again(trial)
   }
   // What has come apart here would come apart in every later case, and hide which one it was.
-  if (whole !== undefined) await wave.list.end()
+  if (whole !== undefined || wrong.size > 0) await wave.list.end()
 }
 
 function comesTo({ isFor }: LifeStage, kind: string): boolean {
