@@ -23,10 +23,12 @@ interface Run {
 
 /** Models of the servers, without a clock of the machine's: as many at a time as there are cores. */
 const simulation: Run = { name: 'simulation', args: ['--project', 'simulation'], workers: 2, isPatient: true }
-/** Real servers, one file at a time. */
+/** Of what `npm test` runs on real servers, the suites that are of the matrix too. */
+const PARTS_OF_CLUSTER = ['releases.test.ts', 'kinds/edits.test.ts', 'restore'].map((path) => `test/cluster/${path}`)
+/** Real servers. */
 const real: readonly Run[] = [
   { name: 'faults', args: ['--project', 'faults'] },
-  { name: 'releases', args: ['--project', 'cluster', 'test/cluster/releases.test.ts'] },
+  { name: 'cluster', args: ['--project', 'cluster', ...PARTS_OF_CLUSTER] },
 ]
 
 /**

@@ -8,6 +8,7 @@ import type { Edit, EditStory } from '../../builders/edits/edit.ts'
 import { at } from '../../builders/emulator-client.ts'
 import { childrenOf } from '../../builders/schema-rules.ts'
 import { CONFIG_MAP, SECRET, SEED } from '../../builders/specs.ts'
+import { CaseList } from '../../faults/support/case-list.ts'
 import { applyAll, managed } from '../support/cases.ts'
 import { until } from '../support/wait.ts'
 import { type Resource, World } from '../support/world.ts'
@@ -96,6 +97,9 @@ function isReference({ properties }: SchemaNode): boolean {
   return names.length === 2 && names.includes('name') && (names.includes('id') || names.includes('key'))
 }
 
+/** Every edit of every story is a case: from one spec to the next, on a real kube-apiserver. */
+const list = new CaseList('transitions', 'real', { least: editStories.flatMap(({ edits }) => edits).length })
+
 test('every edit of every kind is one PATCH of what was edited, or another object, or nothing', {
   timeout: 300_000,
 }, async () => {
@@ -112,6 +116,7 @@ test('every edit of every kind is one PATCH of what was edited, or another objec
   const crs = await Promise.all(managed.map(({ definition }) => world.list(definition.kind)))
   const left = [...(await objectIds(world))].filter((id) => !before.has(id))
   expect(new Set(left)).toEqual(new Set(crs.flat().flatMap(({ status }) => [status?.id, ...ruleIds(status)])))
+  await list.end()
 })
 
 /** Ids of everything in the account that CRs can stand for. */
@@ -161,6 +166,7 @@ async function live(world: World, story: EditStory, id: IdOf): Promise<void> {
     object = await objectOf(world, path, cr)
     expect(object, about).toEqual(expected)
     if (edit.rules !== undefined) await expectRules(world, object, edit.rules, about)
+    list.passed({ write: `${kind}/${name}`, point: `edit ${index + 1}`, fault: 'none' })
   }
 }
 

@@ -11,6 +11,7 @@ import {
   everything,
   expectAtRest,
   idIn,
+  listRestored,
   oneOfEach,
   opens,
   settled,
@@ -47,7 +48,7 @@ test.each([
   {
     timeout: 300_000,
   },
-  async (_title, start) => {
+  async (title, start) => {
     await using world = await World.open({ flags: INSTALLATION })
     const before = await oneOfEach(world)
     const backup = await backUp(world)
@@ -94,5 +95,6 @@ test.each([
       else expect(subject.id, about).toBe(idIn(before, subject))
     }
     await expectAtRest(next, now)
+    await listRestored(title, now)
   },
 )

@@ -4,6 +4,7 @@ import {
   bodies,
   deleteAll,
   expectAtRest,
+  listRestored,
   oneOfEach,
   opens,
   readyOf,
@@ -67,4 +68,5 @@ test('a copied manifest with annotations, finalizers and status takes nothing of
   for (const subject of originals.filter(({ token }) => token))
     expect(await opens(world, subject, subject.id)).toBe(true)
   await expectAtRest(world, originals)
+  await listRestored('copied under another name', copies)
 })

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { CONFIG_MAP, type Manifest, SECRET, SEED, specsOf } from '../../builders/specs.ts'
+import { CaseList } from '../../faults/support/case-list.ts'
 import { applyAll, applyNeeds, casesTitled, managed, subjectsOf } from '../support/cases.ts'
 import { hasToken, openedBy, type Secret, secrets } from '../support/tokens.ts'
 import { until } from '../support/wait.ts'
@@ -17,6 +18,13 @@ export interface Subject extends Manifest {
   /** Whether the object bears the mark of its resource; else it has the user's own metadata or, a bot, none. */
   readonly marked: boolean
   readonly token: boolean
+}
+
+/** Lists what a test has shown of each of the subjects. */
+export async function listRestored(scenario: string, subjects: readonly Subject[]): Promise<void> {
+  const list = new CaseList(`restored: ${scenario}`, 'real', { least: subjects.length })
+  for (const { kind, name } of subjects) list.passed({ write: `${kind}/${name}`, point: 'at rest', fault: scenario })
+  await list.end()
 }
 
 /** One minimal and one full CR of each kind with all that they refer to, Ready. */

@@ -9,6 +9,7 @@ import {
   everything,
   expectAtRest,
   idIn,
+  listRestored,
   oneOfEach,
   opens,
   putBack,
@@ -126,4 +127,5 @@ test('restored without status and under other UIDs, every kind has its object ag
   const again = now.filter((subject) => ![idIn(before, subject), idIn(after, subject)].includes(subject.id))
   expect(made).toHaveLength(again.length)
   await expectAtRest(world, now)
+  await listRestored('from a backup without status', now)
 })

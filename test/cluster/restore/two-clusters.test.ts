@@ -10,6 +10,7 @@ import {
   bodies,
   deleteAll,
   idIn,
+  listRestored,
   objectIds,
   oneOfEach,
   opens,
@@ -71,6 +72,7 @@ test('two clusters with ids of their own and the same manifests leave each other
   await expectPeace(one)
   for (const subject of first.filter(({ token }) => token)) expect(await opens(one, subject, subject.id)).toBe(true)
   expect((await one.get('Account', 'default'))?.status?.orphanCount).toBe(0)
+  await listRestored('two clusters, two installation ids', first)
 })
 
 test('two clusters at work with one installation id: the newer has the objects, the older says so, and deletes none of them', {
@@ -129,6 +131,7 @@ test('two clusters at work with one installation id: the newer has the objects, 
   await young.operator.kill()
   await applyManifests(old, backup)
   for (const { kind, name, id } of taken) expect((await old.ready(kind, name, 60_000)).status?.id).toBe(id)
+  await listRestored('two clusters, one installation id', first)
 })
 
 test('of what several lives left behind the newest is taken, its copies go, and the others are reported', async () => {
