@@ -159,18 +159,24 @@ const FORGETTING: readonly (readonly [string, (request: string) => boolean, (at:
 /** Shorter than the pause between two looks at the account. */
 const STALE_MS = times.scanPauseMs - 200
 
-/** The answer gets lost, and for a moment from the first list on, lists are as they were before. */
+/** The answer gets lost, and for a moment from the first list on that could tell what became of it, lists are as they were before. */
 function staleAfter(at: number): Trouble {
   const lost = befalls([{ at, fault: { type: 'silence', when: 'after' } }])
   let path: string | undefined
+  let tellsFrom = 0
   let staleFrom: number | undefined
   return {
     request: (sighting) => {
       const fault = lost.request(sighting)
-      if (fault !== undefined && isPost(sighting)) ({ path } = sighting)
-      if (fault !== undefined) return fault
-      if (sighting.server !== 'api' || sighting.method !== 'GET' || sighting.path !== path) return undefined
       const now = sighting.process.monotonic()
+      if (fault !== undefined && isPost(sighting)) {
+        ;({ path } = sighting)
+        // The POST gives up after one time-out; what it did is certain after another.
+        tellsFrom = now + 2 * times.requestTimeoutMs
+      }
+      if (fault !== undefined) return fault
+      const isTelling = sighting.server === 'api' && sighting.method === 'GET' && sighting.path === path
+      if (!isTelling || now < tellsFrom) return undefined
       staleFrom ??= now
       return now - staleFrom < STALE_MS ? { type: 'stale', seconds: 60 } : undefined
     },

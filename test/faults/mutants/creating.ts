@@ -122,7 +122,7 @@ export const creating: readonly Mutant[] = [
     'look for the nonce of no attempt: any object of the same UID will do',
     PROTOCOL,
     ['marker.uid === own.uid && marker.nonce === own.nonce', 'marker.uid === own.uid'],
-    kills('^SSHCredential key / replace'),
+    kills('^(APIKey apikey|TunnelCredential tunnelcredential) / rotate'),
   ),
   mutant(
     'look for no UID: an object with the mark of any life will do',

@@ -23,11 +23,11 @@ export class Instants {
   readonly #violations: string[] = []
   readonly #excused = new WeakSet<Sighting>()
   readonly #posted = new Set<string>()
-  /** Rules of which a POST may be under way, and until when. */
+  /** UIDs and rules for which a POST may be under way, and until when. */
   readonly #outstanding = new Map<string, number>()
   /** Until when the API wants to be left alone by a process. */
   readonly #heldUntil = new Map<SimulatedProcess, number>()
-  readonly #ruleOf = new WeakMap<Sighting, string>()
+  readonly #madeBy = new WeakMap<Sighting, string>()
   /** By UID, the object that a resource with a token had last. */
   readonly #held = new Map<string, string | undefined>()
 
@@ -63,9 +63,9 @@ export class Instants {
     if (sighting.server === 'api' && status === 429 && seconds > 0) {
       this.#heldUntil.set(sighting.process, this.#world.time.now + 1000 * seconds)
     }
-    const rule = this.#ruleOf.get(sighting)
+    const made = this.#madeBy.get(sighting)
     // The API itself has said what came of it.
-    if (rule !== undefined && status < 500 && status !== 408) this.#outstanding.delete(rule)
+    if (made !== undefined && status < 500 && status !== 408) this.#outstanding.delete(made)
   }
 
   /** A server has carried a request out. */
@@ -126,6 +126,7 @@ export class Instants {
       })
     if (isMade) this.#tell(`POST of what is there already: ${post}`)
     if (cr === undefined || !hasFinalizer(cr)) this.#tell(`POST without finalizer: ${post}`)
+    this.#checkAlone(sighting, marker.uid, post)
     if (this.#posted.has(post)) this.#tell(`a second POST of one attempt: ${post}`)
     this.#posted.add(post)
     if (cr !== undefined && this.#isTold(cr) && this.#secretsOf(cr).length === 0) {
@@ -141,10 +142,15 @@ export class Instants {
     if (marker !== undefined && this.#named(marker)?.metadata.uid !== marker.uid) {
       this.#tell(`POST of a rule with the mark of nobody: ${rule}`)
     }
-    const until = this.#outstanding.get(rule)
-    if (until !== undefined && this.#world.time.now < until) this.#tell(`a second POST of one rule is out: ${rule}`)
-    this.#outstanding.set(rule, this.#world.time.now + times.requestTimeoutMs)
-    this.#ruleOf.set(sighting, rule)
+    this.#checkAlone(sighting, rule, rule)
+  }
+
+  /** No POST may be on its way still that made the same. */
+  #checkAlone(sighting: Sighting, made: string, about: string): void {
+    const until = this.#outstanding.get(made)
+    if (until !== undefined && this.#world.time.now < until) this.#tell(`a POST while another may be out: ${about}`)
+    this.#outstanding.set(made, this.#world.time.now + times.requestTimeoutMs)
+    this.#madeBy.set(sighting, made)
   }
 
   /** A PATCH says what is to be otherwise, and nothing else. */

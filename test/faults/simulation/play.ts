@@ -94,7 +94,8 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
     problems.push(...(await oracle.judge(reference?.picture, orphans)), ...(made?.unspent?.() ?? []))
     const picture = await oracle.picture()
     const keepsObject = before !== undefined && world.get(episode.kind, episode.name)?.status?.id === before
-    if (reference?.keepsObject && !keepsObject) problems.push(`${before} has given way to another object`)
+    if (reference?.keepsObject !== undefined && reference.keepsObject !== keepsObject)
+      problems.push(keepsObject ? `${before} is there still` : `${before} has given way to another object`)
     world.calm()
     if (isWritten) problems.push(...(await unlikeWritten(world, episode)))
     if (problems.length === 0) problems.push(...(await judgeEnd(world, oracle)))
