@@ -50,10 +50,6 @@ export class Life {
     return unrest
   }
 
-  get(name: string): CustomResource | undefined {
-    return this.world.get(this.subject.kind, name)
-  }
-
   /** Ids that resources hold, by `Kind/name`. */
   ids(): ReadonlyMap<string, string> {
     return new Map(
@@ -151,6 +147,6 @@ export function keyOf({ metadata: { namespace = NAMESPACE, name } }: KubeObject)
   return { namespace, name }
 }
 
-export function typeOfOutput({ kind }: KubeObject) {
+function typeOfOutput({ kind }: KubeObject) {
   return kind === 'ConfigMap' ? configMapType : secretType
 }
