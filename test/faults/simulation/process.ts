@@ -67,11 +67,11 @@ export class SimulatedProcess implements Clock {
     if (this.#state === 'running') this.#state = 'stopped'
   }
 
-  /** Goes on; what came to it meanwhile happens at once, in the order in which it came. */
+  /** Goes on; what came to it meanwhile happens in the order in which it came, each to its end before the next. */
   goOn(): void {
     if (this.#state !== 'stopped') return
     this.#state = 'running'
-    for (const code of this.#waiting.splice(0)) this.run(code)
+    for (const code of this.#waiting.splice(0)) this.#time.setTimer(0, () => this.run(code))
   }
 
   /** Steps the wall clock of its machine. */

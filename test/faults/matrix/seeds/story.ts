@@ -47,7 +47,7 @@ const HOUR = 3_600_000
 const SHORTEST_MS = 1
 /** A story has so many steps beside the first ones. */
 const LEAST_STEPS = 3
-const MORE_STEPS = 7
+const MORE_STEPS = 5
 
 /** The story of that number: always the same. */
 export function storyOf(seed: number): Story {
@@ -56,9 +56,15 @@ export function storyOf(seed: number): Story {
   const cast = castOf(random)
   const replicas = random.next() < 0.15 ? 2 : 0
   const steps: Step[] = cast.map((_, who) => ({ after: 0, does: 'apply', who, version: 0 }))
+  // Objects are made in the beginning, mostly: it takes troubles by then to hurt that.
+  if (random.next() < 0.5) steps.unshift({ ...plagueOf(random, pick), after: 0, plague: pick(['broken', 'deadly']) })
   if (random.next() < 0.5) steps.push({ after: 0, does: 'rest' })
   const count = LEAST_STEPS + Math.floor(random.next() * MORE_STEPS)
-  while (steps.length < cast.length + count) steps.push(stepOf(random, pick, cast))
+  while (steps.length < cast.length + count) {
+    const step = stepOf(random, pick, cast)
+    steps.push(step)
+    if (step.does === 'plague' && random.next() < 0.7) steps.push(editAmid(random, cast))
+  }
   return { seed, cast, replicas, steps }
 }
 
@@ -81,7 +87,7 @@ function stepOf(random: Random, pick: Pick, cast: readonly Role[]): Step {
   const { versions, hasToken } = cast[who] as Role
   // As often within the milliseconds of one request as within the seconds of a way back.
   const after = between(random, SHORTEST_MS, 15_000)
-  const seconds = between(random, 100, 30_000)
+  const seconds = between(random, 500, 30_000)
   const drawn = random.next()
   if (drawn < 0.28) return { after, does: 'apply', who, version: Math.floor(random.next() * versions.length) }
   if (drawn < 0.36) return { after, does: 'delete', who }
@@ -92,10 +98,24 @@ function stepOf(random: Random, pick: Pick, cast: readonly Role[]): Step {
   if (drawn < 0.61) return { after, does: 'pause', ms: seconds }
   if (drawn < 0.64) return { after, does: 'outage', ms: seconds }
   if (drawn < 0.7) return { after, does: 'clock', whose: pick(['operators', 'servers']), ms: pick([HOUR, -HOUR]) }
+  return { ...plagueOf(random, pick), after }
+}
+
+function plagueOf(random: Random, pick: Pick): Extract<Step, { readonly does: 'plague' }> {
   const plague = pick<Plague>(['cut off', 'down', 'busy', 'broken', 'broken', 'broken', 'deadly', 'deadly', 'watches'])
   const servers = pick<Servers>(['api', 'kubernetes', 'both'])
   const chance = 0.05 + 0.45 * random.next()
-  return { after, does: 'plague', plague, servers, ms: seconds, chance, seed: Math.floor(random.next() * 2 ** 31) }
+  const ms = between(random, 500, 30_000)
+  return { after: 0, does: 'plague', plague, servers, ms, chance, seed: Math.floor(random.next() * 2 ** 31) }
+}
+
+/** What happens while requests suffer: else there would seldom be any. */
+function editAmid(random: Random, cast: readonly Role[]): Step {
+  const who = Math.floor(random.next() * cast.length)
+  const after = between(random, SHORTEST_MS, 500)
+  const drawn = random.next()
+  if (drawn < 0.2) return { after, does: 'delete', who }
+  return { after, does: 'apply', who, version: Math.floor(random.next() * (cast[who] as Role).versions.length) }
 }
 
 /** Each order of magnitude as likely as the others. */
