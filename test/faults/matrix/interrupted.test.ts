@@ -27,9 +27,13 @@ test('killed while a write to the API is still on its way', async () => {
 
 test('deleted at every write of every turn in a life', async () => {
   const { laboratory, references } = await opened
-  const cases = await eachWrite(references, 25, (at) => [
+  const cases = await eachWrite(references, 25, (at, write) => [
     ['the resource is deleted', (world, episode) => deletedAt(world, episode, at)],
-    ['the resource is deleted, and SIGKILL', (world, episode) => deletedAt(world, episode, at, 'kill')],
+    [
+      'the resource is deleted, and SIGKILL',
+      (world, episode) => deletedAt(world, episode, at, { type: 'kill', when: 'after' }),
+    ],
+    ...(write.startsWith('api POST') ? [deletedAndLate(at)] : []),
   ])
   // The resource is gone in the end: there is no picture to compare with.
   const alone = cases.map(({ reference: _reference, ...planned }) => planned)
@@ -94,16 +98,25 @@ function dyingAt(at: number): Trouble {
   }
 }
 
-function deletedAt(world: SimulatedWorld, { kind, name }: Episode, at: number, then?: 'kill'): Trouble {
-  const killed = befalls([{ at, fault: { type: 'kill', when: 'after' } }])
+/** @param then what befalls the write. Default: nothing. */
+function deletedAt(world: SimulatedWorld, { kind, name }: Episode, at: number, then?: Fault): Trouble {
+  const written = befalls([{ at, fault: { type: 'cut' } }])
   return {
     request: (sighting) => {
-      const fault = killed.request(sighting)
-      if (fault === undefined) return undefined
+      if (written.request(sighting) === undefined) return undefined
       if (world.get(kind, name) !== undefined) world.delete(kind, name)
-      return then === undefined ? undefined : fault
+      if (then?.type === 'late') sighting.process.killSoon()
+      return then
     },
   }
+}
+
+function deletedAndLate(at: number): Named {
+  const late: Fault = { type: 'late', ms: LATE_MS }
+  return [
+    'the resource is deleted, and SIGKILL before it arrives',
+    (world, episode) => deletedAt(world, episode, at, late),
+  ]
 }
 
 const html = (status: number): Extract<Fault, { type: 'answer' }> => ({

@@ -51,6 +51,7 @@ export class Instants {
     if (!isWrite(sighting) || this.#excused.has(sighting)) return
     this.#checkLeader(sighting)
     this.#checkSecrecy(sighting)
+    if (sighting.server === 'kubernetes') this.#checkSwitch(sighting)
     if (sighting.server !== 'api') return
     if (sighting.method === 'POST') this.#checkPost(sighting)
     if (sighting.method === 'PATCH') this.#checkPatch(sighting)
@@ -98,6 +99,22 @@ export class Instants {
     if ([...this.#canaries].some((token) => body.includes(token))) this.#tell(`a token is sent to ${path}`)
   }
 
+  /** A status that goes over to another object keeps in mind the one that it leaves. */
+  #checkSwitch({ method, path, body }: Sighting): void {
+    const [, name] = /\/([^/]+)\/status$/.exec(path) ?? []
+    if (method !== 'PATCH' || name === undefined) return
+    const { metadata, status } = JSON.parse(body) as { readonly metadata?: Fields; readonly status?: Fields }
+    const cr = this.#world.all().find((each) => each.metadata.uid === metadata?.uid)
+    if (cr === undefined || typeof status?.id !== 'string') return
+    const { id, create, adopted, superseded = [] } = statusOf(cr)
+    if (id === undefined || id === status.id || create === undefined || adopted) return
+    const former = JSON.stringify(status.superseded ?? superseded)
+    const isThere = Object.values(this.#stored())
+      .flat()
+      .some((object) => object.id === id)
+    if (isThere && !former.includes(id)) this.#tell(`the status of ${cr.kind}/${name} forgets ${id}`)
+  }
+
   /** Before an object is made, what it will be found again by is stored, and is in it. */
   #checkPost(sighting: Sighting): void {
     const { path, body } = sighting
@@ -142,7 +159,8 @@ export class Instants {
     if (marker !== undefined && this.#named(marker)?.metadata.uid !== marker.uid) {
       this.#tell(`POST of a rule with the mark of nobody: ${rule}`)
     }
-    this.#checkAlone(sighting, rule, rule)
+    // A guard stands in for a rule, always at one address: the API takes no second one.
+    if (marker?.nonce !== GUARD_NONCE) this.#checkAlone(sighting, rule, rule)
   }
 
   /** No POST may be on its way still that made the same. */

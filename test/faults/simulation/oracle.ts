@@ -183,7 +183,8 @@ export class Oracle {
    */
   async #strays(orphans: number): Promise<readonly string[]> {
     const wanted = new Map(this.#world.all().map((cr) => [statusOf(cr).id, cr]))
-    const parents = new Set(wanted.keys())
+    // Rules that a policy declares itself; others have resources of their own.
+    const parents = new Set([...wanted].flatMap(([id, { spec }]) => ('rulesFrom' in spec ? [] : [id])))
     const found = new Set<string>()
     const problems: string[] = []
     for (const cr of this.#world.all()) {
@@ -377,9 +378,19 @@ export class Oracle {
       // Other namespaces may have accounts of their own.
       if (cr.metadata.namespace !== NAMESPACE) continue
       const at = `IPPolicy/${cr.metadata.name}`
-      const hadRules = own.length > 0 && Number(ruleCount) > 0 && !this.#meddled.has(at)
+      const hadOwn = own.length > 0 && Number(ruleCount) > 0 && !this.#meddled.has(at)
+      const hadRules = hadOwn || this.#hasParts(cr)
       if (hadRules || referred.has(id)) this.#violations.push(`${at} is empty although it had rules, or is in use`)
     }
+  }
+
+  /** Whether resources of their own stand for rules of the policy. */
+  #hasParts({ metadata: { name } }: CustomResource): boolean {
+    return this.#world.all().some((rule) => {
+      const { ipPolicyRef } = rule.spec as { readonly ipPolicyRef?: { readonly name?: string } }
+      const isPart = rule.kind === 'IPPolicyRule' && ipPolicyRef?.name === name && !isDeleting(rule)
+      return isPart && statusOf(rule).id !== undefined && !this.#meddled.has(`${rule.kind}/${rule.metadata.name}`)
+    })
   }
 
   async #referrers(): Promise<readonly RemoteObject[]> {
