@@ -173,7 +173,7 @@ export class Oracle {
   #isRefused(cr: CustomResource): boolean {
     // The reason stands in Synced at any rate: what was there before may go on being Ready.
     const { status, reason, observedGeneration } = conditionNamed(cr, 'Synced') ?? {}
-    const isNow = observedGeneration === cr.metadata.generation && unresolvedAttempt(cr) === undefined
+    const isNow = observedGeneration === cr.metadata.generation
     return isNow && status === 'False' && (this.#allowed.refused?.includes(reason ?? '') ?? false)
   }
 

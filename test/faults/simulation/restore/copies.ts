@@ -20,6 +20,8 @@ import type { Trial } from './trial.ts'
 /** What can be there once only, what goes into the Secret that the original owns, and what refers to such a copy. */
 const ONCE = ['Conflict', 'OutputNotOwned', 'ReferenceNotReady'] as const
 const COPY = 'copy-of-'
+/** At least as many as the policies that are left have rules. */
+const ORPHANS = 10
 
 type Scenario = (life: Life) => Promise<readonly string[]>
 
@@ -134,7 +136,7 @@ async function restoredSwapped(life: Life): Promise<readonly string[]> {
     putBack(world, { ...right, metadata: { ...left.metadata, name: right.metadata.name } })
   }
   world.up()
-  const problems = await takeBack(world, oracle, { refused: ONCE })
+  const problems = await takeBack(world, oracle, { refused: ONCE, orphans: ORPHANS })
   const wrong = world.all().flatMap((cr) => {
     const { id } = statusOf(cr)
     if (isMarked(cr)) return id === ids.get(nameOf(cr)) ? [] : [`${nameOf(cr)} has ${id}`]

@@ -21,6 +21,8 @@ export interface Advice {
   readonly left?: ReadonlySet<string>
   /** Further reasons for which resources may wait, in the end too. */
   readonly refused?: readonly string[]
+  /** How many objects may be reported as orphans: what a former life left unfinished, and rules of policies that are left. */
+  readonly orphans?: number
 }
 
 /**
@@ -37,7 +39,7 @@ export async function takeBack(world: SimulatedWorld, oracle: Oracle, advice: Ad
     await oracle.untilRest()
     const claimed = world.all().flatMap((cr) => claimOf(cr) ?? [])
     oracle.allow({ refused, others: new Set([...left, ...claimed, ...(await doubles(world)).map(({ id }) => id)]) })
-    const problems = round === 0 ? await oracle.judge() : await oracle.untilRest()
+    const problems = round === 0 ? await oracle.judge(undefined, advice.orphans) : await oracle.untilRest()
     if (problems.length > 0) return problems
     const asking = world.all().filter((cr) => reasonOf(cr) === 'AlreadyExists')
     if (asking.length === 0) break
@@ -56,7 +58,7 @@ export async function takeBack(world: SimulatedWorld, oracle: Oracle, advice: Ad
     refused: advice.refused ?? [],
     others: new Set([...left, ...(await doubles(world)).map(({ id }) => id)]),
   })
-  return await oracle.judge()
+  return await oracle.judge(undefined, advice.orphans)
 }
 
 /** Whether a field is the same as before cannot be told where the API does not show it, and the status that would know is lost. */
