@@ -42,7 +42,13 @@ async function raiseGuard(
 ): Promise<void> {
   const { collection, context, cr, descriptor, session } = run
   if (descriptor.replacement?.guard === undefined) return
-  await session.cache.ensureListed(collection, { since: run.begun })
+  const settled = guardsSettle(run)
+  const wait = settled - context.clock.monotonic()
+  if (wait > 0) {
+    const message = 'what is to stand in for the object may be on its way already: waiting before another is made'
+    throw new WaitError(reasons.Progressing, message, Math.ceil(wait))
+  }
+  await session.cache.ensureListed(collection, { since: Math.max(run.begun, settled) })
   const all = [...session.cache.all(collection)]
   const marker = markerText(context, cr, GUARD_NONCE)
   const body = descriptor.replacement.guard({ desired: wanted.desired, remote, all, marker })
@@ -59,17 +65,21 @@ async function raiseGuard(
   }
 }
 
+/** When every POST of a guard that this process, or one before it, has sent is over: a list that begins then shows what came of it. */
+function guardsSettle({ context: { leadership, times }, memory }: Reconciliation): number {
+  return Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.guardUnknownUntil ?? 0)
+}
+
 /**
  * Sees to it that the lists show every guard of this CR: one whose POST got no answer, or may have been sent by a former life of this
  * process, would stay behind when the CR goes. @throws WaitError while such a POST may still take effect.
  */
 export async function revealGuards(run: Reconciliation): Promise<void> {
   const { collection, cr, descriptor, memory, session } = run
-  const { clock, leadership, times } = run.context
+  const { clock } = run.context
   if (descriptor.replacement?.guard === undefined) return
-  const former = wasAtRest(cr) ? 0 : leadership.leadingSince() + times.requestTimeoutMs
-  const since = Math.max(former, memory.guardUnknownUntil ?? 0)
-  if (since === 0) return
+  if (wasAtRest(cr) && memory.guardUnknownUntil === undefined) return
+  const since = guardsSettle(run)
   const wait = since - clock.monotonic()
   if (wait > 0) {
     const message = 'what stood in for the object may still come about: waiting to take it away too'

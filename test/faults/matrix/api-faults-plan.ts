@@ -44,7 +44,7 @@ export interface Plan {
   readonly point: string
   readonly fault: string
   readonly blows: readonly Blow[]
-  readonly more?: Pick<Planned, 'prepare' | 'orphans'>
+  readonly more?: Pick<Planned, 'prepare' | 'orphans' | 'remade'>
   readonly meanwhile?: (world: SimulatedWorld) => Promise<void>
 }
 

@@ -66,7 +66,9 @@ test('lists that are stale while the fate of a POST is found out', async () => {
       for (const scans of [1, 2]) {
         const fault = `reset, then ${scans === 1 ? 'a stale list' : 'two stale lists'}`
         const blows = [lost, { hits: scan, times: scans, fault: stale(60) }]
-        cases.push(caseOf({ episode, reference, spot, point: 'after', fault, blows }))
+        // Two lists that agree are all that is waited for: the second object goes when a list shows both.
+        const more = { remade: scans - 1 }
+        cases.push(caseOf({ episode, reference, spot, point: 'after', fault, blows, more }))
       }
     }
   }

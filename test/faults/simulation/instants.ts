@@ -28,6 +28,8 @@ export class Instants {
   /** Until when the API wants to be left alone by a process. */
   readonly #heldUntil = new Map<SimulatedProcess, number>()
   readonly #madeBy = new WeakMap<Sighting, string>()
+  /** How many objects may yet be made although they are there. */
+  #remade = 0
   /** By UID, the object that a resource with a token had last. */
   readonly #held = new Map<string, string | undefined>()
 
@@ -43,6 +45,14 @@ export class Instants {
   /** This request is not judged. */
   excuse(sighting: Sighting): void {
     this.#excused.add(sighting)
+  }
+
+  /**
+   * The API's lists are about to lag behind for longer than two of them, a pause apart, can tell: so many objects may be made although
+   * they are there.
+   */
+  excuseRemaking(objects: number): void {
+    this.#remade = objects
   }
 
   /** A request leaves an operator. */
@@ -141,7 +151,7 @@ export class Instants {
         const other = parseMarker(object.metadata ?? object.name)
         return other?.uid === marker.uid && other.nonce === marker.nonce
       })
-    if (isMade) this.#tell(`POST of what is there already: ${post}`)
+    if (isMade && this.#remade-- <= 0) this.#tell(`POST of what is there already: ${post}`)
     if (cr === undefined || !hasFinalizer(cr)) this.#tell(`POST without finalizer: ${post}`)
     this.#checkAlone(sighting, marker.uid, post)
     if (this.#posted.has(post)) this.#tell(`a second POST of one attempt: ${post}`)

@@ -101,6 +101,11 @@ export class Oracle {
     this.#instants.excuse(sighting)
   }
 
+  /** So many objects may be made although they are there: the API's lists lag behind for longer than is promised for. At rest all is judged as ever. */
+  excuseRemaking(objects: number): void {
+    this.#instants.excuseRemaking(objects)
+  }
+
   /** From now on this is no fault of the operator. */
   allow(allowed: Allowance): void {
     this.#allowed = allowed

@@ -25,6 +25,8 @@ export interface PlayOptions {
   readonly prepare?: (world: SimulatedWorld) => Promise<void>
   /** How many orphans there may be, as `Oracle.judge` takes it. */
   readonly orphans?: number
+  /** How many objects may be made although they are there, as `Oracle.excuseRemaking` takes it. */
+  readonly remade?: number
   /** Made when the episode's turn comes. */
   readonly trouble?: (world: SimulatedWorld, oracle: Oracle) => Trouble
   /** Further doings, once the episode has begun. */
@@ -65,12 +67,23 @@ export async function referenceOf(laboratory: Laboratory, episode: Episode): Pro
  * judged again: nothing is left.
  */
 export async function play(laboratory: Laboratory, episode: Episode, options: PlayOptions = {}): Promise<Outcome> {
-  const { seed = 1, replicas = 0, prepare, orphans, trouble, meanwhile, reference, isWritten = false } = options
+  const {
+    seed = 1,
+    replicas = 0,
+    prepare,
+    orphans,
+    remade = 0,
+    trouble,
+    meanwhile,
+    reference,
+    isWritten = false,
+  } = options
   const world = laboratory.world({ seed, kinds: kindsOf(episode), replicas })
   try {
     world.api.emulator.admin.seed(EPISODE_SEED)
     await prepare?.(world)
     const oracle = await Oracle.watch(world)
+    oracle.excuseRemaking(remade)
     for (const { kind, name, spec } of episode.needs) world.apply(kind, name, spec)
     if (episode.before !== undefined) world.apply(episode.kind, episode.name, episode.before)
     const ready = await oracle.untilRest()
