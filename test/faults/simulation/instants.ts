@@ -165,7 +165,14 @@ export class Instants {
   #checkRule(sighting: Sighting, { ip_policy_id: policy, cidr, action }: Fields, marker: Marker | undefined): void {
     const rule = `${cidr} ${action} in ${policy}`
     const parent = this.#world.all().find((cr) => cr.kind === 'IPPolicy' && statusOf(cr).id === policy)
-    if (parent === undefined) this.#tell(`POST of a rule whose policy is in no status: ${rule}`)
+    // What stands in while an IPPolicyRule is replaced goes into the policy that its spec names, by id it may be.
+    const isNamed = this.#world.all().some(({ kind, spec }) => {
+      return (
+        kind === 'IPPolicyRule' &&
+        (spec as { readonly ipPolicyRef?: { readonly id?: string } }).ipPolicyRef?.id === policy
+      )
+    })
+    if (parent === undefined && !isNamed) this.#tell(`POST of a rule whose policy is in no status: ${rule}`)
     if (marker !== undefined && this.#named(marker)?.metadata.uid !== marker.uid) {
       this.#tell(`POST of a rule with the mark of nobody: ${rule}`)
     }

@@ -31,7 +31,8 @@ export async function meaningAt(world: SimulatedWorld, { kind, name, spec }: Man
   return { ...(meaningOf(spec, named) as Manifest['spec']), beside, conditions: conditions?.toSorted(byText) }
 }
 
-async function childrenOf(world: SimulatedWorld, kind: string, parent: string): Promise<Shown['children']> {
+/** Rules of a policy, and the like: what belongs to the object. */
+export async function childrenOf(world: SimulatedWorld, kind: string, parent: string): Promise<Shown['children']> {
   const { children } = world.kinds.managedKind(kind) ?? {}
   if (children === undefined) return []
   const { path, listKey } = children.collection

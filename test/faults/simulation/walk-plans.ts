@@ -7,7 +7,7 @@ import { Laboratory } from './world.ts'
 /** Fixed, so that a failure names the same specs again; others with TRANSITIONS_SEED. */
 const SEED = Number(process.env.TRANSITIONS_SEED ?? 20261122)
 /** Walks in a short run. */
-const FEW = 30
+const FEW = 18
 const FAMILIES = 3
 /** Members of a family. */
 const SIZE = 10

@@ -118,10 +118,10 @@ async function walked(laboratory: Laboratory, walk: Walk, fresh: Fresh, seed: nu
       if (isDown && !isLast) world.down()
     }
     world.calm()
-    if (problems.length === 0) problems.push(...(await stage.oracle.judge()))
+    if (problems.length === 0) problems.push(...(await stage.judge()))
     if (problems.length === 0) {
       stage.deleteAll()
-      problems.push(...(await stage.oracle.judge()))
+      problems.push(...(await stage.judge()))
     }
     return problems.length === 0 ? [] : [...problems, ...way.map((number) => short(family.specs[number]))]
   } finally {
