@@ -8,7 +8,8 @@ const OPERATOR = 'src/cli/operator/operator.ts'
 const interrupted = (cases: string): Aim => ({ suite: 'interrupted', cases })
 const looks = interrupted('^(Backend group|IPPolicy policy) / (update|drift)')
 const unknown = interrupted('^(Backend group|SSHCredential key|APIKey apikey) / create')
-const everyRequest: Aim = { suite: 'api-faults', cases: '' }
+const reads: Aim = { suite: 'api-faults-reads', cases: '' }
+const writes: Aim = { suite: 'api-faults-writes', cases: '' }
 const paused: Aim = { suite: 'paused-leader', cases: '' }
 const watches: Aim = { suite: 'watch-faults', cases: '' }
 
@@ -63,7 +64,7 @@ export const reading: readonly Mutant[] = [
       'if (listing.pages === 0 || attempt >= LIST_ATTEMPTS || !cursorLost(error)) throw error',
       'if (listing.pages === 0) throw error\n        return listing.complete()',
     ],
-    everyRequest,
+    reads,
   ),
   mutant(
     'read the first page of a list only',
@@ -72,7 +73,7 @@ export const reading: readonly Mutant[] = [
       'url = page.nextPageURI === undefined ? undefined : nextPageURL(page.nextPageURI, url, this.#base, label)',
       'url = undefined',
     ],
-    everyRequest,
+    reads,
   ),
   mutant(
     'let an older list do',
@@ -84,7 +85,7 @@ export const reading: readonly Mutant[] = [
     'take an update without an answer for one that did nothing',
     CACHE,
     ['else if (!(error instanceof ApiError && error.definite)) shelf.cache.wroteUnknown(id, endedAt)', ''],
-    everyRequest,
+    writes,
   ),
   mutant(
     'believe reads that began before the last write was answered',
@@ -96,7 +97,7 @@ export const reading: readonly Mutant[] = [
     'send on after a 429',
     TRANSPORT,
     ["      if (error instanceof ApiError && error.code === 'RateLimited') budget.hold(error.retryAfterMs)\n", ''],
-    everyRequest,
+    reads,
   ),
   mutant(
     'ignore NotLeader before API writes',

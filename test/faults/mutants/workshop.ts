@@ -47,8 +47,11 @@ export class Workshop {
     }
   }
 
-  /** Runs short parts of suites, up to the first failure. @param cases expression for what is tried of them. Default: from all over. */
-  async run(suites: readonly string[], cases = ''): Promise<Verdict> {
+  /**
+   * Runs short parts of suites, up to the first failure.
+   * @param cases expression for what is tried of them. Default: half of a short part, from all over
+   */
+  async run(suites: readonly string[], cases?: string): Promise<Verdict> {
     const report = join(this.#folder, 'report.json')
     await rm(report, { force: true })
     const files = suites.map((suite) => `test/faults/matrix/${suite}.test.ts`)
@@ -57,7 +60,7 @@ export class Workshop {
     const output = ['--reporter', 'json', '--outputFile', report]
     const isOver = await this.#spawn([vitest, 'run', ...options, ...output, ...files], {
       CULVERT_FAULTS_END: 'first',
-      CULVERT_FAULTS_FOCUS: cases,
+      ...(cases === undefined ? { CULVERT_FAULTS_SHARE: '0.5' } : { CULVERT_FAULTS_FOCUS: cases }),
     })
     if (!isOver) return { type: 'killed', suite: suites.join(', '), why: `no end in ${LIMIT_MS / 1000} s` }
     return verdictOf(await readFile(report, 'utf8').catch(() => undefined), suites)
