@@ -49,7 +49,7 @@ async function refuseBroken(workshops: readonly Workshop[]): Promise<void> {
   const left = [...new Set([...SUITES.flat(), ...aimed])].filter(isThere)
   const work = async (workshop: Workshop): Promise<void> => {
     for (let suite = left.shift(); suite !== undefined; suite = left.shift()) {
-      const verdict = await workshop.run([suite], '')
+      const verdict = await workshop.run([suite], { cases: '' })
       if (verdict.type === 'killed') throw new Error(`${suite} fails without a mutant: ${verdict.why}`)
     }
   }
@@ -80,7 +80,7 @@ async function tryAll(workshops: readonly Workshop[], mutants: readonly Mutant[]
  */
 async function tried(workshop: Workshop, { title, first }: Mutant): Promise<Verdict> {
   if (first !== undefined && isThere(first.suite)) {
-    const verdict = await workshop.run([first.suite], first.cases)
+    const verdict = await workshop.run([first.suite], first)
     if (verdict.type === 'killed') return verdict
   }
   const everywhere = explained[title] === undefined ? SUITES : SUITES.slice(0, 1)

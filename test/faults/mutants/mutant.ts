@@ -18,6 +18,8 @@ export interface Aim {
   readonly suite: string
   /** Expression for the episodes and cases that are tried. */
   readonly cases: string
+  /** Whether all of these are tried, as where the whole matrix is run. Default: those of a short run. */
+  readonly isWhole?: boolean
 }
 
 /**

@@ -130,7 +130,7 @@ export const reading: readonly Mutant[] = [
       'if (!changed || !(regardless || isNewer(resourceVersion, stored.metadata.resourceVersion))) return',
       'if (!changed) return',
     ],
-    watches,
+    { suite: 'watch-faults', cases: '^IPPolicy policy / change of rules: watch of its kind', isWhole: true },
   ),
   mutant(
     'wait for ever for a watch that says nothing',
@@ -163,6 +163,6 @@ export const reading: readonly Mutant[] = [
     'trust a list of the cluster from before',
     'src/runtime/follower.ts',
     ['if (restored && ++this.#staleLists < LISTS_UNTIL_RESTORED) {', 'if (restored && ++this.#staleLists < 0) {'],
-    watches,
+    { suite: 'watch-faults', cases: '', isWhole: true },
   ),
 ]

@@ -3,7 +3,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Mutant, mutated } from './mutant.ts'
+import { type Aim, type Mutant, mutated } from './mutant.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 /** What the simulation is made of. */
@@ -49,9 +49,9 @@ export class Workshop {
 
   /**
    * Runs short parts of suites, up to the first failure.
-   * @param cases expression for what is tried of them. Default: half of a short part, from all over
+   * @param aim what is tried of them. Default: half of a short part, from all over
    */
-  async run(suites: readonly string[], cases?: string): Promise<Verdict> {
+  async run(suites: readonly string[], aim?: Omit<Aim, 'suite'>): Promise<Verdict> {
     const report = join(this.#folder, 'report.json')
     await rm(report, { force: true })
     const files = suites.map((suite) => `test/faults/matrix/${suite}.test.ts`)
@@ -60,7 +60,8 @@ export class Workshop {
     const output = ['--reporter', 'json', '--outputFile', report]
     const isOver = await this.#spawn([vitest, 'run', ...options, ...output, ...files], {
       CULVERT_FAULTS_END: 'first',
-      ...(cases === undefined ? { CULVERT_FAULTS_SHARE: '0.5' } : { CULVERT_FAULTS_FOCUS: cases }),
+      ...(aim === undefined ? { CULVERT_FAULTS_SHARE: '0.5' } : { CULVERT_FAULTS_FOCUS: aim.cases }),
+      ...(aim?.isWhole ? { CULVERT_FAULTS: 'all' } : {}),
     })
     if (!isOver) return { type: 'killed', suite: suites.join(', '), why: `no end in ${LIMIT_MS / 1000} s` }
     return verdictOf(await readFile(report, 'utf8').catch(() => undefined), suites)

@@ -4,6 +4,9 @@ export const IS_WHOLE: boolean = process.env.CULVERT_FAULTS === 'all'
 /** Cases and episodes that are tried where they are looked for by their words; undefined: all. */
 const FOCUS = process.env.CULVERT_FAULTS_FOCUS ? new RegExp(process.env.CULVERT_FAULTS_FOCUS) : undefined
 
+/** Whether a suite is not to have as many cases as it should. */
+export const IS_FOCUSED: boolean = FOCUS !== undefined
+
 /** Which share of a short run is enough. */
 const SHARE = Number(process.env.CULVERT_FAULTS_SHARE ?? 1)
 
@@ -12,7 +15,7 @@ export const ENDS_AT_FIRST: boolean = process.env.CULVERT_FAULTS_END === 'first'
 
 /** All of them, or, in a short run, `few` of them from all over. */
 export function some<T>(all: readonly T[], few: number): readonly T[] {
-  return IS_WHOLE ? all : spread(focused(all), Math.ceil(few * SHARE))
+  return IS_WHOLE ? focused(all) : spread(focused(all), Math.ceil(few * SHARE))
 }
 
 /** Those that are looked for, where any of these is among them. */
