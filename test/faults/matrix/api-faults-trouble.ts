@@ -51,7 +51,7 @@ export function anyToApi({ server }: Sighting): boolean {
   return server === 'api'
 }
 
-export function anyList(sighting: Sighting): boolean {
+function anyList(sighting: Sighting): boolean {
   return sighting.server === 'api' && isList(inWords(sighting))
 }
 

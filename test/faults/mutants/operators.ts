@@ -25,7 +25,7 @@ const MANAGED = [
   'taken-over',
 ].map((name) => `src/managed/${name}.ts`)
 const API = ['account-cache', 'client', 'collection-cache', 'failure', 'transport'].map((name) => `src/api/${name}.ts`)
-export const MUTATED_FILES: readonly string[] = [...MANAGED, ...API]
+const MUTATED_FILES: readonly string[] = [...MANAGED, ...API]
 
 /** So many mutants of each operator. */
 const OF_EACH = 3

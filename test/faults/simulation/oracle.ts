@@ -436,7 +436,7 @@ export function differences(expected: unknown, actual: unknown, path = 'account'
 }
 
 /** What two worlds without faults do not agree on: the server's chance. */
-export const CHANCE = '(chance)'
+const CHANCE = '(chance)'
 
 /** The first picture, with what the second one shows otherwise left open. */
 export function withoutChance(first: unknown, second: unknown): unknown {
