@@ -28,17 +28,20 @@ test('a process that is stopped runs what came meanwhile in its order once it go
   await time.advance(30)
   expect(ran).toEqual([])
   process.goOn()
+  await time.advance(0)
   expect([ran, process.canSend]).toEqual([['arrival', 'timer at 30'], true])
 })
 
 test('what makes a process stop again while it goes on leaves the rest for later', async () => {
-  const { process, ran } = start()
+  const { time, process, ran } = start()
   process.stop()
   process.run(() => process.stop())
   process.run(() => ran.push('later'))
   process.goOn()
+  await time.advance(0)
   expect(ran).toEqual([])
   process.goOn()
+  await time.advance(0)
   expect(ran).toEqual(['later'])
 })
 
@@ -49,6 +52,7 @@ test('a timer that is cancelled while its process stands still does not fire whe
   process.run(() => cancel())
   await time.advance(10)
   process.goOn()
+  await time.advance(0)
   expect(ran).toEqual([])
 })
 
