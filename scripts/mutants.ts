@@ -12,6 +12,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const AT_A_TIME = 2
 /** Suites of the matrix, those first that see most. */
 const SUITES: readonly (readonly string[])[] = [
+  ['undisturbed'],
   ['kills'],
   ['interrupted', 'api-faults-reads', 'api-faults-writes', 'kubernetes-faults'],
   ['paused-leader', 'restored', 'watch-faults'],
