@@ -10,4 +10,36 @@ export const explained: Readonly<Record<string, string>> = {
     'a list raises a suspicion only, and a GET settles it before anything is written; test/unit/api/account-cache sees it',
   'delete rules before adding new ones':
     'the stand-in keeps the policy from being empty whatever the order is; that no address is admitted meanwhile which both specs refuse is judged by test/unit/kinds/ip-policy-plan',
+  'ConditionalExpression in src/api/account-cache.ts: listedAt !== undefined && listedAt >= since → false':
+    'lists more often than is needed, which costs requests and nothing else',
+  'ConditionalExpression in src/managed/outputs/token-care.ts: status.adopted && status.output === undefined → false':
+    'no token is adopted in a simulation: nobody but who made it was told it; test/unit/managed/adoption and test/cluster/adoption look at that',
+  'trust a list of the cluster from before':
+    'the watch that goes on from that list tells at once what came since, and a write that rests on the old state is refused for its resourceVersion; test/unit/runtime/reflector sees it',
+  'ConditionalExpression in src/managed/create.ts: own !== undefined → true':
+    'an attempt that was refused by a 409 stays open and is found out about by scans, which costs time',
+  'EqualityOperator in src/managed/replace.ts: === of "const synced = statusOf(cr).conditions?.find(({ ty … pe === \'Synced\')" → !==':
+    'looks at Ready in the place of Synced: of a rule, both say the same once the spec is carried out',
+  'EqualityOperator in src/managed/reconciliation.ts: !== of "if (live?.metadata.uid !== this.#cr.metadata.uid | … ce !== before) {" → === (2)':
+    "the answer stays in memory and is stored by the next run; a create that has moved on is another leader's, which the Lease keeps away",
+  'EqualityOperator in src/managed/delete.ts: < of "const names = users.map((user) => shortName(nameOf … right ? -1 : 1))" → <=':
+    'no two names are the same',
+  'LogicalOperator in src/managed/succession/succession.ts: || of "rotatedAt === undefined || overlapMs === undefined … dAt) + overlapMs" → &&':
+    'the two are noted by one patch: a former object with a time to go at comes with the time of the rotation',
+  'LogicalOperator in src/managed/succession/succession.ts: || of "if (descriptor.succession?.type !== \'rotation\' ||  … t !== undefined)" → && (2)':
+    'counts the age of a token from the creation of its object, which differs only where the clock of the API is wrong; in a simulation it is right',
+  'ArithmeticOperator in src/managed/create.ts: + of "const notBefore = firstScan === undefined ? quiet  … imes.scanPauseMs" → -':
+    'the second scan is begun by the timer of the first, and that waits out the pause; without that timer it is killed: "drop the pause before the second scan"',
+  'BooleanLiteral in src/api/client.ts: true of "size.end(true)" → false':
+    'counts what lists take in memory, which test/faults/hostile-api looks at',
+  "BlockStatement in src/api/failure.ts: { const codes = chain(error).flatMap((link) => (ty … ) ?? 'unknown' } → {}":
+    'the words of a message only',
+  'ArrayDeclaration in src/managed/outputs/token.ts: [...keysWritten(secret), place.key] → []':
+    'the note of a reserved key counts only where a spec chooses another Secret between the reservation and the answer, and the first one holds keys of others',
+  'OptionalChaining in src/managed/reconciliation.ts: ?. of "return this.status.id !== stored.id || this.status … ed.create?.nonce" → . (2)':
+    'an object without a create is one that is only observed, and none is in a simulation',
+  'OptionalChaining in src/managed/outputs/held-token.ts: ?. of "const isOf = intact && id === status.id && nonce = … us.create?.nonce" → .':
+    'a status with a token has a create',
+  'OptionalChaining in src/api/failure.ts: ?. of "const operationId = answer.operationId ?? operatio … or?.operationId)" → .':
+    'the error that it throws is taken for one of the network, which is as indefinite as the answer that it was made for',
 }

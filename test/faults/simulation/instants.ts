@@ -1,7 +1,9 @@
 import { type CustomResource, hasFinalizer, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
+import { equalJSON } from '../../../src/managed/equal.ts'
 import { GUARD_NONCE, type Marker, parseMarker } from '../../../src/managed/marker.ts'
 import { REMOTE_ID } from '../../../src/managed/names.ts'
 import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
+import { applyMergePatch } from '../../builders/merge-patch.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
 import { OPERATOR_NAMESPACE, times } from './operator.ts'
 import type { SimulatedProcess } from './process.ts'
@@ -21,6 +23,7 @@ export class Instants {
   readonly #world: SimulatedWorld
   readonly #canaries: Canaries
   readonly #violations: string[] = []
+  readonly #idle: string[] = []
   readonly #excused = new WeakSet<Sighting>()
   readonly #posted = new Set<string>()
   /** UIDs and rules for which a POST may be under way, and until when. */
@@ -42,6 +45,11 @@ export class Instants {
     return this.#violations
   }
 
+  /** Writes to Kubernetes that changed nothing: only who has lost an answer, or its memory, sends one. */
+  get idle(): readonly string[] {
+    return this.#idle
+  }
+
   /** This request is not judged. */
   excuse(sighting: Sighting): void {
     this.#excused.add(sighting)
@@ -61,7 +69,10 @@ export class Instants {
     if (!isWrite(sighting) || this.#excused.has(sighting)) return
     this.#checkLeader(sighting)
     this.#checkSecrecy(sighting)
-    if (sighting.server === 'kubernetes') this.#checkSwitch(sighting)
+    if (sighting.server === 'kubernetes') {
+      this.#checkSwitch(sighting)
+      this.#checkNews(sighting)
+    }
     if (sighting.server !== 'api') return
     if (sighting.method === 'POST') this.#checkPost(sighting)
     if (sighting.method === 'PATCH') this.#checkPatch(sighting)
@@ -107,6 +118,17 @@ export class Instants {
   #checkSecrecy({ server, path, body }: Sighting): void {
     if (server === 'kubernetes' && /\/secrets(\/|$)/.test(path)) return
     if ([...this.#canaries].some((token) => body.includes(token))) this.#tell(`a token is sent to ${path}`)
+  }
+
+  /** A PATCH of an object as it is known to be, and which leaves it so. */
+  #checkNews({ method, path, body }: Sighting): void {
+    if (method !== 'PATCH') return
+    const { metadata = {}, ...fields } = JSON.parse(body || '{}') as Fields & { readonly metadata?: Fields }
+    const { uid, resourceVersion, ...others } = metadata
+    const object = this.#world.kube.everything().find((each) => each.metadata.uid === uid)
+    if (object === undefined || object.metadata.resourceVersion !== resourceVersion) return
+    if (equalJSON(applyMergePatch(object, { ...fields, metadata: others }), object))
+      this.#idle.push(`PATCH ${path} of nothing new`)
   }
 
   /** A status that goes over to another object keeps in mind the one that it leaves. */

@@ -74,6 +74,11 @@ export class Oracle {
     return [...this.#violations, ...this.#instants.violations, ...this.#bugs()]
   }
 
+  /** Writes so far that changed nothing; wrong where nothing fails. */
+  get idle(): readonly string[] {
+    return this.#instants.idle
+  }
+
   /** Every write of an operator so far that reached a server, Leases and Events aside. */
   get writes(): readonly Sighting[] {
     return this.#writes

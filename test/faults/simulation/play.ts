@@ -32,7 +32,7 @@ export interface PlayOptions {
   /** Further doings, once the episode has begun. */
   readonly meanwhile?: (world: SimulatedWorld) => Promise<void>
   readonly reference?: Reference
-  /** Whether the object is compared with what people wrote down for the episode; what fails is compared with what does not. */
+  /** Whether nothing fails, so that the object is compared with what people wrote down, and no write may be idle. */
   readonly isWritten?: boolean
 }
 
@@ -110,7 +110,7 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
     if (reference?.keepsObject !== undefined && reference.keepsObject !== keepsObject)
       problems.push(keepsObject ? `${before} is there still` : `${before} has given way to another object`)
     world.calm()
-    if (isWritten) problems.push(...(await unlikeWritten(world, episode)))
+    if (isWritten) problems.push(...(await unlikeWritten(world, episode)), ...oracle.idle)
     if (problems.length === 0) problems.push(...(await judgeEnd(world, oracle)))
     return { problems, requests: requests.slice(0, within), picture, keepsObject }
   } finally {
