@@ -51,10 +51,6 @@ export function anyToApi({ server }: Sighting): boolean {
   return server === 'api'
 }
 
-function anyList(sighting: Sighting): boolean {
-  return sighting.server === 'api' && isList(inWords(sighting))
-}
-
 /** Anything that a process does to a server, watches, Leases and Events aside. */
 export function anything({ path, query }: Sighting): boolean {
   return !query.has('watch') && !/\/(leases|events)(\/|$)/.test(path)
