@@ -84,7 +84,8 @@ async function tried(workshop: Workshop, { title, first }: Mutant): Promise<Verd
     const verdict = await workshop.run([first.suite], first)
     if (verdict.type === 'killed') return verdict
   }
-  const everywhere = explained[title] === undefined ? SUITES : SUITES.slice(0, 1)
+  const elsewhere = first === undefined ? SUITES.slice(0, 1) : []
+  const everywhere = explained[title] === undefined ? SUITES : elsewhere
   for (const suites of everywhere.map((each) => each.filter(isThere))) {
     const verdict: Verdict = suites.length === 0 ? { type: 'survived' } : await workshop.run(suites)
     if (verdict.type === 'killed') return verdict

@@ -55,7 +55,7 @@ export const creating: readonly Mutant[] = [
     'forget an attempt once the process that made it is gone',
     PROTOCOL,
     ["return { type: 'resolve', attempt }", "return { type: 'begin' }"],
-    anObject,
+    lateCreate,
   ),
   mutant(
     'make the next try without finding out about the last one',

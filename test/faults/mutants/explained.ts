@@ -4,6 +4,8 @@
 export const explained: Readonly<Record<string, string>> = {
   'make each try under a nonce of its own':
     'another try is made only when the one before is surely over; what came later still bears the UID of the resource, and goes as a copy',
+  'look for no UID: an object with the mark of any life will do':
+    'a nonce is made for one create by chance, and an attempt that was copied with it is ignored for its UID before anything is looked for',
   'keep no answer in memory until it is stored':
     'memory saves time only: the object is found by its mark all the same, and one whose token was lost is made anew (docs/decisions/0008)',
   'believe reads that began before the last write was answered':
