@@ -50,7 +50,7 @@ async function refuseBroken(workshops: readonly Workshop[]): Promise<void> {
   const left = [...new Set([...SUITES.flat(), ...aimed])].filter(isThere)
   const work = async (workshop: Workshop): Promise<void> => {
     for (let suite = left.shift(); suite !== undefined; suite = left.shift()) {
-      const verdict = await workshop.run([suite], { cases: '' })
+      const verdict = await workshop.run([suite])
       if (verdict.type === 'killed') throw new Error(`${suite} fails without a mutant: ${verdict.why}`)
     }
   }
