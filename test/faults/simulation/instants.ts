@@ -15,6 +15,9 @@ type Stored = Readonly<Record<string, readonly Fields[]>>
 /** What is told once, in every form that it could be written down in. */
 export type Canaries = ReadonlySet<string>
 
+/** Fields, of which the API keeps secrets to itself (`management-api.md § Events`). */
+const SHOWN_IN_PART = /^\/event_destinations\/\S+ target$/
+
 /**
  * What may never happen, judged at the moment in which a request leaves an operator: what becomes of it on its way is not the operator's
  * doing. Part of the oracle.
@@ -210,12 +213,13 @@ export class Instants {
     this.#madeBy.set(sighting, made)
   }
 
-  /** A PATCH says what is to be otherwise, and nothing else. */
+  /** A PATCH says what is to be otherwise, and nothing else; what the API does not show is sent again by who has lost what it noted. */
   #checkPatch({ path, body }: Sighting): void {
     const object = this.#objectAt(path)
     if (object === undefined) return
     const { id: _id, ...fields } = JSON.parse(body || '{}') as Fields
     const same = Object.entries(fields).filter(([field, value]) => {
+      if (SHOWN_IN_PART.test(`${path} ${field}`)) return false
       return field in object && JSON.stringify(object[field]) === JSON.stringify(value)
     })
     if (Object.keys(fields).length === 0) this.#tell(`PATCH ${path} of nothing`)
