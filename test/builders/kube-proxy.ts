@@ -191,13 +191,13 @@ export class KubeProxy implements AsyncDisposable {
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { request, body } = await read(incoming)
     const meeting = this.#meet(request)
-    if (meeting !== undefined && !(await actBefore(meeting, request, response))) return
+    if (meeting !== undefined && !(await actAt('before', meeting, request, response))) return
     const upstream = await this.#forward(incoming, response, body)
     if (isWatch(request) && upstream.statusCode === 200) return this.#stream(request, upstream, response)
     const content = await buffer(upstream)
     this.#statuses.set(request, upstream.statusCode ?? 502)
     this.onAnswer(request, upstream.statusCode ?? 0, content.toString())
-    if (meeting !== undefined && !(await actAfter(meeting, request, response))) return
+    if (meeting !== undefined && !(await actAt('after', meeting, request, response))) return
     response.writeHead(upstream.statusCode ?? 502, endToEnd(upstream.headers))
     response.end(content)
   }
@@ -238,9 +238,14 @@ export class KubeProxy implements AsyncDisposable {
   }
 }
 
-/** Whether to go on with the request. */
-async function actBefore({ rule, act }: Meeting, request: PassingRequest, response: ServerResponse): Promise<boolean> {
-  if (act.when === 'after') return true
+/** Does what is to be done at this point of the request's way. Whether it goes on from there. */
+async function actAt(
+  point: 'before' | 'after',
+  { rule, act }: Meeting,
+  request: PassingRequest,
+  response: ServerResponse,
+): Promise<boolean> {
+  if ((act.when ?? 'before') !== point) return true
   rule.hit(request)
   switch (act.type) {
     case 'answer':
@@ -251,24 +256,7 @@ async function actBefore({ rule, act }: Meeting, request: PassingRequest, respon
       return false
     case 'hold':
       await rule.hold(request, response)
-      return !(await hasGone(response))
-  }
-}
-
-/** Whether to send the answer. */
-async function actAfter({ rule, act }: Meeting, request: PassingRequest, response: ServerResponse): Promise<boolean> {
-  if (act.when !== 'after') return true
-  rule.hit(request)
-  switch (act.type) {
-    case 'answer':
-      answer(response, act)
-      return false
-    case 'drop':
-      response.destroy()
-      return false
-    case 'hold':
-      await rule.hold(request, response)
-      return true
+      return point === 'after' || !(await hasGone(response))
   }
 }
 
