@@ -46,8 +46,7 @@ async function expectOneEach(world: World, names: readonly string[]): Promise<vo
 test('of two operators one works, and told to stop it hands over without waiting for the Lease to expire', async () => {
   await using world = await World.open({ leaderElect: true, flags: LONG })
   const leader = world.operator
-  const standby = await world.startOperator([], 'serving')
-  await until('the standby is warm', async () => (await standby.ask('/readyz')).status === 200)
+  const standby = await world.startStandby()
   await world.apply('Backend', 'one', tunnels)
   await world.ready('Backend', 'one')
   await world.pass()

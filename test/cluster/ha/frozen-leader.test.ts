@@ -2,23 +2,12 @@ import { expect, inject, test } from 'vitest'
 import { KubeProxy, type PassingRequest } from '../../builders/kube-proxy.ts'
 import type { Manifest } from '../../builders/specs.ts'
 import { applyAll, applyNeeds, casesTitled, managed, subjectsOf } from '../support/cases.ts'
-import type { OperatorProcess } from '../support/operator-process.ts'
+import { type Replica, SHORT_LEASE, startReplica } from '../support/replica.ts'
 import { until } from '../support/wait.ts'
 import { World } from '../support/world.ts'
 import { expectOneEach } from './one-each.ts'
 import { report } from './report.ts'
 
-/** A Lease that expires soon, with room for a round's requests to come together before the first of them times out. */
-const TIMES = [
-  '--lease-duration',
-  '14s',
-  '--renew-deadline',
-  '6s',
-  '--retry-period',
-  '300ms',
-  '--request-timeout',
-  '7s',
-]
 /** Requests that hang at a time: fewer than are sent to an account at a time. */
 const TOGETHER = 7
 
@@ -28,28 +17,19 @@ interface Case extends Manifest {
   readonly path: string
 }
 
-/** An operator that speaks to Kubernetes through a proxy of its own: what it writes can be told from what others write. */
-interface Replica {
-  readonly operator: OperatorProcess
-  readonly proxy: KubeProxy
-}
-
 /** Every write to Kubernetes but those to the Lease: renewing one is no work. */
 const isWork = ({ method, path }: PassingRequest): boolean => method !== 'GET' && !path.includes('/leases')
 
-async function startReplica(world: World, resources: AsyncDisposableStack): Promise<Replica> {
-  const proxy = resources.use(await KubeProxy.start(inject('kubeconfigPath')))
-  const operator = await world.startOperator(['--kubeconfig', proxy.kubeconfigPath], 'serving')
-  await until('the operator is warm', async () => (await operator.ask('/readyz')).status === 200)
-  return { operator, proxy }
+async function replicaOf(world: World, resources: AsyncDisposableStack): Promise<Replica> {
+  return startReplica(world, resources.use(await KubeProxy.start(inject('kubeconfigPath'))))
 }
 
 test('a leader frozen in the middle of a create or a deletion, of any kind, leaves at most a copy that the next pass removes', {
   timeout: 900_000,
 }, async () => {
   await using resources = new AsyncDisposableStack()
-  const world = resources.use(await World.open({ leaderElect: true, flags: TIMES, operator: false }))
-  const first = await startReplica(world, resources)
+  const world = resources.use(await World.open({ leaderElect: true, flags: SHORT_LEASE, operator: false }))
+  const first = await replicaOf(world, resources)
   await first.operator.reconciling()
   const specs = casesTitled('minimal')
   const [made, gone] = [subjectsOf(specs, 'made'), subjectsOf(specs, 'gone')]
@@ -68,7 +48,7 @@ test('a leader frozen in the middle of a create or a deletion, of any kind, leav
   let leader = first
   for (let at = 0; at < cases.length; at += TOGETHER) {
     const round = cases.slice(at, at + TOGETHER)
-    const next = await startReplica(world, resources)
+    const next = await replicaOf(world, resources)
     await freezeAmid(world, round, { leader, next }, counts)
     leader = next
   }
@@ -123,7 +103,7 @@ async function freezeAmid(
   counts.lateDeletions += late.filter(({ method }) => method === 'DELETE').length
 
   const mark = world.mark()
-  const work = leader.proxy.intercept((request) => {
+  const work = leader.kube.intercept((request) => {
     return isWork(request) ? { type: 'drop', when: 'before' } : undefined
   })
   leader.operator.signal('SIGCONT')

@@ -21,12 +21,6 @@ interface HandOver {
   readonly ended: number
 }
 
-async function standby(world: World, flags: readonly string[] = []): Promise<OperatorProcess> {
-  const operator = await world.startOperator(flags, 'serving')
-  await until('the standby is warm', async () => (await operator.ask('/readyz')).status === 200)
-  return operator
-}
-
 /** Tells the leader to stop. By the time it has ended the Lease must be no longer its own. */
 async function handOver(world: World, leader: OperatorProcess, next: OperatorProcess): Promise<HandOver> {
   await using log = await LeaseLog.open(world)
@@ -53,7 +47,7 @@ test('an idle leader that is told to stop gives the Lease back before it ends, a
   const figures: HandOver[] = []
   for (let round = 0; round < 5; round++) {
     const leader = world.operator
-    figures.push(await handOver(world, leader, await standby(world)))
+    figures.push(await handOver(world, leader, await world.startStandby()))
   }
   expect(figures.map(({ code }) => code)).toEqual(figures.map(() => 0))
   report('handed over by an idle leader, from SIGTERM on', {
@@ -96,7 +90,7 @@ test.each(unanswered)(
     await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
     await using world = await World.open({ leaderElect: true, flags: TIMES, operator: false })
     const leader = await world.startOperator(['--kubeconfig', proxy.kubeconfigPath])
-    const next = await standby(world)
+    const next = await world.startStandby()
     await world.reason('Account', 'default', 'Ready', 'Available')
     const events = withEvents ? await holdEvents(world, proxy) : undefined
     const { id } = world.emulator.admin.addFault({ match, act: { type: 'hang', when: 'before' } })

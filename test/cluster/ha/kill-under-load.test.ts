@@ -34,8 +34,7 @@ test('a leader killed under load is replaced by what the Lease promises, and of 
   await applyNeeds(world, cases, [...CREATED, 'edited', 'gone'])
   await applyAll(world, [...edited, ...gone])
   for (const { kind, name } of [...edited, ...gone]) await world.ready(kind, name, 60_000)
-  const standby = await world.startOperator(['--kubeconfig', proxy.kubeconfigPath], 'serving')
-  await until('the standby is warm', async () => (await standby.ask('/readyz')).status === 200)
+  const standby = await world.startStandby(['--kubeconfig', proxy.kubeconfigPath])
 
   // Some of what is under way has taken effect without an answer, some will only after the death of its sender.
   const before = world.mark()

@@ -154,6 +154,13 @@ export class World implements AsyncDisposable {
     return operator
   }
 
+  /** Starts one more; resolves when it waits for the Lease with all caches warm, or has it. */
+  async startStandby(flags: readonly string[] = []): Promise<OperatorProcess> {
+    const operator = await this.startOperator(flags, 'serving')
+    await until('the standby is warm', async () => (await operator.ask('/readyz')).status === 200)
+    return operator
+  }
+
   /** Flags that give a process the operator's own rights in the place of those of the administrator, whichever way `flags` send it. */
   asOperator(flags: readonly string[] = []): readonly string[] {
     const at = flags.lastIndexOf('--kubeconfig')

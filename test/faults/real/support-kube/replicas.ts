@@ -1,28 +1,9 @@
 import { inject } from 'vitest'
 import { KubeProxy } from '../../../builders/kube-proxy.ts'
 import { LaneFinder } from '../../../cluster/support/lanes.ts'
-import type { OperatorProcess } from '../../../cluster/support/operator-process.ts'
-import { until } from '../../../cluster/support/wait.ts'
+import { type Replica, SHORT_LEASE, startReplica } from '../../../cluster/support/replica.ts'
 import { World } from '../../../cluster/support/world.ts'
 import { Writes } from './writes.ts'
-
-/** A Lease that expires soon, with room for a round's requests to come together before the first of them times out. */
-const TIMES = [
-  '--lease-duration',
-  '14s',
-  '--renew-deadline',
-  '6s',
-  '--retry-period',
-  '300ms',
-  '--request-timeout',
-  '7s',
-]
-
-/** An operator that speaks to Kubernetes through a proxy of its own: what it writes can be told from what others write. */
-export interface Replica {
-  readonly operator: OperatorProcess
-  readonly kube: KubeProxy
-}
 
 /** Operators of one Lease, one after the other, whose writes to Kubernetes and to the API are seen. */
 export class Replicas implements AsyncDisposable {
@@ -44,7 +25,7 @@ export class Replicas implements AsyncDisposable {
   /** No operator is started yet. */
   static async open(): Promise<Replicas> {
     await using resources = new AsyncDisposableStack()
-    const flags = [...TIMES, '--workers', '32']
+    const flags = [...SHORT_LEASE, '--workers', '32']
     const world = resources.use(await World.open({ leaderElect: true, operator: false, setUp: false, flags }))
     const api = resources.use(await KubeProxy.inFrontOf(world.emulator.url))
     await world.setKey(world.emulator.apiKey)
@@ -57,10 +38,7 @@ export class Replicas implements AsyncDisposable {
   async start(): Promise<Replica> {
     const kube = this.#resources.use(await KubeProxy.start(inject('kubeconfigPath')))
     this.writes.follow(kube, (request) => this.#finder.atKube(request))
-    const flags = ['--kubeconfig', kube.kubeconfigPath, '--allow-api-host', new URL(this.api.url).host]
-    const operator = await this.world.startOperator(flags, 'serving')
-    await until('the operator is warm', async () => (await operator.ask('/readyz')).status === 200)
-    return { operator, kube }
+    return startReplica(this.world, kube, ['--allow-api-host', new URL(this.api.url).host])
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
