@@ -7,7 +7,7 @@ import type { Trial } from '../simulation/restore/trial.ts'
 import { exported, lostAmid, rollbacks } from '../simulation/restore/turns.ts'
 import { Laboratory } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
-import { IS_WHOLE, some } from '../support/size.ts'
+import { leastOf, some } from '../support/size.ts'
 
 /** One of so many, from all over. */
 function oneOf(count: number, trials: readonly Trial[]): readonly Trial[] {
@@ -30,7 +30,7 @@ const FEW = 8
 
 test('restored, rolled back, copied, with another account’s key, or beside another cluster: each resource has its own object, and no other', async () => {
   const laboratory = await Laboratory.open()
-  const list = new CaseList('restored', 'simulation', { least: IS_WHOLE ? 200 : 1 })
+  const list = new CaseList('restored', 'simulation', { least: leastOf(200) })
   for (const trials of groups) {
     for (const { what, run } of some(trials, FEW)) {
       const problems = await run(laboratory)

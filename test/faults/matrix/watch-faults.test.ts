@@ -1,7 +1,7 @@
 import { test } from 'vitest'
 import { Laboratory } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
-import { IS_WHOLE, some } from '../support/size.ts'
+import { IS_WHOLE, leastOf, some } from '../support/size.ts'
 import { accountStories, secretStories } from './watches/shared-stories.ts'
 import { type WatchFault, watchFaults } from './watches/watch-faults.ts'
 import { playStory, referenceOfStory } from './watches/watch-play.ts'
@@ -16,7 +16,7 @@ const plans: readonly { readonly stories: readonly WatchStory[]; readonly faults
 ]
 
 test('whatever befalls a watch, a change arrives, and so do another one and the end of everything', async () => {
-  const list = new CaseList('watch faults', 'simulation', { least: IS_WHOLE ? 500 : 1 })
+  const list = new CaseList('watch faults', 'simulation', { least: leastOf(500) })
   const laboratory = await Laboratory.open()
   let turn = 0
   for (const { stories, faults, few } of plans) {

@@ -92,29 +92,16 @@ function episodesOf(story: EditStory): readonly Episode[] {
   const told = kinds.some(
     (each) => each.definition.kind === kind && each.role === 'managed' && each.output?.type === 'one-time',
   )
+  /** From what the first edits have made of the spec to what a few more do; nothing without the edit that it is about. */
+  const further = (turn: string, from: number, count: number): readonly Episode[] => {
+    const made = edits.slice(0, from + count)
+    return from < 0 ? [] : [episode(turn, edited(base, edits.slice(0, from)), apply(edited(base, made)), made)]
+  }
   return [
     episode('create', undefined, apply(base)),
     ...(first === undefined ? [] : [episode('update', base, apply(edited(base, [first])), [first])]),
-    ...(ruled < 0
-      ? []
-      : [
-          episode(
-            'change of rules',
-            edited(base, edits.slice(0, ruled)),
-            apply(edited(base, edits.slice(0, ruled + 5))),
-            edits.slice(0, ruled + 5),
-          ),
-        ]),
-    ...(replaced < 0
-      ? []
-      : [
-          episode(
-            'replace',
-            edited(base, edits.slice(0, replaced)),
-            apply(edited(base, edits.slice(0, replaced + 1))),
-            edits.slice(0, replaced + 1),
-          ),
-        ]),
+    ...further('change of rules', ruled, 5),
+    ...further('replace', replaced, 1),
     episode(DRIFT, base, drift(kind, name)),
     episode(DELETED, base, deleteByHand(kind, name)),
     ...(told

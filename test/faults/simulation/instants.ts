@@ -4,6 +4,7 @@ import { GUARD_NONCE, type Marker, parseMarker } from '../../../src/managed/mark
 import { REMOTE_ID } from '../../../src/managed/names.ts'
 import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
 import { applyMergePatch } from '../../builders/merge-patch.ts'
+import { collectionsOf, refersToPolicies } from './collections.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
 import { OPERATOR_NAMESPACE, times } from './operator.ts'
 import type { SimulatedProcess } from './process.ts'
@@ -153,7 +154,7 @@ export class Instants {
   /** Before an object is made, what it will be found again by is stored, and is in it. */
   #checkPost(sighting: Sighting): void {
     const { path, body } = sighting
-    if (!this.#collections().includes(path.slice(1))) return
+    if (!collectionsOf(this.#world.kinds).some((collection) => path === `/${collection.path}`)) return
     const fields = JSON.parse(body || '{}') as Fields
     const marker = parseMarker(fields.metadata ?? fields.name)
     if (path === '/ip_policy_rules' && (marker?.kind !== 'IPPolicyRule' || marker.nonce === GUARD_NONCE)) {
@@ -247,7 +248,7 @@ export class Instants {
     }
     if (!path.startsWith('/ip_policies/')) return
     for (const [collection, objects] of Object.entries(this.#stored())) {
-      if (!/^(edges\/|ip_restrictions$)/.test(collection) || !JSON.stringify(objects).includes(id)) continue
+      if (!refersToPolicies(collection) || !JSON.stringify(objects).includes(id)) continue
       this.#tell(`policy ${id} is to be deleted while something in ${collection} refers to it`)
     }
   }
@@ -279,13 +280,6 @@ export class Instants {
 
   #named({ kind, namespace, name }: Marker): CustomResource | undefined {
     return this.#world.kinds.managedKind(kind) === undefined ? undefined : this.#world.get(kind, name, namespace)
-  }
-
-  /** Paths of the collections that the world's kinds make objects in. */
-  #collections(): readonly string[] {
-    return this.#world.kinds.managed.flatMap(({ collections, children }) => {
-      return [...collections, ...(children === undefined ? [] : [children.collection])].map(({ path }) => path)
-    })
   }
 
   #objectAt(path: string): Fields | undefined {

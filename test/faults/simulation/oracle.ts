@@ -1,9 +1,8 @@
-import type { Collection } from '../../../src/api/types.ts'
 import { type CustomResource, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
-import type { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import { parseMarker } from '../../../src/managed/marker.ts'
 import { ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
 import { headersOf, KEY } from './api-server.ts'
+import { collectionsOf, refersToPolicies } from './collections.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
 import { Instants } from './instants.ts'
 import { OPERATOR_NAMESPACE } from './operator.ts'
@@ -413,16 +412,6 @@ export class Oracle {
       .filter(({ level }) => level === 'error')
       .map(({ message, fields }) => `logged as an error: ${message} ${errorText(fields.err)}`)
   }
-}
-
-function collectionsOf({ managed }: KindsRegistry): readonly Collection[] {
-  return managed.flatMap(({ collections: own, children }) => {
-    return children === undefined ? own : [...own, children.collection]
-  })
-}
-
-function refersToPolicies(path: string): boolean {
-  return path.startsWith('edges/') || path === 'ip_restrictions'
 }
 
 /** The objects of an account by collection, as `Oracle.picture` shows them. */

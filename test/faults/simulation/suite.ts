@@ -1,7 +1,7 @@
 import { type Case, CaseList } from '../support/case-list.ts'
-import { IS_WHOLE } from '../support/size.ts'
+import { leastOf } from '../support/size.ts'
 import type { Episode } from './episodes.ts'
-import { type Outcome, type PlayOptions, play, type Reference, referenceOf } from './play.ts'
+import { type PlayOptions, play, type Reference, referenceOf } from './play.ts'
 import type { Laboratory } from './world.ts'
 
 /** A case of a suite, and how it is played. */
@@ -37,12 +37,10 @@ export async function playAll(
   cases: readonly Planned[],
   least: number,
 ): Promise<void> {
-  const list = new CaseList(suite, 'simulation', { least: IS_WHOLE ? least : 1 })
-  for (const planned of cases) list.add(planned.what, await problemsOf(laboratory, planned))
+  const list = new CaseList(suite, 'simulation', { least: leastOf(least) })
+  for (const { what, episode, ...options } of cases) {
+    const { problems } = await play(laboratory, episode, options)
+    list.add(what, problems)
+  }
   await list.end()
-}
-
-async function problemsOf(laboratory: Laboratory, { episode, ...options }: Planned): Promise<readonly string[]> {
-  const { problems }: Outcome = await play(laboratory, episode, options)
-  return problems
 }

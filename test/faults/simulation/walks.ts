@@ -1,6 +1,6 @@
 import type { Spec } from '../../builders/schema-specs.ts'
 import { type Case, CaseList } from '../support/case-list.ts'
-import { IS_WHOLE } from '../support/size.ts'
+import { leastOf } from '../support/size.ts'
 import { FamilyWorld } from './family-world.ts'
 import type { Fault } from './faults.ts'
 import { differences } from './oracle.ts'
@@ -74,7 +74,7 @@ export async function walkAll(
   least: number,
 ): Promise<void> {
   const fresh = new Fresh(laboratory)
-  const list = new CaseList(suite, 'simulation', { least: IS_WHOLE ? least : 1 })
+  const list = new CaseList(suite, 'simulation', { least: leastOf(least) })
   for (const [index, walk] of walks.entries()) {
     const problems = await walked(laboratory, walk, fresh, 1_000 + index)
     for (const what of transitions(walk)) list.add(what, problems)

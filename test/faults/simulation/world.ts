@@ -157,8 +157,7 @@ export class SimulatedWorld {
 
   /** As a kubelet: what has ended is started again a second later, unless the world is to stay without. */
   #restart(): void {
-    const alive = this.operators.filter(({ isOver }) => !isOver).length
-    for (let missing = Math.max(1, this.#replicas) - alive; missing > 0; missing--) this.startOperator()
+    for (let missing = this.#missing; missing > 0; missing--) this.startOperator()
   }
 
   /** Steps the wall clock of the operators' machine, or of the servers'. */

@@ -1,6 +1,11 @@
 /** Whether the whole matrix is run, as by `npm run test:faults`; else a part of each suite that takes seconds. */
 export const IS_WHOLE: boolean = process.env.CULVERT_FAULTS === 'all'
 
+/** How many cases a suite has at least, that has so many when the whole matrix is run. */
+export function leastOf(whole: number): number {
+  return IS_WHOLE ? whole : 1
+}
+
 /** Cases and episodes that are tried where they are looked for by their words; undefined: all. */
 const FOCUS = process.env.CULVERT_FAULTS_FOCUS ? new RegExp(process.env.CULVERT_FAULTS_FOCUS) : undefined
 

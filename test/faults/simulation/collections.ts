@@ -1,0 +1,14 @@
+import type { Collection } from '../../../src/api/types.ts'
+import type { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
+
+/** The collections that these kinds make objects in, their children's included. */
+export function collectionsOf({ managed }: KindsRegistry): readonly Collection[] {
+  return managed.flatMap(({ collections: own, children }) => {
+    return children === undefined ? own : [...own, children.collection]
+  })
+}
+
+/** Whether objects of the collection may refer to policies. */
+export function refersToPolicies(path: string): boolean {
+  return path.startsWith('edges/') || path === 'ip_restrictions'
+}
