@@ -10,6 +10,7 @@ import { GUARD_NONCE, markerOf } from './marker.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { overlapLeft } from './succession/succession.ts'
+import { isNeighbours } from './taken-over.ts'
 import type { CommonStatus } from './types/common.ts'
 import { IN_USE_MS, usersOf } from './users.ts'
 
@@ -124,7 +125,9 @@ async function retire(run: Reconciliation, former: Former): Promise<number | und
   const { id } = former
   const early = overlapLeft(run, former)
   if (early > 0) return early
-  if (!(await exists(run, id))) return undefined
+  const object = await find(run, id)
+  // A status that was put back or copied may have named another's.
+  if (object === undefined || isNeighbours(run, object)) return undefined
   if (referrersHold(run, id)) return IN_USE_MS
   if (await isKeyInUse(run, former)) return IN_USE_MS
   run.memory.retiringSince ??= clock.monotonic()
@@ -163,8 +166,8 @@ async function isKeyInUse(run: Reconciliation, { id, digest, adopted }: Former):
 }
 
 /** One that vanished, and was made anew for that, needs no waiting and no DELETE. */
-async function exists({ collection, session: { cache } }: Reconciliation, id: string): Promise<boolean> {
-  return cache.get(collection, id)?.object !== undefined || (await cache.fetch(collection, id)) !== undefined
+async function find({ collection, session: { cache } }: Reconciliation, id: string): Promise<RemoteObject | undefined> {
+  return cache.get(collection, id)?.object ?? (await cache.fetch(collection, id))
 }
 
 /** CRs that have not moved over yet: their next status write wakes this one, so that no list is needed to know. */

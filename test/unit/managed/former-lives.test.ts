@@ -1,15 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { alikeOf } from '../../../src/managed/alike.ts'
 import type { Reconciliation } from '../../../src/managed/reconciliation.ts'
-import { noteMark, refuseTaken, takerOf } from '../../../src/managed/taken-over.ts'
+import { noteMark, refuseTaken } from '../../../src/managed/taken-over.ts'
 import { cr, marked } from '../../builders/custom-resource.ts'
+
+/** Another resource of the same cluster. */
+const NEIGHBOUR = { name: 'neighbour', uid: 'neighbours' }
 
 /** A run of the Backend `shop/web` with uid `mine`, whose object was last seen with the mark of `uid`. */
 function runWith(uid: string | undefined): Reconciliation & { readonly noted: unknown[] } {
   const noted: unknown[] = []
   const status = { id: 'bkdtg_1', create: { nonce: 'a', attempt: 1, ...(uid !== undefined && { uid }) } }
   const run = {
-    context: { installation: 'here' },
+    context: {
+      installation: 'here',
+      resources: {
+        get: ({ name }: { readonly name: string }) => (name === NEIGHBOUR.name ? { metadata: NEIGHBOUR } : undefined),
+      },
+    },
     cr: cr({}, status),
     status,
     noted,
@@ -20,21 +28,29 @@ function runWith(uid: string | undefined): Reconciliation & { readonly noted: un
 
 describe('an object with a mark', () => {
   test.each([
-    ['of another life, once it bore ours', 'mine', { uid: 'other' }, true],
-    ['of ours', 'mine', { uid: 'mine' }, false],
-    ['of a former life that is being taken over', undefined, { uid: 'other' }, false],
-    ['of before a status that came back with a backup', 'former', { uid: 'former' }, false],
-    ['of another resource', 'mine', { uid: 'other', name: 'api' }, false],
-    ['of another installation', 'mine', { uid: 'other', installation: 'there' }, false],
-  ])('%s', (_title, seen, marker, taken) => {
-    const run = runWith(seen)
+    ['of ours', 'mine', { uid: 'mine' }],
+    ['of a former life that is being taken over', undefined, { uid: 'other' }],
+    ['of before a status that came back with a backup', 'former', { uid: 'former' }],
+    ['of another resource that is gone', 'mine', { uid: 'other', name: 'api' }],
+    ['of a former life of another resource', 'mine', { ...NEIGHBOUR, uid: 'other' }],
+    ['of another installation', 'mine', { uid: 'other', installation: 'there' }],
+  ])('%s is kept', (_title, seen, marker) => {
     const object = marked('bkdtg_1', marker)
-    expect(takerOf(run, object) !== undefined).toBe(taken)
-    if (!taken) expect(refuseTaken(run, object)).toBe(object)
-    else
-      expect(() => refuseTaken(run, object)).toThrow(
-        /bkdtg_1 bears the mark of another Backend\/web \(UID other\).*--installation/,
-      )
+    expect(refuseTaken(runWith(seen), object)).toBe(object)
+  })
+
+  test.each([
+    [
+      'of another life, once it bore ours',
+      'mine',
+      { uid: 'other' },
+      /bears the mark of another Backend\/web \(UID other\).*--installation/,
+    ],
+    ['of another resource that is there', 'mine', NEIGHBOUR, /bears the mark of Backend shop\/neighbour.*from its status/],
+    ['of another resource, with its status', NEIGHBOUR.uid, NEIGHBOUR, /bears the mark of Backend shop\/neighbour/],
+  ])('%s is refused', (_title, seen, marker, words) => {
+    const object = marked('bkdtg_1', marker)
+    expect(() => refuseTaken(runWith(seen), object)).toThrow(words)
   })
 
   test('is noted to be ours when it is, once', () => {

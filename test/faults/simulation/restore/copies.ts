@@ -1,6 +1,7 @@
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
 import type { SpecCase } from '../../../builders/specs.ts'
-import type { Laboratory } from '../world.ts'
+import { textOf } from '../oracle.ts'
+import type { Laboratory, SimulatedWorld } from '../world.ts'
 import {
   BYSTANDER,
   backUp,
@@ -14,16 +15,18 @@ import {
   subjects,
   wipe,
 } from './life.ts'
-import { takeBack } from './taking-back.ts'
+import { reasonOf, takeBack } from './taking-back.ts'
 import type { Trial } from './trial.ts'
 
 /** What can be there once only, what goes into the Secret that the original owns, and what refers to such a copy. */
 const ONCE = ['Conflict', 'OutputNotOwned', 'ReferenceNotReady'] as const
 const COPY = 'copy-of-'
+/** Two looks at an account. */
+const LOOKS_MS = 130_000
 /** At least as many as the policies that are left have rules. */
 const ORPHANS = 10
 
-type Scenario = (life: Life) => Promise<readonly string[]>
+type Scenario = (life: Life) => Promise<readonly string[] | undefined>
 
 const scenarios: readonly (readonly [point: string, fault: string, scenario: Scenario])[] = [
   ['at rest', 'all copied under other names, with annotations and finalizers', (life) => copied(life, 'at rest')],
@@ -36,18 +39,22 @@ const scenarios: readonly (readonly [point: string, fault: string, scenario: Sce
   ['at rest', 'annotations swapped', (life) => swappedAnnotations(life, false)],
   ['no operator at work', 'annotations swapped', (life) => swappedAnnotations(life, true)],
   ['restored without status', 'annotations swapped', restoredSwapped],
+  ['at rest', 'statuses swapped', (life) => swappedStatuses(life, false)],
+  ['no operator at work', 'statuses swapped', (life) => swappedStatuses(life, true)],
+  ['deleted with them', 'statuses swapped', deletedSwapped],
+  ['at rest', 'all copied under other names, with their statuses', copiedWithStatuses],
 ]
 
 /** Resources under others' names, and with others' annotations. */
 export const copies: readonly Trial[] = subjects.flatMap((subject) => {
   return scenarios.map(([point, fault, scenario]): Trial => {
     const { kind, title } = subject
-    const run = (laboratory: Laboratory): Promise<readonly string[]> => within(laboratory, subject, scenario)
+    const run: Trial['run'] = (laboratory) => within(laboratory, subject, scenario)
     return { what: { write: `${kind} ${title}`, point, fault }, run }
   })
 })
 
-async function within(laboratory: Laboratory, subject: SpecCase, scenario: Scenario): Promise<readonly string[]> {
+async function within(laboratory: Laboratory, subject: SpecCase, scenario: Scenario): ReturnType<Trial['run']> {
   const life = await Life.open(laboratory, subject)
   try {
     const unrest = await life.begin()
@@ -143,6 +150,82 @@ async function restoredSwapped(life: Life): Promise<readonly string[]> {
     return [...ids.values()].includes(id ?? '') ? [`${nameOf(cr)} has taken ${id}`] : []
   })
   return [...problems, ...wrong]
+}
+
+/** Who may write a status can give each the object of the other: its attempt and the mark tell each which is its own. */
+async function swappedStatuses(life: Life, isDown: boolean): Promise<readonly string[] | undefined> {
+  const { oracle } = life
+  const [ids, bodies] = [life.ids(), await life.bodies()]
+  const { length } = oracle.writes
+  if (!swapStatuses(life, isDown)) return undefined
+  const problems = [...(await oracle.judge()), ...writtenSince(life, length)].filter(isOurDoing)
+  return [...problems, ...unchanged(bodies, await life.bodies()), ...moved(ids, life.ids())]
+}
+
+/** Each takes with it what bears its mark, and nothing else. */
+async function deletedSwapped(life: Life): Promise<readonly string[] | undefined> {
+  const { world, oracle } = life
+  if (!swapStatuses(life, false)) return undefined
+  for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
+  return (await oracle.judge({})).filter(isOurDoing)
+}
+
+/** A copy that thinks it has the original's object does nothing to it, alive or deleted. */
+async function copiedWithStatuses(life: Life): Promise<readonly string[] | undefined> {
+  const { world, oracle } = life
+  const originals = world.all().filter(isMarked)
+  if (originals.length === 0) return undefined
+  const [ids, bodies] = [life.ids(), await life.bodies()]
+  const { length } = oracle.writes
+  world.down()
+  for (const cr of originals) {
+    const { annotations: _, ...metadata } = cr.metadata
+    const copy = { ...cr, metadata: { ...metadata, name: COPY + cr.metadata.name } }
+    putBack(world, copy)
+    giveStatus(world, copy, statusOf(cr))
+  }
+  world.up()
+  oracle.allow({ refused: [...ONCE, 'TakenOver'] })
+  await world.advance(LOOKS_MS)
+  const problems = [...oracle.violations]
+  for (const cr of world.all().filter(isCopy)) {
+    const reason = reasonOf(cr) ?? ''
+    if (!['TakenOver', 'ReferenceNotReady'].includes(reason)) problems.push(`${nameOf(cr)} says ${reason}`)
+    world.delete(cr.kind, cr.metadata.name)
+  }
+  oracle.allow({})
+  problems.push(...(await oracle.judge()), ...writtenSince(life, length))
+  return [...problems.filter(isOurDoing), ...unchanged(bodies, await life.bodies()), ...moved(ids, life.ids())]
+}
+
+/** Whose status is wrong has, for that long, an object of which it does not have the token. */
+function isOurDoing(problem: string): boolean {
+  return !problem.endsWith('has an object whose token is not stored')
+}
+
+/** What the API was asked to change from a moment on. */
+function writtenSince({ oracle }: Life, moment: number): readonly string[] {
+  const late = oracle.writes.slice(moment).filter(({ server }) => server === 'api')
+  return late.map((write) => `written: ${textOf(write)}`)
+}
+
+/** Gives the subject and the bystander what the status of the other says of its object; false where no mark tells whose it is. */
+function swapStatuses({ world, subject: { kind } }: Life, isDown: boolean): boolean {
+  const [left, right] = [world.get(kind, SUBJECT), world.get(kind, BYSTANDER)]
+  if (left === undefined || right === undefined || !isMarked(left)) return false
+  if (isDown) world.down()
+  giveStatus(world, left, statusOf(right))
+  giveStatus(world, right, statusOf(left))
+  world.up()
+  return true
+}
+
+function giveStatus(
+  world: SimulatedWorld,
+  to: CustomResource,
+  { id, create }: Readonly<Record<string, unknown>>,
+): void {
+  world.server.patch(world.typeOf(to.kind), keyOf(to), { status: { id, create } }, { subresource: 'status' })
 }
 
 function giveAnnotations({ world }: Life, to: CustomResource, from: CustomResource): void {
