@@ -16,6 +16,9 @@ type Stored = Readonly<Record<string, readonly Fields[]>>
 /** What is told once, in every form that it could be written down in. */
 export type Canaries = ReadonlySet<string>
 
+/** What a server carries out later than this after it was sent was held up on its way. Milliseconds. */
+const LATE_MS = 50
+
 /** Fields, of which the API keeps secrets to itself (`management-api.md § Events`). */
 const SHOWN_IN_PART = /^\/event_destinations\/\S+ target$/
 
@@ -35,6 +38,9 @@ export class Instants {
   /** Until when the API wants to be left alone by a process. */
   readonly #heldUntil = new Map<SimulatedProcess, number>()
   readonly #madeBy = new WeakMap<Sighting, string>()
+  readonly #sentAt = new WeakMap<Sighting, number>()
+  /** When a change of an object came about that its sender has long given up, by path. */
+  readonly #lateAt = new Map<string, number>()
   /** How many objects may yet be made although they are there. */
   #remade = 0
   /** By UID, the object that a resource with a token had last. */
@@ -69,6 +75,7 @@ export class Instants {
 
   /** A request leaves an operator. */
   sent(sighting: Sighting): void {
+    this.#sentAt.set(sighting, this.#world.time.now)
     this.#checkPatience(sighting)
     if (!isWrite(sighting) || this.#excused.has(sighting)) return
     this.#checkLeader(sighting)
@@ -95,8 +102,12 @@ export class Instants {
   }
 
   /** A server has carried a request out. */
-  done({ server, method, path }: Sighting): void {
-    if (server === 'kubernetes' && method === 'PATCH' && path.endsWith('/status')) this.#checkTokens()
+  done(sighting: Sighting): void {
+    const { server, method, path } = sighting
+    const { now } = this.#world.time
+    if (method !== 'PATCH') return
+    if (server === 'kubernetes' && path.endsWith('/status')) this.#checkTokens()
+    if (server === 'api' && now - (this.#sentAt.get(sighting) ?? now) > LATE_MS) this.#lateAt.set(path, now)
   }
 
   #tell(violation: string): void {
@@ -202,8 +213,7 @@ export class Instants {
     if (marker !== undefined && this.#named(marker)?.metadata.uid !== marker.uid) {
       this.#tell(`POST of a rule with the mark of nobody: ${rule}`)
     }
-    // A guard stands in for a rule, always at one address: the API takes no second one.
-    if (marker?.nonce !== GUARD_NONCE) this.#checkAlone(sighting, rule, rule)
+    this.#checkAlone(sighting, rule, rule)
   }
 
   /** No POST may be on its way still that made the same. */
@@ -218,6 +228,9 @@ export class Instants {
   #checkPatch({ path, body }: Sighting): void {
     const object = this.#objectAt(path)
     if (object === undefined) return
+    // What came about late may have been looked for just before.
+    const lateAt = this.#lateAt.get(path)
+    if (lateAt !== undefined && this.#world.time.now - lateAt < times.requestTimeoutMs) return
     const { id: _id, ...fields } = JSON.parse(body || '{}') as Fields
     const same = Object.entries(fields).filter(([field, value]) => {
       if (SHOWN_IN_PART.test(`${path} ${field}`)) return false
