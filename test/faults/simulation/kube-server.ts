@@ -28,8 +28,12 @@ export class KubeServer implements SimulatedServer {
   readonly #kube: ModelKube
   readonly #time: VirtualTime
   readonly #types: ReadonlyMap<string, ServedType>
+  /** Objects on a page of a list, for who asks for pages; undefined: all on one. */
+  pageSize: number | undefined
   /** What happened before this revision can no longer be watched. */
   #oldest = 0
+  /** Lists that were begun, by what goes on with them. */
+  readonly #begun = new Map<string, Listing>()
 
   constructor(kube: ModelKube, time: VirtualTime, types: readonly ServedType[]) {
     this.#kube = kube
@@ -40,6 +44,7 @@ export class KubeServer implements SimulatedServer {
   /** Forgets its history up to now, as etcd does every few minutes. */
   compact(): void {
     this.#oldest = Number(this.#kube.revision)
+    this.#begun.clear()
   }
 
   /** Makes an object as `kubectl create` does, defaults of its schema included. */
@@ -120,9 +125,23 @@ export class KubeServer implements SimulatedServer {
   }
 
   #list({ type, key: { namespace } }: Place, query: URLSearchParams, shown: (object: KubeObject) => unknown): unknown {
-    const { items, resourceVersion } = this.#kube.list(type)
-    const isWanted = filterOf(namespace, query)
-    return { metadata: { resourceVersion }, items: items.filter(isWanted).map(shown) }
+    const { items, resourceVersion } = this.#begunBy(query) ?? this.#kube.list(type)
+    const wanted = items.filter(filterOf(namespace, query))
+    const isPaged = query.has('limit') && this.pageSize !== undefined && wanted.length > this.pageSize
+    if (!isPaged) return { metadata: { resourceVersion }, items: wanted.map(shown) }
+    const next = `${type.plural} ${this.#begun.size}`
+    this.#begun.set(next, { items: wanted.slice(this.pageSize), resourceVersion })
+    return { metadata: { resourceVersion, continue: next }, items: wanted.slice(0, this.pageSize).map(shown) }
+  }
+
+  /** The rest of a list, as it was when its first page was asked for. */
+  #begunBy(query: URLSearchParams): Listing | undefined {
+    const token = query.get('continue')
+    if (token === null) return undefined
+    const listing = this.#begun.get(token)
+    if (listing === undefined)
+      throw new KubeError('Gone', 'the provided continue parameter is too old', { status: 410 })
+    return listing
   }
 
   #watch({ type, key }: Place, query: URLSearchParams, shown: (object: KubeObject) => unknown): WireStream {
@@ -167,6 +186,12 @@ export class KubeServer implements SimulatedServer {
     const inNamespace = namespace === undefined ? {} : { namespace: decodeURIComponent(namespace) }
     return { ...served, key: { ...inNamespace, name: decodeURIComponent(name) }, subresource }
   }
+}
+
+/** What a list is made of. */
+interface Listing {
+  readonly items: readonly KubeObject[]
+  readonly resourceVersion: string
 }
 
 function rootOf({ group, version, plural }: ResourceType): string {

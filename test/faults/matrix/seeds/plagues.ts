@@ -72,7 +72,9 @@ function faultOf(active: Active, sighting: Sighting): Fault | undefined {
   const { plague, chance } = step
   if (plague === 'cut off') return { type: 'silence', when: 'before' }
   if (plague === 'down') return { type: 'reset', when: 'before' }
-  if (plague === 'watches' || random.next() >= chance) return undefined
+  if (plague === 'watches' && !sighting.query.has('continue')) return undefined
+  if (random.next() >= chance) return undefined
+  if (plague === 'watches') return { type: 'answer', when: 'before', answer: status(410, 'Expired', 'too old') }
   if (plague === 'busy') return { type: 'answer', when: 'before', answer: busy(random, sighting) }
   return plague === 'deadly' ? deathOf(active, sighting) : trouble(random, sighting)
 }

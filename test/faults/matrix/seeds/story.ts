@@ -13,7 +13,7 @@ export type Servers = ServerName | 'both'
  * - `busy`: 429 for many
  * - `broken`: all that can befall a request, here and there: errors, resets and silence before and after, answers cut, things that take long
  * - `deadly`: an operator dies or stands still at a write, here and there
- * - `watches`: watches stall, tear, are reset, told twice, or have forgotten
+ * - `watches`: watches stall, tear, are reset, told twice, or have forgotten; lists expire between two pages
  */
 export type Plague = 'cut off' | 'down' | 'busy' | 'broken' | 'deadly' | 'watches'
 
