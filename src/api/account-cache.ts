@@ -2,6 +2,7 @@ import { type Clock, sleep } from '../util/clock.ts'
 import { LANES, type Lane } from '../util/lane.ts'
 import { CollectionCache, type Difference, type Known } from './collection-cache.ts'
 import { ApiError } from './errors.ts'
+import { invalid } from './invalid.ts'
 import type { ApiClient, CallOptions, Collection, RemoteObject, RequestBody } from './types.ts'
 
 /** A difference between what the cache held and what a list showed. Our own writes are none. */
@@ -52,6 +53,8 @@ export class AccountCache {
   readonly #clock: Clock
   readonly #shelves = new Map<string, Shelf>()
   readonly #listeners = new Set<ChangeListener>()
+  /** Ids of objects that single answers were about, until we delete them. */
+  readonly #answered = new Set<string>()
   #lists = 0
   #pages = 0
 
@@ -111,15 +114,24 @@ export class AccountCache {
     for (let attempt = 1; ; attempt++) {
       const beganAt = this.#clock.monotonic()
       const object = await this.#client.get(collection, id, options)
+      if (object !== undefined) this.#answered.add(id)
       // Overtaken by a write or list that ended meanwhile, this answer may be the older one.
       if (cache.fetched(id, object, beganAt) || attempt >= FETCH_ATTEMPTS) return cache.get(id)?.object
     }
   }
 
-  /** The answer is returned whole; fields that the API tells only once are not kept here. */
+  /**
+   * The answer is returned whole; fields that the API tells only once are not kept here.
+   * @throws ApiError InvalidResponse, beside those of the client, for an answer that tells of an object which is not new: where one answer
+   * comes twice on a connection, the second is taken for that of the next request. What became of this one is not known then.
+   */
   async create(collection: Collection, body: RequestBody, options?: CallOptions): Promise<RemoteObject> {
     const { cache, creating } = this.#shelf(collection)
     const creation = this.#client.create(collection, body, options).then((object) => {
+      if (this.#answered.has(object.id)) {
+        throw invalid(`POST ${collection.path}`, `the answer is about ${object.id}, which was there before`)
+      }
+      this.#answered.add(object.id)
       cache.wrote(object.id, withoutOneTimeFields(collection, object), this.#clock.monotonic())
       return object
     })
@@ -136,6 +148,7 @@ export class AccountCache {
     const shelf = this.#shelf(collection)
     return await this.#writing(shelf, id, async () => {
       const object = await this.#client.update(collection, id, body, options)
+      this.#answered.add(id)
       shelf.cache.wrote(id, object, this.#clock.monotonic())
       return object
     })
@@ -145,6 +158,7 @@ export class AccountCache {
     const shelf = this.#shelf(collection)
     return await this.#writing(shelf, id, async () => {
       const result = await this.#client.delete(collection, id, options)
+      this.#answered.delete(id)
       shelf.cache.wrote(id, undefined, this.#clock.monotonic())
       return result
     })

@@ -175,7 +175,10 @@ class HttpApiClient implements ClosableApiClient {
     const url = this.#url(collection, 'DELETE', id)
     const outgoing = { method: 'DELETE', url, collection: collection.path, id, mayBeAbsent: true, options } as const
     const answer = await this.#transport.send(outgoing)
-    return answer.status === 404 ? 'absent' : 'deleted'
+    if (answer.status === 404) return 'absent'
+    // A deletion is answered by nothing; with an object, it is the answer to another request.
+    if (answer.body !== undefined) object(answer, `DELETE ${collection.path}`, id)
+    return 'deleted'
   }
 
   async command(collection: Collection, id: string, command: string, options: CallOptions = {}): Promise<void> {

@@ -56,8 +56,11 @@ export const doubled: readonly NamedFault[] = [
   named('both', 'sent twice, the last answer comes', { type: 'twice', gives: 'last' }),
 ]
 
+/** Where one answer comes twice, the next request gets the second. */
+const crossed = named('after', 'answered as the request before it was', { type: 'crossed' })
+
 /** What befalls a write. */
-export const writeFaults: readonly NamedFault[] = [...tooMany, ...lost, ...doubled]
+export const writeFaults: readonly NamedFault[] = [...tooMany, ...lost, ...doubled, crossed]
 
 /** What befalls a read, for which before and after are the same. */
 export const readFaults: readonly NamedFault[] = lost.filter(({ point, fault }) => {

@@ -8,6 +8,7 @@ export class SimulatedDispatcher extends Dispatcher {
   readonly #process: SimulatedProcess
   readonly #network: Network
   readonly #server: ServerName
+  readonly #open = new Set<Exchange>()
 
   constructor(process: SimulatedProcess, network: Network, server: ServerName) {
     super()
@@ -17,7 +18,8 @@ export class SimulatedDispatcher extends Dispatcher {
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    const exchange = new Exchange(handler)
+    const exchange = new Exchange(handler, () => this.#open.delete(exchange))
+    this.#open.add(exchange)
     handler.onRequestStart?.(exchange, {})
     if (exchange.hasGone) return true
     const { method, path, body } = options
@@ -35,18 +37,20 @@ export class SimulatedDispatcher extends Dispatcher {
   }
 
   override async destroy(): Promise<void> {
-    // Nothing is held open.
+    for (const exchange of this.#open) exchange.failed(new errors.ClientDestroyedError())
   }
 }
 
 /** One request as undici's handlers see it. */
 class Exchange implements Caller, Dispatcher.DispatchController {
   readonly #handler: Dispatcher.DispatchHandler
+  readonly #onOver: () => void
   #isOver: boolean = false
   #reason: Error | null = null
 
-  constructor(handler: Dispatcher.DispatchHandler) {
+  constructor(handler: Dispatcher.DispatchHandler, onOver: () => void) {
     this.#handler = handler
+    this.#onOver = onOver
   }
 
   get hasGone(): boolean {
@@ -109,13 +113,18 @@ class Exchange implements Caller, Dispatcher.DispatchController {
 
   ended(): void {
     if (this.#isOver) return
-    this.#isOver = true
+    this.#end()
     this.#handler.onResponseEnd?.(this, {})
   }
 
   failed(error: Error): void {
     if (this.#isOver) return
-    this.#isOver = true
+    this.#end()
     this.#handler.onResponseError?.(this, error)
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#onOver()
   }
 }

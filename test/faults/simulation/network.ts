@@ -56,6 +56,7 @@ export class Network {
   frameMs = 10
   readonly #time: VirtualTime
   readonly #servers: Readonly<Record<ServerName, SimulatedServer>>
+  readonly #last = new WeakMap<SimulatedProcess, Map<ServerName, WireAnswer>>()
 
   constructor(time: VirtualTime, servers: Readonly<Record<ServerName, SimulatedServer>>) {
     this.#time = time
@@ -141,6 +142,9 @@ export class Network {
       case 'cut':
         this.#answer(sighting, caller, answer, { isCut: true })
         break
+      case 'crossed':
+        this.#answer(sighting, caller, this.#last.get(process)?.get(sighting.server) ?? answer)
+        break
       default:
         this.#answer(sighting, caller, answer)
     }
@@ -165,7 +169,9 @@ export class Network {
     answer: WireAnswer,
     { isCut = false, thenKill = false }: { readonly isCut?: boolean; readonly thenKill?: boolean } = {},
   ): void {
-    const { process } = sighting
+    const { process, server } = sighting
+    const told = this.#last.get(process) ?? new Map<ServerName, WireAnswer>()
+    this.#last.set(process, told.set(server, answer))
     this.#time.setTimer(BACK, () => {
       process.run(() => {
         if (thenKill) process.killSoon()

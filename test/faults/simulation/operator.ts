@@ -7,6 +7,7 @@ import type { WriteReport } from '../../../src/telemetry/write-report.ts'
 import type { Random } from '../../../src/util/random.ts'
 import { createSilentLogger, type LogLine } from '../../builders/silent-logger.ts'
 import { SimulatedDispatcher } from './dispatcher.ts'
+import type { ServerName } from './faults.ts'
 import type { Network } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
 
@@ -46,6 +47,7 @@ export class SimulatedOperator {
   /** What it counts. */
   readonly registry = new Registry()
   readonly #stop = new AbortController()
+  readonly #dispatchers: SimulatedDispatcher[] = []
   #hasEnded = false
 
   constructor(given: SimulatedOperatorOptions) {
@@ -53,6 +55,11 @@ export class SimulatedOperator {
     this.process = process
     const logger = createSilentLogger()
     this.lines = logger.lines
+    const dispatcherTo = (server: ServerName): SimulatedDispatcher => {
+      const dispatcher = new SimulatedDispatcher(process, network, server)
+      this.#dispatchers.push(dispatcher)
+      return dispatcher
+    }
     const options: OperatorOptions = {
       ...times,
       namespace: OPERATOR_NAMESPACE,
@@ -74,11 +81,11 @@ export class SimulatedOperator {
         server: 'https://kubernetes.default',
         proxyUrl: undefined,
         namespace: undefined,
-        openDispatcher: () => new SimulatedDispatcher(process, network, 'kubernetes'),
+        openDispatcher: () => dispatcherTo('kubernetes'),
         material: () => Promise.resolve({ headers: { authorization: `Bearer ${token()}` }, tls: {} }),
         reload: () => undefined,
       },
-      openDispatcher: () => new SimulatedDispatcher(process, network, 'api'),
+      openDispatcher: () => dispatcherTo('api'),
       metrics: new Metrics(this.registry),
       audit: { record: (_account, report) => this.audited.push(report), close: () => undefined },
       tracer: undefined,
@@ -99,6 +106,12 @@ export class SimulatedOperator {
   /** Whether its process is over: killed, or ended by itself. */
   get isOver(): boolean {
     return this.process.isDead || this.#hasEnded
+  }
+
+  /** Lets go of what its process was waiting for when it died: nothing comes of that, but the memory is free. */
+  async forget(): Promise<void> {
+    this.#stop.abort()
+    for (const dispatcher of this.#dispatchers) await dispatcher.destroy()
   }
 
   /** Asks it to stop, as SIGTERM does. */

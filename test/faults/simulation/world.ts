@@ -59,6 +59,7 @@ const served: readonly ServedType[] = [
 /** Makes worlds, one after the other, over one emulator. */
 export class Laboratory {
   readonly #api: ApiServer
+  readonly #worlds: SimulatedWorld[] = []
 
   private constructor(api: ApiServer) {
     this.#api = api
@@ -69,9 +70,12 @@ export class Laboratory {
     return new Laboratory(await ApiServer.open({ clock, random: seededRandom(0) }))
   }
 
-  /** A cluster with an account, and an operator that is starting. Ends the world before it. */
+  /** A cluster with an account, and an operator that is starting. Ends the worlds before it, but for one that it is beside. */
   world(options: WorldOptions = {}): SimulatedWorld {
-    return new SimulatedWorld(this.#api, options)
+    if (options.beside === undefined) for (const ended of this.#worlds.splice(0)) ended.end()
+    const world = new SimulatedWorld(this.#api, options)
+    this.#worlds.push(world)
+    return world
   }
 }
 
@@ -173,6 +177,12 @@ export class SimulatedWorld {
   down(): void {
     this.#isUp = false
     for (const { process } of this.operators) process.kill()
+  }
+
+  /** Kills every operator for good: nobody asks for this world any more. */
+  end(): void {
+    this.down()
+    for (const operator of this.operators) void operator.forget()
   }
 
   up(): void {

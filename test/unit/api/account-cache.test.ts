@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AccountCache } from '../../../src/api/account-cache.ts'
 import { collections } from '../../../src/api/collections.ts'
 import { ApiError } from '../../../src/api/errors.ts'
+import type { RemoteObject } from '../../../src/api/types.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 import { ModelApi } from '../../builders/model-api.ts'
 
@@ -262,6 +263,21 @@ describe('our own writes', () => {
     await settle(create)
     await clock.advance(1)
     expect(heard).toEqual(['appeared d'])
+  })
+
+  it.each([
+    ['a create', (cache: AccountCache) => cache.create(ipPolicies, { id: 'c' })],
+    ['an update', (cache: AccountCache) => cache.update(ipPolicyRules, 'b', { description: 'three' })],
+    ['a GET', (cache: AccountCache) => cache.fetch(ipPolicyRules, 'b')],
+  ] as const)('that create take the answer to %s, which came twice, for no answer', async (_title, earlier) => {
+    const { cache, settle } = await listedWorld()
+    const answered = await settle<RemoteObject | undefined>(earlier(cache))
+    const late = { id: answered?.id ?? '', description: 'of another' }
+    await expect(settle(cache.create(ipPolicies, late))).rejects.toMatchObject({
+      code: 'InvalidResponse',
+      definite: false,
+    })
+    expect(cache.get(ipPolicies, late.id)?.object?.description).not.toBe('of another')
   })
 
   it('that create and lose their answer appear by the list', async () => {

@@ -103,7 +103,10 @@ describe('get and delete', () => {
 
   it('refuse another object than the one asked for', async () => {
     const server = await serve((_, response) => json(response, 200, { id: 'ipp_2' }))
-    expect(await failure(clientFor(server.url).get(ipPolicies, 'ipp_1'))).toMatchObject({ code: 'InvalidResponse' })
+    const client = clientFor(server.url)
+    const refusal = { code: 'InvalidResponse', definite: false }
+    expect(await failure(client.get(ipPolicies, 'ipp_1'))).toMatchObject(refusal)
+    expect(await failure(client.delete(ipPolicies, 'ipp_1'))).toMatchObject(refusal)
   })
 })
 
