@@ -1,15 +1,19 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { isDeleting } from '../cr.ts'
 import type { Reconciliation } from '../reconciliation.ts'
-import { noteToken, readToken, tokenPlace } from './token.ts'
+import { naming } from './claim.ts'
+import { heldToken, type Issued } from './held-token.ts'
+import { readTarget } from './place.ts'
+import { keysWritten, tenureOf } from './tenure.ts'
+import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
 
 /**
  * The object whose token the CR's Secret holds under `nonce`: a former process got the answer, and stored it there. Undefined
  * for kinds without a token, and for a CR that is being deleted: it needs none.
  */
 export async function objectInSecret(run: Reconciliation, nonce: string): Promise<RemoteObject | undefined> {
-  const held = await readOwn(run)
-  if (held?.nonce !== nonce) return undefined
+  const held = (await heldTokens(run)).find((each) => each.nonce === nonce)
+  if (held === undefined) return undefined
   noteToken(run, held.place, held)
   const { collection, session } = run
   const known = session.cache.get(collection, held.id)?.object ?? (await session.cache.fetch(collection, held.id))
@@ -23,16 +27,36 @@ export async function withItsToken(
   objects: readonly RemoteObject[],
 ): Promise<RemoteObject | undefined> {
   if (tokenPlace(run) === undefined || isDeleting(run.cr) || objects.length === 0) return objects[0]
-  const held = await readOwn(run)
-  const own = objects.find(({ id }) => id === held?.id)
-  if (own !== undefined && held !== undefined) noteToken(run, held.place, held)
-  return own
+  const ids = new Set(objects.map(({ id }) => id))
+  const held = (await heldTokens(run)).find(({ id }) => ids.has(id))
+  if (held === undefined) return undefined
+  noteToken(run, held.place, held)
+  return objects.find(({ id }) => id === held.id)
 }
 
-async function readOwn(run: Reconciliation) {
+interface Held extends Issued {
+  /** Where it stands, which may be where the spec wanted it before. */
+  readonly place: TokenPlace
+}
+
+/** Tokens in Secrets of the CR, with what they were issued for: where the spec wants them, and then wherever one was written before. */
+async function heldTokens(run: Reconciliation): Promise<readonly Held[]> {
   const place = tokenPlace(run)
-  if (place === undefined || isDeleting(run.cr)) return undefined
-  const held = await readToken(run)
-  if (held?.id === undefined || held.token === undefined || !held.intact) return undefined
-  return { id: held.id, nonce: held.nonce, token: held.token, place }
+  if (place === undefined || isDeleting(run.cr)) return []
+  const found: Held[] = []
+  const others = run.context.resources.outputsOf(run.cr).filter(({ kind }) => kind === place.target.kind)
+  for (const name of new Set([place.target.name, ...others.map((target) => target.name)])) {
+    found.push(...(await heldIn(run, { ...place, target: { ...place.target, name } })))
+  }
+  return found
+}
+
+async function heldIn({ context, cr }: Reconciliation, place: TokenPlace): Promise<readonly Held[]> {
+  const secret = await naming(place.target, () => readTarget(context.kube, cr, place.target))
+  const { type } = tenureOf(secret, cr)
+  if (type !== 'own' && type !== 'namesake') return []
+  return [...new Set([place.key, ...keysWritten(secret)])].flatMap((key) => {
+    const { id, nonce = '', token, intact } = heldToken(secret, key)
+    return id === undefined || token === undefined || !intact ? [] : [{ id, nonce, token, place: { ...place, key } }]
+  })
 }

@@ -10,9 +10,9 @@ import type { Reconciliation } from '../reconciliation.ts'
 import type { KeyRef } from '../types/common.ts'
 import type { OneTimeOutput, OutputTarget } from '../types/descriptor.ts'
 import { claim, naming, patchTarget, wasOvertaken } from './claim.ts'
-import { digestOf, type HeldToken, heldToken, type Issued, tokenPatch } from './held-token.ts'
-import { type DataObject, readTarget } from './place.ts'
-import { keysNote, keysWritten, tenureOf } from './tenure.ts'
+import { digestOf, type Issued, tokenPatch } from './held-token.ts'
+import type { DataObject } from './place.ts'
+import { keysNote, keysWritten } from './tenure.ts'
 
 const TRIES = 5
 
@@ -83,15 +83,6 @@ export function noteToken(
   { token, id }: Pick<Issued, 'token' | 'id'>,
 ): void {
   run.note({ output: { ...target, keys: [key], digest: digestOf(token, id) } })
-}
-
-/** What the CR's Secret holds, when it is the CR's. */
-export async function readToken(run: Reconciliation): Promise<HeldToken | undefined> {
-  const place = tokenPlace(run)
-  if (place === undefined) return undefined
-  const secret = await naming(place.target, () => readTarget(run.context.kube, run.cr, place.target))
-  const { type } = tenureOf(secret, run.cr)
-  return type === 'own' || type === 'namesake' ? heldToken(secret, place.key) : undefined
 }
 
 function tokenIn(object: RemoteObject, { field }: TokenPlace): string {

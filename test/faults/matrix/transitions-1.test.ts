@@ -4,7 +4,7 @@ import { takeWalks } from '../simulation/walk-plans.ts'
 
 test('specs that follow each other at any pace come to the same as the last one made afresh: half of the kinds', async () => {
   await takeWalks(
-    'spec transitions, first half',
+    'transitions, first half',
     managed.filter((_, index) => index % 2 === 0),
   )
 })

@@ -4,7 +4,7 @@ import { takeWalks } from '../simulation/walk-plans.ts'
 
 test('specs that follow each other at any pace come to the same as the last one made afresh: the other half', async () => {
   await takeWalks(
-    'spec transitions, second half',
+    'transitions, second half',
     managed.filter((_, index) => index % 2 === 1),
   )
 })

@@ -29,6 +29,8 @@ const FRAMES: readonly FrameFault[] = ['stall', 'reset', 'torn', 'gone', 'twice'
 export class Plagues implements Trouble {
   readonly #world: SimulatedWorld
   #active: Active[] = []
+  /** Whether a watch has stopped talking. */
+  haveStalled: boolean = false
 
   constructor(world: SimulatedWorld) {
     this.#world = world
@@ -52,6 +54,12 @@ export class Plagues implements Trouble {
   }
 
   frame(watch: Sighting): FrameFault | undefined {
+    const fault = this.#frameFault(watch)
+    if (fault === 'stall') this.haveStalled = true
+    return fault
+  }
+
+  #frameFault(watch: Sighting): FrameFault | undefined {
     for (const { step, random } of this.#at(watch)) {
       if (step.plague === 'cut off') return 'stall'
       if (step.plague === 'down') return 'reset'

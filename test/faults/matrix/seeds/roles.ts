@@ -20,6 +20,8 @@ export interface Role {
 
 /** Specs of a role at most: fresh ones are made of each. */
 const VERSIONS = 6
+/** A former token stays for so long. Nothing is at rest before. */
+const OVERLAP = '2s'
 
 /** Everybody who may appear in a story. */
 export const roles: readonly Role[] = editStories.map(roleOf)
@@ -32,7 +34,7 @@ function roleOf(story: EditStory): Role {
   const count = Math.min(VERSIONS, edits.length + 1)
   const all = Array.from({ length: count }, (_, index) => {
     const spec = edited(base, edits.slice(0, Math.round((index * edits.length) / Math.max(1, count - 1))))
-    return hasToken ? { rotation: { interval: '720h', overlap: '2s' }, ...spec } : spec
+    return hasToken ? { ...spec, rotation: { interval: '720h', overlap: OVERLAP } } : spec
   })
   // What is valid in years to come is at rest in years to come.
   const versions = all.filter(({ validAfter }) => validAfter === undefined)

@@ -2,6 +2,7 @@ import { headersOf, KEY } from '../../simulation/api-server.ts'
 import { deleteByHand, drift, EPISODE_SEED } from '../../simulation/episodes.ts'
 import type { Sighting } from '../../simulation/faults.ts'
 import { meaningAt } from '../../simulation/meaning-at.ts'
+import { times } from '../../simulation/operator.ts'
 import { differences, Oracle, textOf } from '../../simulation/oracle.ts'
 import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
 import type { Fresh } from './fresh.ts'
@@ -15,6 +16,8 @@ type Fields = Readonly<Record<string, unknown>>
 const LOOK_MS = 75_000
 /** In the middle of a story nobody waits longer for everything to be at rest. */
 const PATIENCE_MS = 60_000
+/** A watch is given up when it has been silent for so long, and begun anew after a pause. */
+const STALL_MS = times.watchSilenceMs + 60_000
 /** In the end, for what is deleted to be gone. */
 const FAREWELL_MS = 20 * 60_000
 
@@ -66,6 +69,8 @@ class Stage {
   readonly #wanted = new Map<number, number>()
   /** Specs that resources were given since they were last at rest: edges keep what all of these have. */
   readonly #since = new Map<number, Fields[]>()
+  /** By how much clocks are wrong. Milliseconds. */
+  readonly #stepped = new Map<'operators' | 'servers', number>()
   /** Whether somebody has worked by hand, of which operators learn only when they look at the account. */
   #hasMeddled: boolean = false
 
@@ -134,6 +139,7 @@ class Stage {
         break
       case 'clock':
         world.stepWall(step.whose, step.ms)
+        this.#stepped.set(step.whose, (this.#stepped.get(step.whose) ?? 0) + step.ms)
         break
       case 'plague':
         this.#plagues.begin(step)
@@ -144,6 +150,10 @@ class Stage {
   async end(): Promise<readonly string[]> {
     const world = this.#world
     this.#plagues.end()
+    // By an operator's clock alone a certificate is not valid yet.
+    for (const [whose, ms] of this.#stepped) world.stepWall(whose, -ms)
+    // A watch that says nothing any more is noticed by then, and what went meanwhile with it.
+    if (this.#plagues.haveStalled) await world.advance(STALL_MS)
     const areGone = await world.until(() => !world.all().some(isLeaving), FAREWELL_MS)
     if (!areGone) return this.#oracle.untilRest()
     this.#recreate()
