@@ -17,6 +17,7 @@ export const plain = {
   updateOnly: [],
   secretFields: [],
   comparable: (fields: Fields): Fields => fields,
+  modules: (): readonly string[] => [],
   intent: (): Fields => ({}),
   parts: [],
   releasePart: (): Release => ({ type: 'delete' }),

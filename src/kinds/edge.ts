@@ -51,15 +51,17 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
   observe: (remote) => comparable({ hostports: remote.hostports, ...heldModules(remote) }),
   comparable,
   status,
-  intent: (spec, previous) => ({
-    appliedModules: sorted([
-      ...textsOf(previous.appliedModules),
-      ...modulesOf(spec)
-        .filter((module) => wantsModule(spec, module))
-        .map(({ field }) => field),
-    ]),
+  modules: wantedModules,
+  intent: (spec, previous, sent = []) => ({
+    appliedModules: sorted([...textsOf(previous.appliedModules), ...wantedModules(spec), ...sent]),
   }),
   readiness: () => available('the edge has every module that its spec names'),
+}
+
+function wantedModules(spec: EdgeSpec): readonly string[] {
+  return modulesOf(spec)
+    .filter((module) => wantsModule(spec, module))
+    .map(({ field }) => field)
 }
 
 function heldModules(remote: RemoteObject): Fields {

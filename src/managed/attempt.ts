@@ -16,25 +16,29 @@ export interface Attempt {
   /** One for each logical create, the same over its attempts. */
   readonly nonce: string
   readonly account: AccountName
+  /** Modules that the POSTs under this nonce put there: by the time the object is found, the spec may not name them any more. */
+  readonly modules?: readonly string[]
 }
 
 const PATTERN =
-  /^(?<uid>[^/]{1,64})\/(?<number>[1-9][0-9]{0,8})\/(?<nonce>[0-9a-f]{8,64})\/(?<kind>Account|ClusterAccount)\.(?<name>[^/]{1,253})$/
+  /^(?<uid>[^/]{1,64})\/(?<number>[1-9][0-9]{0,8})\/(?<nonce>[0-9a-f]{8,64})\/(?<kind>Account|ClusterAccount)\.(?<name>[^/]{1,253})(?:\/(?<modules>[A-Za-z,]{1,253}))?$/
 
-/** The annotation's text: `uid/number/nonce/Account.name`. */
-export function formatAttempt(attempt: Attempt): string {
-  return `${attempt.uid}/${attempt.number}/${attempt.nonce}/${attempt.account.kind}.${attempt.account.name}`
+/** The annotation's text: `uid/number/nonce/Account.name`, and `/module,module` of an object with modules. */
+export function formatAttempt({ uid, number, nonce, account, modules = [] }: Attempt): string {
+  const made = modules.length === 0 ? '' : `/${modules.join(',')}`
+  return `${uid}/${number}/${nonce}/${account.kind}.${account.name}${made}`
 }
 
 /** Reads the annotation; undefined when it is absent or not of the form that Culvert writes. */
 export function parseAttempt(text: string | undefined): Attempt | undefined {
   const groups = text === undefined ? undefined : PATTERN.exec(text)?.groups
   if (groups === undefined) return undefined
-  const { uid = '', number = '', nonce = '', kind, name = '' } = groups
+  const { uid = '', number = '', nonce = '', kind, name = '', modules } = groups
   return {
     uid,
     number: Number(number),
     nonce,
     account: { kind: kind === 'Account' ? 'Account' : 'ClusterAccount', name },
+    ...(modules === undefined ? {} : { modules: modules.split(',') }),
   }
 }

@@ -5,7 +5,7 @@ import { tellAlike } from './alike.ts'
 import type { Attempt } from './attempt.ts'
 import { formatAttempt } from './attempt.ts'
 import { deleteCopies, recallGuard } from './copies.ts'
-import { externalId, isDeleting, retains, statusOf, unresolvedAttempt, withFinalizer } from './cr.ts'
+import { externalId, isDeleting, ownAttempt, retains, statusOf, unresolvedAttempt, withFinalizer } from './cr.ts'
 import { createdBy, createStep, ownershipClaim } from './create-protocol.ts'
 import { markerText, type Wanted } from './desired.ts'
 import { WaitError } from './errors.ts'
@@ -47,11 +47,13 @@ export async function createObject(run: Reconciliation, wanted: Wanted, reason: 
   const { context, collection, cr, memory, session } = run
   const step = createStep(cr, memory)
   const nonce = step.type === 'attempt' ? step.nonce : context.random.hex(16)
+  const earlier = step.type === 'attempt' ? (ownAttempt(cr)?.modules ?? []) : []
   const attempt: Attempt = {
     uid: cr.metadata.uid,
     number: step.type === 'attempt' ? step.number : 1,
     nonce,
     account: session.account,
+    modules: [...new Set([...earlier, ...run.descriptor.modules(cr.spec)])],
   }
   const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce))
   const reserved = await reserveToken(run, attempt)
@@ -202,5 +204,7 @@ function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): stri
   // Whatever kept it from coming about is over, also when another run has found it.
   run.memory.succession = undefined
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
+  const charge = run.descriptor.intent(run.cr.spec, {}, attempt.modules)
+  if (Object.keys(charge).length > 0) run.noteKind(charge)
   return object.id
 }

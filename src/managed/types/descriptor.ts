@@ -199,8 +199,13 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   comparable(fields: Fields, remote?: RemoteObject): Fields
   /** Status fields of the kind, from what the API returned; `previous` includes what `intent` says. */
   status(remote: RemoteObject, previous: CommonStatus & Fields): Fields
-  /** Status fields that must be durable before an update is sent: what the update is about to take charge of. */
-  intent(spec: Spec, previous: CommonStatus & Fields): Fields
+  /** Modules of the object that the spec names, and that others may put there too. Their names are of letters. */
+  modules(spec: Spec): readonly string[]
+  /**
+   * Status fields that must be durable before an update is sent: what the update is about to take charge of. `sent`: modules that the
+   * create put there, for a spec that may have changed since.
+   */
+  intent(spec: Spec, previous: CommonStatus & Fields, sent?: readonly string[]): Fields
   readiness(view: ReadinessView<Spec>): Readiness
   /** Why others may not refer to the CR yet; undefined when they may. It exists at the API when this is asked. */
   unusable(view: TargetView): string | undefined

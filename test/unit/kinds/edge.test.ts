@@ -96,6 +96,9 @@ test('what an update is about to add is taken charge of before it is sent', () =
   expect(edge.intent(spec, { appliedModules: ['policy'] })).toEqual({
     appliedModules: ['backend', 'ipRestriction', 'policy'],
   })
+  expect(edge.intent(spec, {}, ['tlsTermination'])).toEqual({
+    appliedModules: ['backend', 'ipRestriction', 'tlsTermination'],
+  })
 })
 
 test('a disabled module refers to nothing, is sent without references, and equals one that is not there', () => {

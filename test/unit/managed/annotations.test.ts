@@ -11,12 +11,16 @@ import { cr } from '../../builders/custom-resource.ts'
 const name = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?$/)
 const nonce = fc.stringMatching(/^[0-9a-f]{32}$/)
 
-const attempts: fc.Arbitrary<Attempt> = fc.record({
-  uid: fc.uuid(),
-  number: fc.integer({ min: 1, max: 999_999_999 }),
-  nonce,
-  account: fc.record({ kind: fc.constantFrom('Account', 'ClusterAccount'), name }),
-})
+const attempts: fc.Arbitrary<Attempt> = fc.record(
+  {
+    uid: fc.uuid(),
+    number: fc.integer({ min: 1, max: 999_999_999 }),
+    nonce,
+    account: fc.record({ kind: fc.constantFrom('Account', 'ClusterAccount'), name }),
+    modules: fc.uniqueArray(fc.stringMatching(/^[a-zA-Z]{1,20}$/), { minLength: 1, maxLength: 5 }),
+  },
+  { requiredKeys: ['uid', 'number', 'nonce', 'account'] },
+)
 
 const markers: fc.Arbitrary<Marker> = fc.record({
   installation: fc.string(),

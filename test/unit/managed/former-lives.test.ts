@@ -46,7 +46,12 @@ describe('an object with a mark', () => {
       { uid: 'other' },
       /bears the mark of another Backend\/web \(UID other\).*--installation/,
     ],
-    ['of another resource that is there', 'mine', NEIGHBOUR, /bears the mark of Backend shop\/neighbour.*from its status/],
+    [
+      'of another resource that is there',
+      'mine',
+      NEIGHBOUR,
+      /bears the mark of Backend shop\/neighbour.*from its status/,
+    ],
     ['of another resource, with its status', NEIGHBOUR.uid, NEIGHBOUR, /bears the mark of Backend shop\/neighbour/],
   ])('%s is refused', (_title, seen, marker, words) => {
     const object = marked('bkdtg_1', marker)
