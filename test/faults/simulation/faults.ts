@@ -30,7 +30,7 @@ export type When = 'before' | 'after'
  * - `twice`: something on the way sends it twice, and gives the first answer, or the last
  * - `stale`: a list is answered as it was so many seconds ago
  * - `cut`: the answer ends in the middle
- * - `crossed`: the answer is the one that the process's last request to that server got, as where one answer comes twice on a connection
+ * - `crossed`: the answer is that of the process's last request to the server that was not refused, as where one comes twice on a connection
  */
 export type Fault =
   | { readonly type: 'kill'; readonly when: When | 'answered' }

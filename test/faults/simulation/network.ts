@@ -56,6 +56,7 @@ export class Network {
   frameMs = 10
   readonly #time: VirtualTime
   readonly #servers: Readonly<Record<ServerName, SimulatedServer>>
+  /** What the last request to each server was answered with that was not refused. */
   readonly #last = new WeakMap<SimulatedProcess, Map<ServerName, WireAnswer>>()
 
   constructor(time: VirtualTime, servers: Readonly<Record<ServerName, SimulatedServer>>) {
@@ -170,8 +171,7 @@ export class Network {
     { isCut = false, thenKill = false }: { readonly isCut?: boolean; readonly thenKill?: boolean } = {},
   ): void {
     const { process, server } = sighting
-    const told = this.#last.get(process) ?? new Map<ServerName, WireAnswer>()
-    this.#last.set(process, told.set(server, answer))
+    if (answer.status < 300) this.#last.set(process, (this.#last.get(process) ?? new Map()).set(server, answer))
     this.#time.setTimer(BACK, () => {
       process.run(() => {
         if (thenKill) process.killSoon()

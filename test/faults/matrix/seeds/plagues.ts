@@ -114,8 +114,9 @@ function trouble(random: Random, sighting: Sighting): Fault {
     case 'cut':
       return { type: 'cut' }
     case 'twice':
+      if (sighting.method !== 'POST') return { type: 'twice' }
       // What makes something new is sent twice in a suite of its own: a copy may be left for a while.
-      return sighting.method === 'POST' ? { type: 'cut' } : { type: 'twice' }
+      return sighting.server === 'api' ? { type: 'crossed' } : { type: 'cut' }
   }
 }
 
