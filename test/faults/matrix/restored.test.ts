@@ -16,11 +16,11 @@ function oneOf(count: number, trials: readonly Trial[]): readonly Trial[] {
 
 /** By what happens; of the lives' moments, of which there are thousands, a part. */
 const groups: readonly (readonly Trial[])[] = [
+  copies,
   backups,
   oneOf(4, rollbacks),
   oneOf(11, lostAmid),
   oneOf(3, exported),
-  copies,
   clusters,
   keys,
 ]

@@ -176,4 +176,22 @@ export const creating: readonly Mutant[] = [
     ],
     aToken,
   ),
+  mutant(
+    'look for a stored token where the spec wants it, and nowhere else',
+    'src/managed/outputs/token-recovery.ts',
+    ['[...new Set([place.key, ...keysWritten(secret)])]', '[place.key]'],
+    { suite: 'edited-meanwhile', cases: '^(APIKey|TunnelCredential) ', isWhole: true },
+  ),
+  mutant(
+    'take what an edge was made with for somebody else’s once its spec names it no more',
+    'src/managed/create.ts',
+    ['run.descriptor.intent(run.cr.spec, {}, attempt.modules)', 'run.descriptor.intent(run.cr.spec, {})'],
+    { suite: 'edited-meanwhile', cases: '^Edge ', isWhole: true },
+  ),
+  mutant(
+    'take an answer that comes twice for the answer to the next create',
+    'src/api/account-cache.ts',
+    ['if (this.#answered.has(object.id)) {', 'if (this.#answered.has(`${object.id} of this create`)) {'],
+    { suite: 'seeds-1', cases: '', isWhole: true },
+  ),
 ]

@@ -202,4 +202,10 @@ export const keeping: readonly Mutant[] = [
     ['  if (confirmed) return undefined\n', '  if (confirmed || keyChanged || noneFound) return undefined\n'],
     restored,
   ),
+  mutant(
+    'work on what bears the mark of another resource',
+    'src/managed/taken-over.ts',
+    ["{ type: 'neighbour', marker } : undefined", 'undefined : undefined'],
+    { suite: 'restored', cases: 'statuses', isWhole: true },
+  ),
 ]
