@@ -191,7 +191,7 @@ export const creating: readonly Mutant[] = [
   mutant(
     'take an answer that comes twice for the answer to the next create',
     'src/api/account-cache.ts',
-    ['if (this.#answered.has(object.id)) {', 'if (this.#answered.has(`${object.id} of this create`)) {'],
+    ['if (this.#answered.has(object.id)) {', 'if (this.#answered.has(collection.path)) {'],
     { suite: 'seeds-1', cases: '', isWhole: true },
   ),
 ]

@@ -18,8 +18,6 @@ export const explained: Readonly<Record<string, string>> = {
     'no token is adopted in a simulation: nobody but who made it was told it; test/unit/managed/adoption and test/cluster/adoption look at that',
   'trust a list of the cluster from before':
     'the watch that goes on from that list tells at once what came since, and a write that rests on the old state is refused for its resourceVersion; test/unit/runtime/reflector sees it',
-  'ConditionalExpression in src/managed/create.ts: own !== undefined → true':
-    'an attempt that was refused by a 409 stays open and is found out about by scans, which costs time',
   'EqualityOperator in src/managed/replace.ts: === of "const synced = statusOf(cr).conditions?.find(({ ty … pe === \'Synced\')" → !==':
     'looks at Ready in the place of Synced: of a rule, both say the same once the spec is carried out',
   'EqualityOperator in src/managed/reconciliation.ts: !== of "if (live?.metadata.uid !== this.#cr.metadata.uid | … ce !== before) {" → === (2)':
