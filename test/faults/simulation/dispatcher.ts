@@ -9,6 +9,7 @@ export class SimulatedDispatcher extends Dispatcher {
   readonly #network: Network
   readonly #server: ServerName
   readonly #open = new Set<Exchange>()
+  #isDestroyed: boolean = false
 
   constructor(process: SimulatedProcess, network: Network, server: ServerName) {
     super()
@@ -21,6 +22,7 @@ export class SimulatedDispatcher extends Dispatcher {
     const exchange = new Exchange(handler, () => this.#open.delete(exchange))
     this.#open.add(exchange)
     handler.onRequestStart?.(exchange, {})
+    if (this.#isDestroyed) exchange.failed(new errors.ClientDestroyedError())
     if (exchange.hasGone) return true
     const { method, path, body } = options
     const query = options.query === undefined ? '' : `?${new URLSearchParams(options.query as Record<string, string>)}`
@@ -37,6 +39,7 @@ export class SimulatedDispatcher extends Dispatcher {
   }
 
   override async destroy(): Promise<void> {
+    this.#isDestroyed = true
     for (const exchange of this.#open) exchange.failed(new errors.ClientDestroyedError())
   }
 }
