@@ -10,8 +10,8 @@ import { some, spread } from '../support/size.ts'
 const POINTS = ['before', 'after', 'answered'] as const
 
 /** Of all pairs of kills, which are more than ten thousand. */
-const MOST_FIRST = 500
-const MOST_SECOND = 3300
+const MOST_FIRST = 700
+const MOST_SECOND = 4200
 
 const kill = (when: (typeof POINTS)[number]): Fault => ({ type: 'kill', when })
 
