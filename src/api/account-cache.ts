@@ -3,7 +3,7 @@ import { LANES, type Lane } from '../util/lane.ts'
 import { CollectionCache, type Difference, type Known } from './collection-cache.ts'
 import { ApiError } from './errors.ts'
 import { invalid } from './invalid.ts'
-import type { ApiClient, CallOptions, Collection, RemoteObject, RequestBody } from './types.ts'
+import type { ApiClient, CallOptions, Collection, CreateOptions, RemoteObject, RequestBody } from './types.ts'
 
 /** A difference between what the cache held and what a list showed. Our own writes are none. */
 export type Change = Difference & { readonly collection: Collection }
@@ -122,14 +122,16 @@ export class AccountCache {
 
   /**
    * The answer is returned whole; fields that the API tells only once are not kept here.
-   * @throws ApiError InvalidResponse, beside those of the client, for an answer that tells of an object which is not new: where one answer
-   * comes twice on a connection, the second is taken for that of the next request. What became of this one is not known then.
+   * @throws ApiError InvalidResponse, beside those of the client, for an answer that tells of an object which is not new, or cannot be what
+   * was made: where one answer comes twice on a connection, the second is taken for that of the next request. What became of this one is
+   * not known then.
    */
-  async create(collection: Collection, body: RequestBody, options?: CallOptions): Promise<RemoteObject> {
+  async create(collection: Collection, body: RequestBody, options: CreateOptions = {}): Promise<RemoteObject> {
+    const { mayBe, ...call } = options
     const { cache, creating } = this.#shelf(collection)
-    const creation = this.#client.create(collection, body, options).then((object) => {
-      if (this.#answered.has(object.id)) {
-        throw invalid(`POST ${collection.path}`, `the answer is about ${object.id}, which was there before`)
+    const creation = this.#client.create(collection, body, call).then((object) => {
+      if (this.#answered.has(object.id) || mayBe?.(object) === false) {
+        throw invalid(`POST ${collection.path}`, `the answer is about ${object.id}, which another request has made`)
       }
       this.#answered.add(object.id)
       cache.wrote(object.id, withoutOneTimeFields(collection, object), this.#clock.monotonic())

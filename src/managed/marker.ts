@@ -1,6 +1,7 @@
 import type { RemoteObject } from '../api/types.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { nameOf } from './cr.ts'
+import { equalJSON } from './equal.ts'
 import { parseObject } from './types/metadata.ts'
 
 /**
@@ -14,6 +15,12 @@ export interface Marker {
   readonly name: string
   readonly uid: string
   readonly nonce: string
+}
+
+/** Whether an object can be what a create with this body made: the API returns the mark that it was sent. */
+export function bearsMarkOf({ metadata, name }: Readonly<Record<string, unknown>>): (object: RemoteObject) => boolean {
+  const sent = parseMarker(metadata ?? name)
+  return (object) => sent === undefined || equalJSON(markerOf(object), sent)
 }
 
 /** Whether the mark names this CR, of whichever installation and whichever life: its UID may be another's. */

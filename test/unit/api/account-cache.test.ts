@@ -280,6 +280,13 @@ describe('our own writes', () => {
     expect(cache.get(ipPolicies, late.id)?.object?.description).not.toBe('of another')
   })
 
+  it('that create take an answer that cannot be theirs for no answer', async () => {
+    const { cache, settle } = await listedWorld()
+    const create = cache.create(ipPolicies, { id: 'c' }, { mayBe: ({ id }) => id !== 'c' })
+    await expect(settle(create)).rejects.toMatchObject({ code: 'InvalidResponse', definite: false })
+    expect(cache.get(ipPolicies, 'c')).toBeUndefined()
+  })
+
   it('that create and lose their answer appear by the list', async () => {
     const { api, cache, heard, settle } = await listedWorld()
     api.loseAnswerOf = 'create'

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { fingerprint } from '../../../src/api/fingerprint.ts'
 import { type Attempt, formatAttempt, parseAttempt } from '../../../src/managed/attempt.ts'
 import { hasFormerAttempt, openRequest, ownAttempt, unresolvedAttempt } from '../../../src/managed/cr.ts'
-import { formatMarker, type Marker, parseMarker } from '../../../src/managed/marker.ts'
+import { bearsMarkOf, formatMarker, type Marker, parseMarker } from '../../../src/managed/marker.ts'
 import { formatOwnership, isSealed, parseOwnership } from '../../../src/managed/ownership.ts'
 import { metadataProblem } from '../../../src/managed/types/metadata.ts'
-import { cr } from '../../builders/custom-resource.ts'
+import { cr, marked } from '../../builders/custom-resource.ts'
 
 const name = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?$/)
 const nonce = fc.stringMatching(/^[0-9a-f]{32}$/)
@@ -95,6 +95,15 @@ describe('markers', () => {
         expect(formatMarker(reversed)).toBe(text)
       }),
     )
+  })
+
+  test('tell the answer to a create from that to another', () => {
+    const { metadata } = marked('bkdtg_1')
+    const answers = [marked('bkdtg_1'), marked('bkdtg_2', { nonce: 'b' }), { id: 'bkdtg_3', metadata: 'of web' }]
+    expect(answers.map(bearsMarkOf({ metadata }))).toEqual([true, false, false])
+    expect(answers.map(bearsMarkOf({ metadata: 'of web' }))).toEqual([true, true, true])
+    expect(bearsMarkOf({ name: metadata })({ id: 'bot_1', name: metadata })).toBe(true)
+    expect(bearsMarkOf({ name: metadata })({ id: 'bot_1', name: 'another' })).toBe(false)
   })
 
   test('are read from any text without harm', () => {
