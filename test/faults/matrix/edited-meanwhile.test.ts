@@ -39,10 +39,12 @@ test('killed at any write of a create, and given another spec before the next pr
   await list.end()
 })
 
-/** From the first spec and from the last to each other one. */
+/** From the first spec and from the last two to each other one. */
 function cutsOf(role: Role): readonly Cut[] {
   const { kind, name, versions } = role
-  const pairs = versions.flatMap((_, to) => [...new Set([0, versions.length - 1])].map((from) => ({ from, to })))
+  const pairs = versions.flatMap((_, to) =>
+    [...new Set([0, Math.max(0, versions.length - 2), versions.length - 1])].map((from) => ({ from, to })),
+  )
   const cutsAt = (at: number): readonly Cut[] => {
     return pairs
       .filter(({ from, to }) => from !== to)

@@ -125,7 +125,7 @@ export const keeping: readonly Mutant[] = [
     'delete only the present object, not those that it replaced',
     DELETE,
     ['new Set([settled, statusOf(run.cr).id, ...former])', 'new Set([settled, statusOf(run.cr).id])'],
-    interrupted('/ (rotate|replace)'),
+    { ...interrupted('/ (rotate|replace)'), isWhole: true },
   ),
   {
     title: 'delete what others still refer to',
@@ -170,7 +170,7 @@ export const keeping: readonly Mutant[] = [
     'take an object that another resource holds',
     'src/managed/former-life.ts',
     ['candidates.filter(({ id }) => context.resources.holderOf(id) === undefined)', 'candidates'],
-    restored,
+    { ...restored, isWhole: true },
   ),
   mutant(
     'find nothing of a former life',
@@ -194,7 +194,7 @@ export const keeping: readonly Mutant[] = [
     'trust the note of a former life',
     PROTOCOL,
     ['const own = note.uid === cr.metadata.uid && isSealed(note, seal)', 'const own = isSealed(note, seal)'],
-    restored,
+    { ...restored, isWhole: true },
   ),
   mutant(
     'believe a swapped key',

@@ -6,7 +6,7 @@ const CACHE = 'src/api/account-cache.ts'
 const OPERATOR = 'src/cli/operator/operator.ts'
 
 const interrupted = (cases: string): Aim => ({ suite: 'interrupted', cases })
-const looks = interrupted('^(Backend group|IPPolicy policy) / (update|drift)')
+const looks: Aim = { ...interrupted('^(Backend group|IPPolicy policy) / (update|drift)'), isWhole: true }
 const unknown = interrupted('^(Backend group|SSHCredential key|APIKey apikey) / create')
 const reads: Aim = { suite: 'api-faults-reads', cases: '' }
 const writes: Aim = { suite: 'api-faults-writes', cases: '' }
@@ -64,7 +64,7 @@ export const reading: readonly Mutant[] = [
       'if (listing.pages === 0 || attempt >= LIST_ATTEMPTS || !cursorLost(error)) throw error',
       'if (listing.pages === 0) throw error\n        return listing.complete()',
     ],
-    reads,
+    { ...reads, cases: '^IPPolicy policy / ', isWhole: true },
   ),
   mutant(
     'read the first page of a list only',
@@ -85,7 +85,7 @@ export const reading: readonly Mutant[] = [
     'take an update without an answer for one that did nothing',
     CACHE,
     ['else if (!(error instanceof ApiError && error.definite)) shelf.cache.wroteUnknown(id, endedAt)', ''],
-    writes,
+    { ...writes, cases: '^(Backend group|IPPolicyRule rule) / update', isWhole: true },
   ),
   mutant(
     'believe reads that began before the last write was answered',
