@@ -18,6 +18,8 @@ export const explained: Readonly<Record<string, string>> = {
     'no token is adopted in a simulation: nobody but who made it was told it; test/unit/managed/adoption and test/cluster/adoption look at that',
   'delete only the present object, not those that it replaced':
     'what was replaced bears the mark of its resource still, and goes as a copy; of one with metadata of the user, test/cluster/deleted-midway sees it',
+  'MethodExpression in src/managed/create.ts: superseded.filter((entry) => entry.id !== id) → superseded':
+    'a former object would be noted twice; it is deleted once, and found gone then',
   'trust a list of the cluster from before':
     'the watch that goes on from that list tells at once what came since, and a write that rests on the old state is refused for its resourceVersion; test/unit/runtime/reflector sees it',
   'EqualityOperator in src/managed/replace.ts: === of "const synced = statusOf(cr).conditions?.find(({ ty … pe === \'Synced\')" → !==':
