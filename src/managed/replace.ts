@@ -165,7 +165,7 @@ async function isKeyInUse(run: Reconciliation, { id, digest, adopted }: Former):
   return user !== undefined
 }
 
-/** One that vanished, and was made anew for that, needs no waiting and no DELETE. */
+/** The object of a former id. One that vanished, and was made anew for that, needs no waiting and no DELETE. */
 async function find({ collection, session: { cache } }: Reconciliation, id: string): Promise<RemoteObject | undefined> {
   return cache.get(collection, id)?.object ?? (await cache.fetch(collection, id))
 }

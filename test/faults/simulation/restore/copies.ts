@@ -8,6 +8,7 @@ import {
   isMarked,
   keyOf,
   Life,
+  LOOKS_MS,
   nameOf,
   putBack,
   putBackOutput,
@@ -21,8 +22,6 @@ import type { Trial } from './trial.ts'
 /** What can be there once only, what goes into the Secret that the original owns, and what refers to such a copy. */
 const ONCE = ['Conflict', 'OutputNotOwned', 'ReferenceNotReady'] as const
 const COPY = 'copy-of-'
-/** Two looks at an account. */
-const LOOKS_MS = 130_000
 /** At least as many as the policies that are left have rules. */
 const ORPHANS = 10
 

@@ -5,7 +5,7 @@ import { KEY } from '../api-server.ts'
 import { textOf } from '../oracle.ts'
 import { managed } from '../spec-families.ts'
 import { type Laboratory, NAMESPACE } from '../world.ts'
-import { Life, nameOf, SUBJECT, subjects } from './life.ts'
+import { Life, LOOKS_MS, nameOf, SUBJECT, subjects } from './life.ts'
 import { reasonOf } from './taking-back.ts'
 import type { Trial } from './trial.ts'
 
@@ -14,8 +14,6 @@ const ELSEWHERE = 'elsewhere'
 const OTHER_KEY = 'administrator-of-another-account'
 /** The operator has seen a new key and looked at what it opens by then. */
 const NOTICED_MS = 10_000
-/** Two looks at an account. */
-const LOOKS_MS = 130_000
 
 type Act = (life: Life) => void
 

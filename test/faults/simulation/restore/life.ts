@@ -12,6 +12,8 @@ import { type Laboratory, NAMESPACE, type SimulatedWorld, type WorldOptions } fr
 /** The resource that a case is about, and one of the same kind and spec that nothing happens to. */
 export const SUBJECT = 'subject'
 export const BYSTANDER = 'bystander'
+/** Two looks at an account. */
+export const LOOKS_MS = 130_000
 
 /** A minimal and a full spec of every kind. */
 export const subjects: readonly SpecCase[] = managed.flatMap(({ definition }) => specsOf(definition.kind).slice(0, 2))
