@@ -3,7 +3,7 @@ import { LANES, type Lane } from '../util/lane.ts'
 import { CollectionCache, type Difference, type Known } from './collection-cache.ts'
 import { ApiError } from './errors.ts'
 import { invalid } from './invalid.ts'
-import type { ApiClient, CallOptions, Collection, CreateOptions, RemoteObject, RequestBody } from './types.ts'
+import type { ApiClient, CallOptions, Collection, RemoteObject, RequestBody } from './types.ts'
 
 /** A difference between what the cache held and what a list showed. Our own writes are none. */
 export type Change = Difference & { readonly collection: Collection }
@@ -17,6 +17,8 @@ export interface ListOptions {
   /** Lane of the list, if one has to be begun. Default `edit`. */
   readonly lane?: Lane | undefined
 }
+
+export type MayHaveMade = (body: RequestBody, object: RemoteObject) => boolean
 
 interface ListFlight {
   readonly lane: Lane
@@ -51,6 +53,7 @@ const FETCH_ATTEMPTS = 3
 export class AccountCache {
   readonly #client: ApiClient
   readonly #clock: Clock
+  readonly #mayHaveMade: MayHaveMade
   readonly #shelves = new Map<string, Shelf>()
   readonly #listeners = new Set<ChangeListener>()
   /** Ids of objects that single answers were about, until we delete them. */
@@ -58,10 +61,14 @@ export class AccountCache {
   #lists = 0
   #pages = 0
 
-  /** `clock` must be the client's own: the two compare times. */
-  constructor(client: ApiClient, clock: Clock) {
+  /**
+   * @param clock the client's own: the two compare times
+   * @param mayHaveMade whether a create with this body can have made the object: if not, the answer is another request's
+   */
+  constructor(client: ApiClient, clock: Clock, mayHaveMade: MayHaveMade = () => true) {
     this.#client = client
     this.#clock = clock
+    this.#mayHaveMade = mayHaveMade
   }
 
   /** Complete lists and their pages since the start. */
@@ -126,11 +133,10 @@ export class AccountCache {
    * was made: where one answer comes twice on a connection, the second is taken for that of the next request. What became of this one is
    * not known then.
    */
-  async create(collection: Collection, body: RequestBody, options: CreateOptions = {}): Promise<RemoteObject> {
-    const { mayBe, ...call } = options
+  async create(collection: Collection, body: RequestBody, options: CallOptions = {}): Promise<RemoteObject> {
     const { cache, creating } = this.#shelf(collection)
-    const creation = this.#client.create(collection, body, call).then((object) => {
-      if (this.#answered.has(object.id) || mayBe?.(object) === false) {
+    const creation = this.#client.create(collection, body, options).then((object) => {
+      if (this.#answered.has(object.id) || !this.#mayHaveMade(body, object)) {
         throw invalid(`POST ${collection.path}`, `the answer is about ${object.id}, which another request has made`)
       }
       this.#answered.add(object.id)

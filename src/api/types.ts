@@ -44,11 +44,6 @@ export interface CallOptions {
 /** Options of a call that has to say why it changes something. */
 export type WriteOptions = CallOptions & { readonly origin: WriteOrigin }
 
-export interface CreateOptions extends CallOptions {
-  /** Whether the object can be what was made: if not, the answer is another request's. Default: it can. */
-  readonly mayBe?: ((object: RemoteObject) => boolean) | undefined
-}
-
 /**
  * Calls to one account at the API. Every failure is an `ApiError`. Only GETs are retried inside; a write is sent at most once per call.
  * Writes check leadership just before they are sent. An id that is empty or cannot stand in a path is refused before anything is sent.

@@ -4,7 +4,7 @@ import type { WriteReason } from '../telemetry/write-origin.ts'
 import { openRequest } from './cr.ts'
 import { WaitError } from './errors.ts'
 import { confirm } from './look.ts'
-import { bearsMarkOf, GUARD_NONCE, markerOf } from './marker.ts'
+import { GUARD_NONCE, markerOf } from './marker.ts'
 import type { Observed } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -73,7 +73,7 @@ async function createChild(
 ): Promise<string> {
   const { clock, times } = run.context
   try {
-    return (await run.session.cache.create(collection, body, { ...options, mayBe: bearsMarkOf(body) })).id
+    return (await run.session.cache.create(collection, body, options)).id
   } catch (error) {
     if (!(error instanceof ApiError) || !error.definite) {
       run.memory.childUnknownUntil = clock.monotonic() + times.requestTimeoutMs

@@ -1,6 +1,6 @@
 import type { AccountCache } from '../api/account-cache.ts'
 import type { ApiError } from '../api/errors.ts'
-import type { ApiClient, Collection, CreateOptions, RemoteObject, RequestBody, WriteOptions } from '../api/types.ts'
+import type { ApiClient, Collection, RemoteObject, RequestBody, WriteOptions } from '../api/types.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
@@ -44,7 +44,7 @@ export interface Blocked {
 
 /** What is known of an account, and writes to it, each of which has to say for whom and why it is made. */
 export interface SessionCache extends Omit<AccountCache, 'create' | 'update' | 'delete'> {
-  create(collection: Collection, body: RequestBody, options: WriteOptions & CreateOptions): Promise<RemoteObject>
+  create(collection: Collection, body: RequestBody, options: WriteOptions): Promise<RemoteObject>
   update(collection: Collection, id: string, body: RequestBody, options: WriteOptions): Promise<RemoteObject>
   delete(collection: Collection, id: string, options: WriteOptions): Promise<'deleted' | 'absent'>
 }

@@ -10,7 +10,6 @@ import { createdBy, createStep, ownershipClaim } from './create-protocol.ts'
 import { markerText, type Wanted } from './desired.ts'
 import { WaitError } from './errors.ts'
 import { findFormerLife, notedObject } from './former-life.ts'
-import { bearsMarkOf } from './marker.ts'
 import type { Answer } from './memory.ts'
 import { CREATE_ATTEMPT } from './names.ts'
 import { reserveToken, storeToken } from './outputs/token.ts'
@@ -62,7 +61,7 @@ export async function createObject(run: Reconciliation, wanted: Wanted, reason: 
   memory.firstScanAt = undefined
   let answer: Answer
   try {
-    const options = { ...run.because(again(reason, attempt)), lane: 'create' as const, mayBe: bearsMarkOf(body) }
+    const options = { ...run.because(again(reason, attempt)), lane: 'create' as const }
     answer = { nonce, number: attempt.number, object: await session.cache.create(collection, body, options) }
   } catch (error) {
     const found = await afterFailedCreate(run, attempt, error)

@@ -1,4 +1,4 @@
-import type { RemoteObject } from '../api/types.ts'
+import type { RemoteObject, RequestBody } from '../api/types.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { nameOf } from './cr.ts'
 import { equalJSON } from './equal.ts'
@@ -18,9 +18,9 @@ export interface Marker {
 }
 
 /** Whether an object can be what a create with this body made: the API returns the mark that it was sent. */
-export function bearsMarkOf({ metadata, name }: Readonly<Record<string, unknown>>): (object: RemoteObject) => boolean {
+export function mayHaveMade({ metadata, name }: RequestBody, object: RemoteObject): boolean {
   const sent = parseMarker(metadata ?? name)
-  return (object) => sent === undefined || equalJSON(markerOf(object), sent)
+  return sent === undefined || equalJSON(markerOf(object), sent)
 }
 
 /** Whether the mark names this CR, of whichever installation and whichever life: its UID may be another's. */

@@ -6,7 +6,7 @@ import { createObject } from './create.ts'
 import { copiesOf } from './create-protocol.ts'
 import { markerText, type Wanted } from './desired.ts'
 import { WaitError } from './errors.ts'
-import { bearsMarkOf, GUARD_NONCE, markerOf } from './marker.ts'
+import { GUARD_NONCE, markerOf } from './marker.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { overlapLeft } from './succession/succession.ts'
@@ -57,7 +57,7 @@ async function raiseGuard(
   const own = copiesOf(all, cr.metadata.uid, run.status, context.installation)
   if (body === undefined || own.some((object) => markerOf(object)?.nonce === GUARD_NONCE)) return
   try {
-    await session.cache.create(collection, body, { ...run.because(reason), mayBe: bearsMarkOf(body) })
+    await session.cache.create(collection, body, run.because(reason))
   } catch (error) {
     if (!(error instanceof ApiError) || !error.definite) {
       run.memory.guardUnknownUntil = context.clock.monotonic() + context.times.requestTimeoutMs

@@ -5,6 +5,7 @@ import { fingerprint } from '../../api/fingerprint.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { AccountName } from '../attempt.ts'
 import type { AccountSession, Blocked, SessionCalls } from '../context.ts'
+import { mayHaveMade } from '../marker.ts'
 import { reasons } from '../reasons.ts'
 import { type AccountKey, accountText } from './account-resource.ts'
 import { tolerated } from './identity.ts'
@@ -61,7 +62,7 @@ export class LiveSession implements AccountSession {
     this.account = { kind: key.kind, name: key.name }
     this.config = config
     this.#options = options
-    this.cache = new AccountCache(client, clock)
+    this.cache = new AccountCache(client, clock, mayHaveMade)
     this.calls = client
     this.cache.subscribe((change) => this.#note(change))
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AccountCache } from '../../../src/api/account-cache.ts'
+import { AccountCache, type MayHaveMade } from '../../../src/api/account-cache.ts'
 import { collections } from '../../../src/api/collections.ts'
 import { ApiError } from '../../../src/api/errors.ts'
 import type { RemoteObject } from '../../../src/api/types.ts'
@@ -18,10 +18,10 @@ interface World {
   settle<T>(call: Promise<T>): Promise<T>
 }
 
-function world(): World {
+function world(mayHaveMade?: MayHaveMade): World {
   const clock = new FakeClock()
   const api = new ModelApi(clock)
-  const cache = new AccountCache(api, clock)
+  const cache = new AccountCache(api, clock, mayHaveMade)
   const heard: string[] = []
   cache.subscribe(({ type, id }) => heard.push(`${type} ${id}`))
   const settle = async <T>(call: Promise<T>): Promise<T> => {
@@ -42,8 +42,8 @@ function world(): World {
 }
 
 /** A world with the objects `a` and `b` listed and nothing heard yet. */
-async function listedWorld(): Promise<World> {
-  const created = world()
+async function listedWorld(mayHaveMade?: MayHaveMade): Promise<World> {
+  const created = world(mayHaveMade)
   created.api.put('a', { description: 'one' })
   created.api.put('b', { description: 'two' })
   await created.settle(created.cache.ensureListed(ipPolicies))
@@ -281,9 +281,11 @@ describe('our own writes', () => {
   })
 
   it('that create take an answer that cannot be theirs for no answer', async () => {
-    const { cache, settle } = await listedWorld()
-    const create = cache.create(ipPolicies, { id: 'c' }, { mayBe: ({ id }) => id !== 'c' })
-    await expect(settle(create)).rejects.toMatchObject({ code: 'InvalidResponse', definite: false })
+    const { cache, settle } = await listedWorld((_body, { id }) => id !== 'c')
+    await expect(settle(cache.create(ipPolicies, { id: 'c' }))).rejects.toMatchObject({
+      code: 'InvalidResponse',
+      definite: false,
+    })
     expect(cache.get(ipPolicies, 'c')).toBeUndefined()
   })
 

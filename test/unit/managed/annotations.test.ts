@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { fingerprint } from '../../../src/api/fingerprint.ts'
 import { type Attempt, formatAttempt, parseAttempt } from '../../../src/managed/attempt.ts'
 import { hasFormerAttempt, openRequest, ownAttempt, unresolvedAttempt } from '../../../src/managed/cr.ts'
-import { bearsMarkOf, formatMarker, type Marker, parseMarker } from '../../../src/managed/marker.ts'
+import { formatMarker, type Marker, mayHaveMade, parseMarker } from '../../../src/managed/marker.ts'
 import { formatOwnership, isSealed, parseOwnership } from '../../../src/managed/ownership.ts'
 import { metadataProblem } from '../../../src/managed/types/metadata.ts'
 import { cr, marked } from '../../builders/custom-resource.ts'
@@ -100,10 +100,10 @@ describe('markers', () => {
   test('tell the answer to a create from that to another', () => {
     const { metadata } = marked('bkdtg_1')
     const answers = [marked('bkdtg_1'), marked('bkdtg_2', { nonce: 'b' }), { id: 'bkdtg_3', metadata: 'of web' }]
-    expect(answers.map(bearsMarkOf({ metadata }))).toEqual([true, false, false])
-    expect(answers.map(bearsMarkOf({ metadata: 'of web' }))).toEqual([true, true, true])
-    expect(bearsMarkOf({ name: metadata })({ id: 'bot_1', name: metadata })).toBe(true)
-    expect(bearsMarkOf({ name: metadata })({ id: 'bot_1', name: 'another' })).toBe(false)
+    expect(answers.map((answer) => mayHaveMade({ metadata }, answer))).toEqual([true, false, false])
+    expect(answers.map((answer) => mayHaveMade({ metadata: 'of web' }, answer))).toEqual([true, true, true])
+    expect(mayHaveMade({ name: metadata }, { id: 'bot_1', name: metadata })).toBe(true)
+    expect(mayHaveMade({ name: metadata }, { id: 'bot_1', name: 'another' })).toBe(false)
   })
 
   test('are read from any text without harm', () => {
