@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { casesTitled } from './support/cases.ts'
-import { killsAt } from './support/crash-walk.ts'
+import { groupsOf, killsAt, killsAtApi } from './support/crash-walk.ts'
 import { ApiGate, KubeGate } from './support/gates.ts'
-
-/** So many requests are under way at the API at once. One that is stopped keeps its turn: with more, some would not come to the gate. */
-const AT_ONCE = 8
 
 /*
  * With metadata of the user's own, the marker has to give way: after the id is stored, it is noted in an annotation, and then the metadata
@@ -12,10 +9,6 @@ const AT_ONCE = 8
  */
 describe('of the full spec of every kind, one object is there after a crash', { timeout: 600_000 }, () => {
   const cases = casesTitled('full')
-  const groups = Array.from({ length: Math.ceil(cases.length / AT_ONCE) }, (_, index) => {
-    const group = cases.slice(index * AT_ONCE, (index + 1) * AT_ONCE)
-    return { group, kinds: group.map(({ kind }) => kind).join(', ') }
-  })
 
   test('before and after each Kubernetes write', async () => {
     const kills = await killsAt(cases, (...way) => new KubeGate('write, then answer', ...way))
@@ -28,8 +21,8 @@ describe('of the full spec of every kind, one object is there after a crash', { 
     expect(kills).toBeGreaterThanOrEqual(4)
   })
 
-  test.each(groups)('before and after each API write: $kinds', async ({ group }) => {
-    const kills = await killsAt(group, (world, subjects) => new ApiGate('write, then answer', world, subjects))
+  test.each(groupsOf(cases))('before and after each API write: $kinds', async ({ group }) => {
+    const kills = await killsAtApi(group)
     // The object, its metadata and a policy's three rules, each twice.
     expect(kills).toBeGreaterThanOrEqual(group.some(({ kind }) => kind === 'IPPolicy') ? 10 : 4)
   })
