@@ -18,8 +18,8 @@ export interface Aim {
 
 /** A busy machine leads a resource another way now and then: so often one is tried, each time under another name. */
 const TRIES = 3
-/** So many of each act go their way while it is written down; what one alone has passed came of the moment. */
-const WITNESSES = 2
+/** So many of each act go their way while it is written down: what one alone has passed came of the moment, and one that was led another way is outvoted. */
+const WITNESSES = 3
 const WHENS: readonly Stop['when'][] = ['before', 'after', 'answered']
 
 /** How the case of an aim is listed. */
