@@ -8,7 +8,8 @@ export interface NamedFault {
   readonly fault: Fault
 }
 
-const named = (point: NamedFault['point'], name: string, fault: Fault): NamedFault => ({ point, name, fault })
+/** In the words of the matrix. */
+export const named = (point: NamedFault['point'], name: string, fault: Fault): NamedFault => ({ point, name, fault })
 
 /** As the API words its errors (`api-decisions.md § Errors`). */
 export function refusal(status: number, code: string, msg: string, more: WireAnswer['headers'] = {}): WireAnswer {
@@ -37,11 +38,23 @@ export const tooMany: readonly NamedFault[] = [
   named('before', `429 with Retry-After: ${LONG_HOLD}`, limited({ 'retry-after': String(LONG_HOLD) })),
 ]
 
+/** Of something on the way that knows nothing of the API: it says nothing of an object. */
+const unrouted: NamedFault = named('before', '404 with HTML', {
+  type: 'answer',
+  when: 'before',
+  answer: {
+    status: 404,
+    headers: { 'content-type': 'text/html' },
+    body: '<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1></body></html>',
+  },
+})
+
 /** Faults after which nobody knows what the server did. */
 export const lost: readonly NamedFault[] = [
   named('before', '500', { type: 'answer', when: 'before', answer: broken }),
   named('after', '500', { type: 'answer', when: 'after', answer: broken }),
   named('before', '502 with HTML', { type: 'answer', when: 'before', answer: gateway }),
+  unrouted,
   named('before', 'no answer', { type: 'silence', when: 'before' }),
   named('after', 'no answer', { type: 'silence', when: 'after' }),
   named('before', 'reset', { type: 'reset', when: 'before' }),
@@ -58,6 +71,13 @@ export const doubled: readonly NamedFault[] = [
 
 /** Where one answer comes twice, the next request gets the second. */
 const crossed = named('after', 'answered as the request before it was', { type: 'crossed' })
+
+/** What befalls a later page of a list. */
+export const lostCursor: NamedFault = named('before', 'the cursor is lost', {
+  type: 'answer',
+  when: 'before',
+  answer: refusal(400, 'ERR_1006', 'before_id: nothing in the collection has this id'),
+})
 
 /** What befalls a write. */
 export const writeFaults: readonly NamedFault[] = [...tooMany, ...lost, ...doubled, crossed]

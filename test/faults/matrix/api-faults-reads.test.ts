@@ -4,7 +4,7 @@ import { play } from '../simulation/play.ts'
 import { type Planned, playAll, References } from '../simulation/suite.ts'
 import { Laboratory } from '../simulation/world.ts'
 import { some } from '../support/size.ts'
-import { type NamedFault, readFaults, refusal, tooMany } from './api-faults-kinds.ts'
+import { lostCursor, type NamedFault, readFaults, tooMany } from './api-faults-kinds.ts'
 import { caseOf, isRead, lives, rotated, spotsOf } from './api-faults-plan.ts'
 import { amongStrangers } from './api-faults-strangers.ts'
 import { inWords, isList, reading } from './api-faults-trouble.ts'
@@ -74,16 +74,6 @@ test('lists that are stale while the fate of a POST is found out', async () => {
   }
   await playAll('API stale lists after lost answers', laboratory, some(cases, 10), 80)
 })
-
-const lostCursor: NamedFault = {
-  point: 'before',
-  name: 'the cursor is lost',
-  fault: {
-    type: 'answer',
-    when: 'before',
-    answer: refusal(400, 'ERR_1006', 'before_id: nothing in the collection has this id'),
-  },
-}
 
 test('later pages of lists that fail, and cursors that get lost', async () => {
   const cases: Planned[] = []

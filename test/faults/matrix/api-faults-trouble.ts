@@ -58,7 +58,11 @@ export function anything({ path, query }: Sighting): boolean {
 
 export function inWords(sighting: Sighting): string {
   const text = textOf(sighting).replace(/^api /, '')
-  return sighting.query.has('before_id') ? `${text}, later page` : text
+  return isLaterPage(sighting) ? `${text}, later page` : text
+}
+
+export function isLaterPage({ query }: Sighting): boolean {
+  return query.has('before_id')
 }
 
 /** Whether these are the words of a first page. */

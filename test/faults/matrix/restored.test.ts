@@ -8,6 +8,7 @@ import { exported, lostAmid, rollbacks } from '../simulation/restore/turns.ts'
 import { Laboratory } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
 import { leastOf, some } from '../support/size.ts'
+import { restoredAmidLists } from './restored-lists.ts'
 
 /** One of so many, from all over. */
 function oneOf(count: number, trials: readonly Trial[]): readonly Trial[] {
@@ -18,6 +19,7 @@ function oneOf(count: number, trials: readonly Trial[]): readonly Trial[] {
 const groups: readonly (readonly Trial[])[] = [
   copies,
   backups,
+  restoredAmidLists,
   oneOf(4, rollbacks),
   oneOf(11, lostAmid),
   oneOf(3, exported),

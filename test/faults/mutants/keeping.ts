@@ -170,7 +170,7 @@ export const keeping: readonly Mutant[] = [
     'take an object that another resource holds',
     'src/managed/former-life.ts',
     ['candidates.filter(({ id }) => context.resources.holderOf(id) === undefined)', 'candidates'],
-    { ...restored, isWhole: true },
+    { ...restored, cases: 'renamed with its status' },
   ),
   mutant(
     'find nothing of a former life',

@@ -6,10 +6,10 @@ const CACHE = 'src/api/account-cache.ts'
 const OPERATOR = 'src/cli/operator/operator.ts'
 
 const interrupted = (cases: string): Aim => ({ suite: 'interrupted', cases })
-const looks: Aim = { ...interrupted('^(Backend group|IPPolicy policy) / (update|drift)'), isWhole: true }
 const unknown = interrupted('^(Backend group|SSHCredential key|APIKey apikey) / create')
 const reads: Aim = { suite: 'api-faults-reads', cases: '' }
 const writes: Aim = { suite: 'api-faults-writes', cases: '' }
+const lists: Aim = { suite: 'restored', cases: 'lists, 3 times' }
 const paused: Aim = { suite: 'paused-leader', cases: '' }
 const watches: Aim = { suite: 'watch-faults', cases: '' }
 
@@ -43,7 +43,7 @@ export const reading: readonly Mutant[] = [
     'take a 404 of something on the way for an object that is gone',
     'src/api/failure.ts',
     ['return status === 404 && (answer.empty || isRecord(answer.body))', 'return status === 404'],
-    looks,
+    { ...writes, cases: 'DELETE .*404 with HTML' },
   ),
   {
     title: 'treat the 404 of a list as an empty list',
@@ -55,7 +55,7 @@ export const reading: readonly Mutant[] = [
           '      if (answer.status === 404) return listing.complete()',
       ],
     ],
-    first: looks,
+    first: lists,
   },
   mutant(
     'treat half a list as whole',
@@ -64,7 +64,7 @@ export const reading: readonly Mutant[] = [
       'if (listing.pages === 0 || attempt >= LIST_ATTEMPTS || !cursorLost(error)) throw error',
       'if (listing.pages === 0) throw error\n        return listing.complete()',
     ],
-    { ...reads, cases: '^IPPolicy policy / ', isWhole: true },
+    lists,
   ),
   mutant(
     'read the first page of a list only',

@@ -1,5 +1,8 @@
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
 import { ROTATE_REQUESTED_AT } from '../../../../src/managed/names.ts'
+import type { SpecCase } from '../../../builders/specs.ts'
+import type { Trouble } from '../faults.ts'
+import type { Laboratory } from '../world.ts'
 import {
   type Backup,
   backUp,
@@ -36,20 +39,36 @@ export const backups: readonly Trial[] = subjects.flatMap((subject) => {
           point: `at rest${account}`,
           fault: `restored without status, outputs ${how}`,
         },
-        run: async (laboratory) => {
-          const life = await Life.open(laboratory, subject)
-          try {
-            return await restored(life, how, withAccount)
-          } finally {
-            life.world.down()
-          }
-        },
+        run: (laboratory) => restored(laboratory, subject, { how, withAccount }),
       }
     }),
   )
 })
 
-async function restored(life: Life, how: How, withAccount: boolean): Promise<readonly string[]> {
+interface Restore {
+  readonly how: How
+  readonly withAccount: boolean
+  /** What befalls the operator that finds it all restored. Default: nothing. */
+  readonly trouble?: Trouble
+  /** How many objects a page of a list holds then. Default: as many as the API allows. */
+  readonly pageSize?: number
+}
+
+/** Loses everything in the cluster, puts it back without status, and tells what of it does not have its own object again. */
+export async function restored(
+  laboratory: Laboratory,
+  subject: SpecCase,
+  restore: Restore,
+): Promise<readonly string[]> {
+  const life = await Life.open(laboratory, subject)
+  try {
+    return await restoredIn(life, restore)
+  } finally {
+    life.world.down()
+  }
+}
+
+async function restoredIn(life: Life, { how, withAccount, trouble, pageSize }: Restore): Promise<readonly string[]> {
   const { world, oracle } = life
   const overlap = how === ROTATED[1] ? '24h' : '2s'
   const unrest = await life.begin(hasToken(life.subject.kind) ? { rotation: { interval: '720h', overlap } } : {})
@@ -65,6 +84,8 @@ async function restored(life: Life, how: How, withAccount: boolean): Promise<rea
   if (withAccount) restoreAccount(life)
   if (how !== 'missing') for (const output of outputs) putBackOutput(world, output, how === OUTPUTS[1])
   for (const cr of backup.resources) putBack(world, cr)
+  if (trouble !== undefined) world.trouble = trouble
+  world.api.pageSize = pageSize
   world.up()
 
   const subjectName = `${life.subject.kind}/${SUBJECT}`
@@ -88,7 +109,7 @@ async function restored(life: Life, how: How, withAccount: boolean): Promise<rea
   const made = oracle.writes.slice(length).filter(({ server, method }) => server === 'api' && method === 'POST').length
   const lost = world.all().filter(isLost).length
   if (made !== lost) wrong.push(`${made} objects were made, ${lost} tokens lost`)
-  return wrong
+  return [...wrong, ...(trouble?.unspent?.() ?? [])]
 }
 
 /** Gives the subject another token; its request is not a part of a backup. */

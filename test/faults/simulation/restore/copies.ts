@@ -5,6 +5,7 @@ import type { Laboratory, SimulatedWorld } from '../world.ts'
 import {
   BYSTANDER,
   backUp,
+  hasToken,
   isMarked,
   keyOf,
   Life,
@@ -42,6 +43,7 @@ const scenarios: readonly (readonly [point: string, fault: string, scenario: Sce
   ['no operator at work', 'statuses swapped', (life) => swappedStatuses(life, true)],
   ['deleted with them', 'statuses swapped', deletedSwapped],
   ['at rest', 'all copied under other names, with their statuses', copiedWithStatuses],
+  ['no operator at work', 'renamed with its status, and another made under the old name', renamed],
 ]
 
 /** Resources under others' names, and with others' annotations. */
@@ -195,6 +197,27 @@ async function copiedWithStatuses(life: Life): Promise<readonly string[] | undef
   oracle.allow({})
   problems.push(...(await oracle.judge()), ...writtenSince(life, length))
   return [...problems.filter(isOurDoing), ...unchanged(bodies, await life.bodies()), ...moved(ids, life.ids())]
+}
+
+/** Who has the object keeps it; the mark of the former name that is on it does not give it to whoever has that name now. */
+async function renamed(life: Life): Promise<readonly string[] | undefined> {
+  const { world, oracle, subject } = life
+  const original = world.get(subject.kind, SUBJECT)
+  // Tokens are in the Secret of the old name.
+  if (original === undefined || !isMarked(original) || hasToken(subject.kind)) return undefined
+  const { id } = statusOf(original)
+  world.down()
+  wipe(world, [original])
+  const { annotations: _, ...metadata } = original.metadata
+  const copy = { ...original, metadata: { ...metadata, name: COPY + SUBJECT } }
+  putBack(world, copy)
+  giveStatus(world, copy, statusOf(original))
+  putBack(world, { ...original, metadata })
+  world.up()
+  oracle.allow({ refused: ONCE })
+  const problems = await oracle.judge()
+  const kept = world.get(subject.kind, COPY + SUBJECT)?.status?.id
+  return kept === id ? problems : [...problems, `the renamed one had ${id} and has ${kept}`]
 }
 
 /** Whose status is wrong has, for that long, an object of which it does not have the token. */

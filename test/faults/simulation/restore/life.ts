@@ -119,9 +119,9 @@ export function backUp(world: SimulatedWorld): Backup {
   }
 }
 
-/** Takes everything out of the cluster by hand: the account is not asked. */
-export function wipe(world: SimulatedWorld): void {
-  const { resources, outputs } = backUp(world)
+/** Takes resources out of the cluster by hand, all and their outputs by default: the account is not asked. */
+export function wipe(world: SimulatedWorld, only?: readonly CustomResource[]): void {
+  const { resources, outputs } = only === undefined ? backUp(world) : { resources: only, outputs: [] }
   for (const cr of resources) {
     const key = keyOf(cr)
     world.kube.mergePatch(world.typeOf(cr.kind), key, { metadata: { finalizers: null } })
