@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { protocolMutants } from '../test/faults/mutants/all.ts'
 import { explained } from '../test/faults/mutants/explained.ts'
-import type { Mutant } from '../test/faults/mutants/mutant.ts'
+import { type Mutant, mutated } from '../test/faults/mutants/mutant.ts'
 import { operatorMutants } from '../test/faults/mutants/operators.ts'
 import { type Verdict, Workshop } from '../test/faults/mutants/workshop.ts'
 
@@ -30,8 +30,11 @@ interface Result {
  */
 async function main(): Promise<void> {
   const { only = '' } = parseArgs({ options: { only: { type: 'string' } } }).values
-  const all = [...protocolMutants, ...operatorMutants((file) => readFileSync(`${ROOT}${file}`, 'utf8'))]
+  const sourceOf = (file: string): string => readFileSync(`${ROOT}${file}`, 'utf8')
+  const all = [...protocolMutants, ...operatorMutants(sourceOf)]
   refuseUnknown(all)
+  // One that does not fit the sources any more is told now, and not after minutes.
+  for (const mutant of all) mutated(sourceOf(mutant.file), mutant)
   const mutants = all.filter(({ title }) => new RegExp(only).test(title))
   const workshops = await Promise.all(Array.from({ length: AT_A_TIME }, () => Workshop.open()))
   try {
