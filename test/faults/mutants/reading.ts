@@ -43,7 +43,7 @@ export const reading: readonly Mutant[] = [
     'take a 404 of something on the way for an object that is gone',
     'src/api/failure.ts',
     ['return status === 404 && (answer.empty || isRecord(answer.body))', 'return status === 404'],
-    { ...writes, cases: 'DELETE .*404 with HTML' },
+    { ...writes, cases: '^(Backend group|IPPolicy policy) / delete', isWhole: true },
   ),
   {
     title: 'treat the 404 of a list as an empty list',
