@@ -12,7 +12,7 @@ const CRDS = fileURLToPath(new URL('../../crds', import.meta.url))
 /**
  * One cluster for the whole suite: the one that CULVERT_TEST_KUBECONFIG names, else a control plane started here with
  * an audit log at level Metadata. Returns the teardown, which fails the run when an operator was refused something, or, after the
- * whole suite, when something was granted that none of them ever used.
+ * whole cluster suite, when something was granted that none of them ever used.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const kubeconfig = process.env.CULVERT_TEST_KUBECONFIG
@@ -52,8 +52,12 @@ async function judgePermissions(folder: string, isWhole: boolean): Promise<void>
   console.error(`permissions: nothing refused${unused.length === 0 ? ', everything granted was used' : rest}`)
 }
 
+/** The only suite that uses every permission; others borrow its cluster. */
+const USES_ALL = 'cluster'
+
 /** Whether every test of the suite ran to its end: what a part of them, or a failed one, did not use may be needed all the same. */
 async function isWholeSuite(project: TestProject): Promise<boolean> {
+  if (project.name !== USES_ALL) return false
   const { testFiles } = await project.globTestFiles()
   const modules = project.vitest.state.getTestModules().filter((module) => module.project.name === project.name)
   const ran = new Set(modules.map(({ moduleId }) => moduleId))
