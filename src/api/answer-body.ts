@@ -7,8 +7,6 @@ const MAX_VALUES = 500_000
 
 /** The body of an answer, read as far as it can be. */
 export interface AnswerBody {
-  /** Nothing but white space. */
-  readonly empty: boolean
   /** The parsed body; undefined when it is empty or not usable. */
   readonly value: unknown
   /** Why it is not usable, as the end of a sentence: `not JSON`. */
@@ -50,7 +48,6 @@ export async function readBody(response: Dispatcher.ResponseData, maxBytes: numb
 function parseBody(bytes: Buffer): AnswerBody {
   const size = bytes.length
   const bad = (problem: string, values = 0): AnswerBody => ({
-    empty: false,
     value: undefined,
     problem,
     bytes: size,
@@ -58,12 +55,12 @@ function parseBody(bytes: Buffer): AnswerBody {
   })
   const text = decode(bytes)
   if (text === undefined) return bad('not UTF-8')
-  if (text.trim() === '') return { empty: true, value: undefined, problem: undefined, bytes: size, values: 0 }
+  if (text.trim() === '') return { value: undefined, problem: undefined, bytes: size, values: 0 }
   const { depth, values } = measure(text)
   if (depth > MAX_DEPTH) return bad(`nested deeper than ${MAX_DEPTH} levels`, values)
   if (values > MAX_VALUES) return bad(`of more than ${MAX_VALUES} values`, values)
   try {
-    return { empty: false, value: JSON.parse(text), problem: undefined, bytes: size, values }
+    return { value: JSON.parse(text), problem: undefined, bytes: size, values }
   } catch {
     return bad('not JSON', values)
   }

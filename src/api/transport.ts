@@ -190,7 +190,7 @@ export class Transport {
   #judge(
     call: CallContext,
     response: Dispatcher.ResponseData,
-    { value: body, empty, problem, ...size }: AnswerBody,
+    { value: body, problem, ...size }: AnswerBody,
     mayBeAbsent: boolean,
   ): Omit<Answer, 'sentAt'> {
     const status = response.statusCode
@@ -199,7 +199,7 @@ export class Transport {
       if (problem !== undefined) throw invalid(call.label, `the API answered ${status} with a body that is ${problem}`)
       return { status, body, operationId, size }
     }
-    if (mayBeAbsent && saysAbsent(status, { empty, body })) return { status, body, operationId, size }
+    if (mayBeAbsent && saysAbsent(status, body)) return { status, body, operationId, size }
     throw answerError(call, {
       status,
       body,

@@ -38,23 +38,24 @@ export const tooMany: readonly NamedFault[] = [
   named('before', `429 with Retry-After: ${LONG_HOLD}`, limited({ 'retry-after': String(LONG_HOLD) })),
 ]
 
+const unrouted = (what: string, type: string, body: string): NamedFault => {
+  const answer = { status: 404, headers: { 'content-type': type }, body }
+  return named('before', `404 ${what}`, { type: 'answer', when: 'before', answer })
+}
+
 /** Of something on the way that knows nothing of the API: it says nothing of an object. */
-const unrouted: NamedFault = named('before', '404 with HTML', {
-  type: 'answer',
-  when: 'before',
-  answer: {
-    status: 404,
-    headers: { 'content-type': 'text/html' },
-    body: '<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1></body></html>',
-  },
-})
+const unroutes: readonly NamedFault[] = [
+  unrouted('with HTML', 'text/html', '<html><body><h1>404 Not Found</h1></body></html>'),
+  unrouted('without a body', 'text/plain', ''),
+  unrouted('in JSON of a gateway', 'application/json', '{"message":"no Route matched with those values"}'),
+]
 
 /** Faults after which nobody knows what the server did. */
 export const lost: readonly NamedFault[] = [
   named('before', '500', { type: 'answer', when: 'before', answer: broken }),
   named('after', '500', { type: 'answer', when: 'after', answer: broken }),
   named('before', '502 with HTML', { type: 'answer', when: 'before', answer: gateway }),
-  unrouted,
+  ...unroutes,
   named('before', 'no answer', { type: 'silence', when: 'before' }),
   named('after', 'no answer', { type: 'silence', when: 'after' }),
   named('before', 'reset', { type: 'reset', when: 'before' }),

@@ -42,7 +42,7 @@ export const reading: readonly Mutant[] = [
   mutant(
     'take a 404 of something on the way for an object that is gone',
     'src/api/failure.ts',
-    ['return status === 404 && (answer.empty || isRecord(answer.body))', 'return status === 404'],
+    ['return status === 404 && apiErrorBody(body) !== undefined', 'return status === 404'],
     { ...writes, cases: '^(Backend group|IPPolicy policy) / delete', isWhole: true },
   ),
   {

@@ -84,13 +84,12 @@ describe('get and delete', () => {
     expect(await client.delete(ipPolicies, 'ipp_1')).toBe('absent')
   })
 
-  it('take a 404 without a body for absence', async () => {
-    const server = await serve((_, response) => response.writeHead(404).end())
-    expect(await clientFor(server.url).get(ipPolicies, 'ipp_1')).toBeUndefined()
-  })
-
-  it('take a 404 page of a gateway for an error', async () => {
-    const server = await serve((_, response) => response.writeHead(404).end('default backend - 404'))
+  it.each([
+    ['a 404 page', 'default backend - 404'],
+    ['a 404 without a body', ''],
+    ['a 404 in JSON of its own', '{"message":"no Route matched with those values"}'],
+  ])('take %s of a gateway for an error', async (_title, body) => {
+    const server = await serve((_, response) => response.writeHead(404).end(body))
     const client = clientFor(server.url)
     expect(await failure(client.get(ipPolicies, 'ipp_1'))).toMatchObject({ code: 'NotFound', definite: false })
     expect(await failure(client.delete(ipPolicies, 'ipp_1'))).toMatchObject({ code: 'NotFound', definite: false })

@@ -174,6 +174,8 @@ export const requestRules: readonly RuleFact[] = [
     operator: heldBy(
       'unit/api/client.test.ts > get and delete > take a 404 of the API for absence',
       'unit/api/client.test.ts > get and delete > take a 404 page of a gateway for an error',
+      'unit/api/client.test.ts > get and delete > take a 404 without a body of a gateway for an error',
+      'unit/api/client.test.ts > get and delete > take a 404 in JSON of its own of a gateway for an error',
     ),
     refusal: { status: 404 },
   },
