@@ -191,7 +191,7 @@ export const creating: readonly Mutant[] = [
   mutant(
     'take an answer that comes twice for the answer to the next create',
     'src/api/account-cache.ts',
-    ['if (this.#answered.has(object.id) || !this.#mayHaveMade(body, object)) {', 'if (mayBe === undefined) {'],
+    ['if (this.#answered.has(object.id) || !this.#mayHaveMade(body, object)) {', 'if (object === undefined) {'],
     { suite: 'seeds-1', cases: '', isWhole: true },
   ),
 ]
