@@ -18,6 +18,16 @@ const SUITES: readonly (readonly string[])[] = [
   ['paused-leader', 'restored', 'watch-faults'],
 ]
 
+/** Every suite that brings the world to rest and has it judged. */
+const AT_REST: readonly string[] = [
+  ...SUITES.flat(),
+  'api-faults-pairs',
+  'edited-meanwhile',
+  'transitions-1',
+  'transitions-2',
+  'seeds-1',
+]
+
 interface Result {
   readonly mutant: Mutant
   readonly verdict: Verdict
@@ -50,7 +60,7 @@ async function main(): Promise<void> {
 /** Whatever fails without a mutant would seem to kill every one. */
 async function refuseBroken(workshops: readonly Workshop[]): Promise<void> {
   const aimed = protocolMutants.flatMap(({ first }) => (first === undefined ? [] : [first.suite]))
-  const left = [...new Set([...SUITES.flat(), ...aimed])].filter(isThere)
+  const left = [...new Set([...AT_REST, ...aimed])].filter(isThere)
   const work = async (workshop: Workshop): Promise<void> => {
     for (let suite = left.shift(); suite !== undefined; suite = left.shift()) {
       const verdict = await workshop.run([suite])
@@ -82,7 +92,8 @@ async function tryAll(workshops: readonly Workshop[], mutants: readonly Mutant[]
  * First where it is likely to be seen, then everywhere, up to the first suite that sees it. What is explained is tried where it would be
  * seen soonest: everywhere takes long.
  */
-async function tried(workshop: Workshop, { title, first }: Mutant): Promise<Verdict> {
+async function tried(workshop: Workshop, { title, first, isForAll }: Mutant): Promise<Verdict> {
+  if (isForAll) return triedByAll(workshop)
   if (first !== undefined && isThere(first.suite)) {
     const verdict = await workshop.run([first.suite], first)
     if (verdict.type === 'killed') return verdict
@@ -94,6 +105,19 @@ async function tried(workshop: Workshop, { title, first }: Mutant): Promise<Verd
     if (verdict.type === 'killed') return verdict
   }
   return { type: 'survived' }
+}
+
+/** Survives where one suite sees nothing, which is then named. */
+async function triedByAll(workshop: Workshop): Promise<Verdict> {
+  const killers: Extract<Verdict, { readonly type: 'killed' }>[] = []
+  for (const suite of AT_REST.filter(isThere)) {
+    const verdict = await workshop.run([suite])
+    if (verdict.type === 'survived') console.log(`    ${suite} does not see it`)
+    else killers.push(verdict)
+  }
+  const [first] = killers
+  if (first === undefined || killers.length < AT_REST.filter(isThere).length) return { type: 'survived' }
+  return { ...first, suite: `each of ${killers.length} suites` }
 }
 
 function isThere(suite: string): boolean {

@@ -52,6 +52,12 @@ export const keeping: readonly Mutant[] = [
     ['  await deleteCopies(run, listed)\n', ''],
     kills('^IPPolicyRule rule / replace'),
   ),
+  {
+    title: 'say Ready of an object in which one field differs',
+    file: 'src/managed/plan.ts',
+    edits: [['  if (fields.length === 0) return undefined\n', '  if (fields.length <= 1) return undefined\n']],
+    isForAll: true,
+  },
   mutant(
     'send fields that did not change',
     'src/managed/plan.ts',

@@ -10,6 +10,8 @@ export interface Mutant {
   readonly edits: readonly Edit[]
   /** Where it is most likely to be seen, which is tried first. Default: everywhere. */
   readonly first?: Aim
+  /** Every suite that ends at rest has to see it, and not one of them. */
+  readonly isForAll?: true
 }
 
 /** Some cases of a suite of the matrix. */

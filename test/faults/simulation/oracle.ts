@@ -6,6 +6,7 @@ import { collectionsOf, refersToPolicies } from './collections.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
 import { Instants } from './instants.ts'
 import { OPERATOR_NAMESPACE } from './operator.ts'
+import { type HeldObjects, unlikeDeclared } from './unlike-declared.ts'
 import { isWrite, NAMESPACE, type SimulatedWorld } from './world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -132,8 +133,9 @@ export class Oracle {
   }
 
   /**
-   * Lets the world come to rest, and judges it: every resource Ready and as its spec says, one object each and nobody's beside, tokens
-   * that work, no secret where it does not belong; and then silence. Empty: all is well.
+   * Lets the world come to rest, and judges it: every resource Ready, one object each and nobody's beside, each object with what the
+   * spec declares, as `unlikeDeclared` works it out anew; tokens that work, no secret where it does not belong; and then silence.
+   * Empty: all is well.
    * @param expected what the account is to look like, as `picture` tells it; undefined: not compared
    * @param orphans how many objects of resources that are gone there may be, each reported in the Account's status: what something on the
    * way sends twice makes one that nobody can know of when the resource goes before a list has shown it. Default none
@@ -149,15 +151,27 @@ export class Oracle {
     await world.advance(looksMs)
     const late = this.#writes.slice(length).map((write) => `written at rest: ${textOf(write)}`)
     if (this.#events > events) late.push('Events were sent at rest')
+    const held = await this.#held()
     const problems = [
       ...this.#unrest(),
       ...late,
-      ...(await this.#strays(orphans)),
+      ...this.#strays(held, orphans),
+      ...this.#unlikeDeclared(held),
       ...(await this.#tokens()),
       ...(await this.#leaks()),
     ]
     if (expected !== undefined) problems.push(...differences(expected, await this.picture()))
     return [...problems, ...this.violations]
+  }
+
+  /** Objects that are not what their resources declare, at this moment. */
+  async unlikeDeclared(): Promise<readonly string[]> {
+    return this.#unlikeDeclared(await this.#held())
+  }
+
+  #unlikeDeclared(held: HeldObjects): readonly string[] {
+    const resources = this.#world.all().filter((cr) => !this.#isRefused(cr))
+    return unlikeDeclared(this.#world, resources, held)
   }
 
   /** What is not yet as it is to be: empty when every resource is Ready for its present spec, and none is on its way out. */
@@ -196,7 +210,7 @@ export class Oracle {
    * Objects that belong to no resource, and resources without their object; and orphans: more than are allowed, or reported and not
    * there.
    */
-  async #strays(orphans: number): Promise<readonly string[]> {
+  #strays(held: HeldObjects, orphans: number): readonly string[] {
     const wanted = new Map(this.#world.all().map((cr) => [statusOf(cr).id, cr]))
     // Rules that a policy declares itself; others have resources of their own.
     const parents = new Set([...wanted].flatMap(([id, { spec }]) => ('rulesFrom' in spec ? [] : [id])))
@@ -209,7 +223,7 @@ export class Oracle {
     }
     const reported = this.#orphans()
     if (reported.size > orphans) problems.push(`reported as orphans: ${[...reported].join(', ')}`)
-    for (const [path, objects] of await this.#held()) {
+    for (const [path, objects] of held) {
       for (const object of objects) {
         if (this.#baseline.get(path)?.has(object.id)) continue
         const { ip_policy: policy } = object as { readonly ip_policy?: { readonly id: string } }
@@ -317,9 +331,7 @@ export class Oracle {
   }
 
   /** Every object of the collections that the world's kinds make objects in. */
-  async #held(
-    isWanted: (path: string) => boolean = () => true,
-  ): Promise<readonly (readonly [path: string, objects: readonly RemoteObject[]])[]> {
+  async #held(isWanted: (path: string) => boolean = () => true): Promise<HeldObjects> {
     const { kinds, api } = this.#world
     const wanted = collectionsOf(kinds).filter(({ path }) => isWanted(path))
     const paths = new Map(wanted.map(({ path, listKey }) => [path, listKey]))

@@ -1,0 +1,53 @@
+import type { Body, KeyRef, Ref, Resolved } from './types.ts'
+
+/** A text that stands in the spec, or where the spec says. */
+export function given(spec: Body, field: string, { input }: Resolved): unknown {
+  const from = spec[`${field}From`] as { readonly secretKeyRef?: KeyRef; readonly configMapKeyRef?: KeyRef } | undefined
+  if (from?.secretKeyRef !== undefined) return input('Secret', from.secretKeyRef)
+  if (from?.configMapKeyRef !== undefined) return input('ConfigMap', from.configMapKeyRef)
+  return spec[field]
+}
+
+/** Certificates are signed for whole seconds. */
+export function seconds(time: unknown): number {
+  return Math.floor(Date.parse(String(time)) / 1000) * 1000
+}
+
+/** Type and key; a comment means nothing. */
+export function keyOf(line: unknown): string {
+  return String(line).trim().split(/\s+/).slice(0, 2).join(' ')
+}
+
+export function pemOf(text: unknown): readonly string[] {
+  const blocks = String(text).match(/-----BEGIN CERTIFICATE-----[^-]*/g) ?? []
+  return blocks.map((block) => block.replaceAll(/\s/g, ''))
+}
+
+export function idsOf(kind: string, refs: unknown, { id }: Resolved): readonly unknown[] {
+  return sorted([...new Set((list(refs) as readonly Ref[]).map((ref) => id(kind, ref)))])
+}
+
+export function idOf(ref: unknown): unknown {
+  return (ref as Body | null | undefined)?.id ?? null
+}
+
+export function typeOf(source: unknown): unknown {
+  return (source as Body).type
+}
+
+export function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+export function lowerSet(value: unknown): readonly unknown[] {
+  return sorted([...new Set(list(value).map((text) => String(text).toLowerCase()))])
+}
+
+export function lowerCased(headers: unknown): Body {
+  return Object.fromEntries(Object.entries((headers ?? {}) as Body).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+export function sorted(values: readonly unknown[]): readonly unknown[] {
+  const text = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value))
+  return values.toSorted((left, right) => (text(left) < text(right) ? -1 : Number(text(left) > text(right))))
+}

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { kinds } from '../../../src/kinds/index.ts'
+import { secretType } from '../../../src/managed/inputs.ts'
+import { type Body, type Drift, drifts } from '../../builders/drifts.ts'
+import { type SpecCase, specsOf } from '../../builders/specs.ts'
+import { EPISODE_SEED } from '../simulation/episodes.ts'
+import { Oracle } from '../simulation/oracle.ts'
+import { Laboratory, NAMESPACE, type SimulatedWorld } from '../simulation/world.ts'
+
+const NAME = 'subject'
+
+/** A world at rest with one resource of the spec; no operator is left that could mend anything. */
+async function atRest(
+  laboratory: Laboratory,
+  { kind, spec, needs }: SpecCase,
+): Promise<{ readonly world: SimulatedWorld; readonly oracle: Oracle; readonly path: string }> {
+  const needed = needs(NAME)
+  const world = laboratory.world({ kinds: new Set([kind, ...needed.map((need) => need.kind)]) })
+  world.api.emulator.admin.seed(EPISODE_SEED)
+  const oracle = await Oracle.watch(world)
+  for (const need of needed) world.apply(need.kind, need.name, need.spec)
+  world.apply(kind, NAME, spec(NAME))
+  expect(await oracle.untilRest()).toEqual([])
+  await world.advance(1_000)
+  world.down()
+  expect(await oracle.unlikeDeclared()).toEqual([])
+  const cr = world.get(kind, NAME)
+  const place = cr && world.placeOf(cr)
+  if (place === undefined) throw new Error(`${kind} has no object`)
+  return { world, oracle, path: `${place.path}/${place.id}` }
+}
+
+/** Whether the judge tells of it when somebody sends that change. */
+async function isToldOf(laboratory: Laboratory, subject: SpecCase, drift: Drift): Promise<boolean> {
+  const { world, oracle, path } = await atRest(laboratory, subject)
+  await world.api.ask('PATCH', `/${path}`, drift(await world.api.ask('GET', `/${path}`)))
+  return (await oracle.unlikeDeclared()).some((problem) => problem.startsWith(`${subject.kind}/${NAME}: `))
+}
+
+test('the judge tells of every field of an object that somebody has changed', { timeout: 300_000 }, async () => {
+  const laboratory = await Laboratory.open()
+  const untold: string[] = []
+  for (const descriptor of kinds) {
+    if (descriptor.role !== 'managed') continue
+    const subjects = specsOf(descriptor.definition.kind)
+    for (const { path: collection } of descriptor.collections) {
+      const own = subjects.filter(({ spec }) => descriptor.collectionOf(spec(NAME) as never).path === collection)
+      for (const [field, changes] of Object.entries(drifts[collection] ?? {})) {
+        let isTold = false
+        for (const subject of own.toReversed()) {
+          for (const change of changes) isTold ||= await isToldOf(laboratory, subject, change)
+          if (isTold) break
+        }
+        if (!isTold) untold.push(`${collection}.${field}`)
+      }
+    }
+  }
+  expect(untold).toEqual([])
+})
+
+test('the judge tells of a rule too many, too few and with other texts', async () => {
+  const laboratory = await Laboratory.open()
+  const subject = specsOf('IPPolicy')[1] as SpecCase
+  const changes: readonly ((world: SimulatedWorld, rule: Body, policy: string) => Promise<unknown>)[] = [
+    (world, _rule, policy) =>
+      world.api.ask('POST', '/ip_policy_rules', { ip_policy_id: policy, cidr: '203.0.113.0/24', action: 'allow' }),
+    (world, { id }) => world.api.ask('DELETE', `/ip_policy_rules/${String(id)}`),
+    (world, { id }) => world.api.ask('PATCH', `/ip_policy_rules/${String(id)}`, { description: 'changed by hand' }),
+  ]
+  for (const change of changes) {
+    const { world, oracle, path } = await atRest(laboratory, subject)
+    const [rule] = (await world.api.ask('GET', '/ip_policy_rules')).ip_policy_rules as readonly Body[]
+    await change(world, rule as Body, path.split('/')[1] ?? '')
+    expect(await oracle.unlikeDeclared()).toEqual([expect.stringContaining(`IPPolicy/${NAME}: rules is`)])
+  }
+})
+
+test('the judge tells of a secret of a target that the API has otherwise, and of a file that a Secret has otherwise', async () => {
+  const laboratory = await Laboratory.open()
+  const titled = (kind: string, title: string): SpecCase => {
+    return specsOf(kind).find((each) => each.title === title) as SpecCase
+  }
+  const destination = await atRest(laboratory, titled('EventDestination', 'monitor'))
+  destination.world.putSecret('spec-inputs', { apiKey: 'key-2' })
+  expect(await destination.oracle.unlikeDeclared()).toEqual([expect.stringContaining('target.monitor is')])
+
+  const certificate = await atRest(laboratory, titled('SSHUserCertificate', 'full'))
+  const { secretName = '' } = (certificate.world.get('SSHUserCertificate', NAME)?.spec ?? {}) as { secretName?: string }
+  const key = { namespace: NAMESPACE, name: secretName }
+  certificate.world.server.patch(secretType, key, { data: { 'id-cert.pub': 'b3RoZXI=' } })
+  expect(await certificate.oracle.unlikeDeclared()).toEqual([expect.stringContaining(`output ${secretName} is`)])
+})

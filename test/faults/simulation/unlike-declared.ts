@@ -1,0 +1,162 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type CustomResource, isDeleting, isObserved, isPaused, statusOf } from '../../../src/managed/cr.ts'
+import { configMapType, secretType } from '../../../src/managed/inputs.ts'
+import { markerOf } from '../../../src/managed/marker.ts'
+import { declaredParts } from '../../builders/declared/parts.ts'
+import type { Declared, Held, Resolved } from '../../builders/declared/types.ts'
+import type { SimulatedWorld } from './world.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+type RemoteObject = Fields & { readonly id: string }
+
+/** What the API holds, by path of the collection. */
+export type HeldObjects = readonly (readonly [path: string, objects: readonly RemoteObject[]])[]
+
+/**
+ * Where the account is not what the resources declare: for every resource, what its spec comes to is worked out anew from the cluster
+ * as it is and compared with the object that the API really has. Nothing of what an operator knows or plans takes part.
+ * @param resources those that are to be compared; others may be referred to
+ */
+export function unlikeDeclared(
+  world: SimulatedWorld,
+  resources: readonly CustomResource[],
+  held: HeldObjects,
+): readonly string[] {
+  const objects = new Map(held.flatMap(([path, found]) => found.map((object) => [`${path}/${object.id}`, object])))
+  return resources.flatMap((cr) => {
+    // People asked for a resource that is left alone, or that is only looked at.
+    if (isDeleting(cr) || isObserved(cr) || isPaused(cr)) return []
+    const place = world.placeOf(cr)
+    const object = place && objects.get(`${place.path}/${place.id}`)
+    // That an object is missing is told elsewhere.
+    if (place === undefined || object === undefined) return []
+    const shown: Held = {
+      object,
+      stored: storedObject(world, place.path, object),
+      children: childrenOf(world, cr, held),
+    }
+    const at = `${cr.kind}/${cr.metadata.name}`
+    const parts = [...markOf(cr, object), ...partsOf(world, cr, shown, objects), ...outputsOf(world, cr, object)]
+    return parts
+      .filter(([, wanted, found]) => !isDeepStrictEqual(wanted, found))
+      .map(([part, wanted, found]) => `${at}: ${part} is ${textOf(found)} in place of ${textOf(wanted)}`)
+  })
+}
+
+/** Where the user sets no metadata, what Culvert made bears the mark of its resource. */
+function markOf(cr: CustomResource, object: RemoteObject): readonly Declared[] {
+  const { create, adopted } = statusOf(cr)
+  if (cr.kind === 'BotUser' || cr.spec.metadata !== undefined || adopted || create === undefined) return []
+  const { kind, namespace, name } = markerOf(object) ?? {}
+  return [['mark', [cr.kind, cr.metadata.namespace, cr.metadata.name].join('/'), [kind, namespace, name].join('/')]]
+}
+
+function partsOf(
+  world: SimulatedWorld,
+  cr: CustomResource,
+  held: Held,
+  objects: ReadonlyMap<string, RemoteObject>,
+): readonly Declared[] {
+  const resolved = resolvedFor(world, cr, objects)
+  try {
+    return declaredParts(cr.kind, cr.spec as Fields, held, resolved)
+  } catch (error) {
+    if (!(error instanceof NotThereError)) throw error
+    // What a resource refers to may have gone: the object then keeps what it was made with.
+    return []
+  }
+}
+
+class NotThereError extends Error {
+  override readonly name = 'NotThereError'
+  readonly code = 'NOT_THERE'
+}
+
+function resolvedFor(
+  world: SimulatedWorld,
+  { metadata: { namespace } }: CustomResource,
+  objects: ReadonlyMap<string, RemoteObject>,
+): Resolved {
+  const id: Resolved['id'] = (kind, ref) => {
+    if (ref.id !== undefined) return ref.id
+    const target = world.get(kind, ref.name ?? '', namespace)
+    const found = target && statusOf(target).id
+    if (found === undefined) throw new NotThereError(`${kind}/${ref.name}`)
+    return found
+  }
+  return {
+    id,
+    field: (kind, ref, field) => {
+      const wanted = id(kind, ref)
+      const object = [...objects.values()].find((each) => each.id === wanted)
+      if (object === undefined) throw new NotThereError(`${kind} ${wanted}`)
+      return object[field]
+    },
+    input: (source, { name, key }) => {
+      const type = source === 'Secret' ? secretType : configMapType
+      const data = world.kube.get(type, { ...(namespace === undefined ? {} : { namespace }), name })?.data as
+        | Readonly<Record<string, string>>
+        | undefined
+      const value = data?.[key]
+      if (value === undefined) throw new NotThereError(`${source}/${name} ${key}`)
+      return source === 'Secret' ? Buffer.from(value, 'base64').toString() : value
+    },
+  }
+}
+
+function childrenOf(world: SimulatedWorld, cr: CustomResource, held: HeldObjects): Held['children'] {
+  const { children } = world.kinds.managedKind(cr.kind) ?? {}
+  if (children === undefined) return []
+  const all = held.find(([path]) => path === children.collection.path)?.[1] ?? []
+  return all.filter((child) => children.parentId(child) === statusOf(cr).id)
+}
+
+/** Only destinations of events have anything that no answer shows. */
+function storedObject(world: SimulatedWorld, path: string, object: RemoteObject): Fields {
+  if (!('target' in object)) return object
+  const { accounts } = world.api.emulator.admin.snapshot()
+  const stored = Object.values(accounts).flatMap(({ objects }) => objects[path] ?? [])
+  return stored.find(({ id }) => id === object.id) ?? object
+}
+
+/** What Secrets and ConfigMaps hold that the spec asks for. Tokens are tried elsewhere. */
+function outputsOf(world: SimulatedWorld, cr: CustomResource, object: RemoteObject): readonly Declared[] {
+  const {
+    secretName,
+    configMapName,
+    sshCertificateAuthorityRef,
+    principals = [],
+  } = cr.spec as {
+    readonly secretName?: string
+    readonly configMapName?: string
+    readonly sshCertificateAuthorityRef?: { readonly name?: string }
+    readonly principals?: readonly string[]
+  }
+  const name = secretName ?? configMapName
+  const line = (text: unknown): string => `${String(text).trim()}\n`
+  const trusted = (hosts: readonly string[], key: unknown): string =>
+    line(`@cert-authority ${hosts.length === 0 ? '*' : hosts.join(',')} ${String(key).trim()}`)
+  const texts: Readonly<Record<string, () => Fields>> = {
+    SSHUserCertificate: () => ({ 'id-cert.pub': line(object.certificate) }),
+    SSHCertificateAuthority: () => ({ 'ca.pub': line(object.public_key), known_hosts: trusted([], object.public_key) }),
+    SSHHostCertificate: () => {
+      const authority = world.get('SSHCertificateAuthority', sshCertificateAuthorityRef?.name ?? '')
+      const file = { 'ssh_host_key-cert.pub': line(object.certificate) }
+      const key = authority && statusOf(authority).publicKey
+      return key === undefined ? file : { ...file, known_hosts: trusted(principals, key) }
+    },
+  }
+  const wanted = texts[cr.kind]?.()
+  if (name === undefined || wanted === undefined) return []
+  const { namespace = '' } = cr.metadata
+  const target = world.kube.get(secretName === undefined ? configMapType : secretType, { namespace, name })
+  const data = (target?.data ?? {}) as Readonly<Record<string, string>>
+  const found = Object.entries(data).map(([key, value]) => {
+    return [key, secretName === undefined ? value : Buffer.from(value, 'base64').toString()]
+  })
+  return [[`output ${name}`, wanted, Object.fromEntries(found)]]
+}
+
+function textOf(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value)
+}
