@@ -44,7 +44,16 @@ export function ownAttempt(cr: CustomResource): Attempt | undefined {
 /** The CR's own attempt while it is not known what became of it. */
 export function unresolvedAttempt(cr: CustomResource): Attempt | undefined {
   const attempt = ownAttempt(cr)
-  return attempt !== undefined && attempt.nonce !== statusOf(cr).create?.nonce ? attempt : undefined
+  return attempt !== undefined && !isSettled(cr, attempt) ? attempt : undefined
+}
+
+/**
+ * Whether the status knows what the create of that nonce has made: the object of now, or one that it has replaced. The latter comes
+ * back with an old manifest, and to take its object again would undo the replacement.
+ */
+function isSettled(cr: CustomResource, { nonce }: Attempt): boolean {
+  const { create, superseded = [] } = statusOf(cr)
+  return create?.nonce === nonce || superseded.some((former) => former.nonce === nonce)
 }
 
 /** The CR carries an attempt that is not its own: it came back under another UID, or was copied. */

@@ -80,9 +80,13 @@ function again(reason: WriteReason, { number }: Attempt): WriteReason {
   return number > 1 && reason === writeReasons.spec ? writeReasons.recovery : reason
 }
 
-/** An attempt that nobody sent and nobody needs any more, because the spec changed back meanwhile. */
+/**
+ * Takes out an attempt that nobody needs any more: the spec changed back before it was sent, or it made an object that was replaced
+ * since and came back with an old manifest. Once that object is forgotten, nothing would say any more that the attempt is settled.
+ */
 export async function dropAttempt(run: Reconciliation): Promise<void> {
-  if (run.unstored || unresolvedAttempt(run.cr) === undefined) return
+  const attempt = ownAttempt(run.cr)
+  if (run.unstored || attempt === undefined || attempt.nonce === statusOf(run.cr).create?.nonce) return
   await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })
   run.memory.refused = undefined
 }

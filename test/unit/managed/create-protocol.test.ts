@@ -32,16 +32,24 @@ const states = fc.record({
   ),
   id: fc.option(fc.constant('bkdtg_1'), { nil: undefined }),
   stored: fc.option(fc.constantFrom(...NONCES), { nil: undefined }),
+  replaced: fc.option(fc.constantFrom(...NONCES), { nil: undefined }),
   answer: remembered,
   refused: remembered,
 })
 
 type State = typeof states extends fc.Arbitrary<infer T> ? T : never
 
-function resourceIn({ attempt, id, stored }: State): CustomResource {
+function resourceIn({ attempt, id, stored, replaced }: State): CustomResource {
   const annotations =
     attempt === undefined ? {} : { 'culvert.dev/create-attempt': formatAttempt({ ...attempt, account }) }
-  return cr({ annotations }, { ...(id && { id }), ...(stored && { create: { nonce: stored, attempt: 1 } }) })
+  return cr(
+    { annotations },
+    {
+      ...(id && { id }),
+      ...(stored && { create: { nonce: stored, attempt: 1 } }),
+      ...(replaced && { superseded: [{ id: 'bkdtg_0', nonce: replaced }] }),
+    },
+  )
 }
 
 function memoryIn({ answer, refused }: State): Memory {
@@ -53,9 +61,11 @@ describe('the next step', () => {
   test('follows from what is durable; memory counts for the very attempt only', () => {
     fc.assert(
       fc.property(states, (state) => {
-        const { attempt, id, stored, answer, refused } = state
+        const { attempt, id, stored, replaced, answer, refused } = state
         const step = createStep(resourceIn(state), memoryIn(state))
-        const open = attempt !== undefined && attempt.uid === 'mine' && attempt.nonce !== stored ? attempt : undefined
+        // What the create of an old manifest made may have been replaced since: that it stands in the status settles it.
+        const isKnown = attempt?.nonce === stored || attempt?.nonce === replaced
+        const open = attempt !== undefined && attempt.uid === 'mine' && !isKnown ? attempt : undefined
         const isSame = (other: typeof answer) => other?.nonce === open?.nonce && other?.number === open?.number
         // An id without the nonce of a create is that of an object that was only observed.
         const held = stored === undefined ? undefined : id

@@ -221,7 +221,7 @@ async function renamed(life: Life): Promise<readonly string[] | undefined> {
 }
 
 /** Whose status is wrong has, for that long, an object of which it does not have the token. */
-function isOurDoing(problem: string): boolean {
+export function isOurDoing(problem: string): boolean {
   return !problem.endsWith('has an object whose token is not stored')
 }
 

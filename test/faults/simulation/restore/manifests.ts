@@ -1,0 +1,147 @@
+import type { CustomResource } from '../../../../src/managed/cr.ts'
+import { EPISODE_SEED, type Episode, episodes, kindsOf } from '../episodes.ts'
+import { Oracle } from '../oracle.ts'
+import { isWrite, type Laboratory, type SimulatedWorld } from '../world.ts'
+import { isOurDoing } from './copies.ts'
+import { keyOf, putBack } from './life.ts'
+import { doubles, takeBack } from './taking-back.ts'
+import type { Trial } from './trial.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Writes of a turn, from 0, at which the manifest is exported, and after which it is applied again. */
+const EXPORTED = [0, 1, 2, 3, 5] as const
+const APPLIED = [0, 1, 2, 3, 4, 5, 6, 8] as const
+/** `with` a write: the manifest is there before the write arrives, so that a write to the resource is refused; `after`: it is done by then. */
+const WHENS = ['with', 'after'] as const
+/** Longer than a request there and back, and shorter than what an operator pauses for. Milliseconds. */
+const DONE_MS = 5
+
+/** What somebody else does to an object is told by the account alone. */
+const turns = episodes.filter(({ isUnseen }) => !isUnseen)
+
+/**
+ * What was exported at some moment of a turn is applied again at a later one, annotations and finalizers included, while nothing is at
+ * rest: as a GitOps tool does that is behind, or a person with an old file.
+ */
+export const manifests: readonly Trial[] = turns.flatMap((episode) => {
+  return EXPORTED.flatMap((exported) => {
+    return APPLIED.filter((applied) => applied >= exported).flatMap((applied) => {
+      return WHENS.flatMap((when) => {
+        return [false, true].map((withStatus) => trial(episode, { exported, applied, when, withStatus }))
+      })
+    })
+  })
+})
+
+interface Moments {
+  readonly exported: number
+  readonly applied: number
+  readonly when: (typeof WHENS)[number]
+  /** Whether the status comes back too, as by `kubectl replace --subresource=status`. */
+  readonly withStatus: boolean
+}
+
+function trial(episode: Episode, moments: Moments): Trial {
+  const { exported, applied, when, withStatus } = moments
+  const status = withStatus ? ', status included' : ''
+  const fault = `applied again as of before write ${exported}${status}`
+  return {
+    what: { write: episode.title, point: `${when} write ${applied}`, fault },
+    run: (laboratory) => played(laboratory, episode, moments),
+  }
+}
+
+async function played(
+  laboratory: Laboratory,
+  episode: Episode,
+  moments: Moments,
+): Promise<readonly string[] | undefined> {
+  const world = laboratory.world({ kinds: kindsOf(episode) })
+  try {
+    world.api.emulator.admin.seed(EPISODE_SEED)
+    const oracle = await Oracle.watch(world)
+    for (const { kind, name, spec } of episode.needs) world.apply(kind, name, spec)
+    if (episode.before !== undefined) world.apply(episode.kind, episode.name, episode.before)
+    const unrest = await oracle.untilRest()
+    if (unrest.length > 0) return unrest
+    await world.advance(1_000)
+    const problems = await appliedAmid(world, oracle, episode, moments)
+    if (problems === undefined || problems.length > 0) return problems
+    // Of what was doubled, and told, people keep the new one.
+    for (const { path, id } of await doubles(world)) await world.api.ask('DELETE', `/${path}/${id}`)
+    for (const { collection, id } of world.account?.status?.orphans ?? []) {
+      await world.api.ask('DELETE', `/${collection}/${id}`)
+    }
+    oracle.allow({})
+    for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
+    const left = await oracle.judge()
+    return moments.withStatus ? left.filter(isNotTheStatus) : left
+  } finally {
+    world.down()
+  }
+}
+
+/** @returns what was wrong; undefined where the turn has no such moments. */
+async function appliedAmid(
+  world: SimulatedWorld,
+  oracle: Oracle,
+  episode: Episode,
+  { exported, applied, when, withStatus }: Moments,
+): Promise<readonly string[] | undefined> {
+  const { kind, name } = episode
+  let passed = 0
+  let copy: CustomResource | undefined
+  let isApplied = false
+  const apply = (): void => {
+    if (copy === undefined) return
+    isApplied = true
+    oracle.specChanges(kind, name, copy.spec as Fields)
+    applyAgain(world, copy, withStatus)
+  }
+  const { trouble } = world.network
+  world.trouble = {
+    request: (sighting) => {
+      if (isWrite(sighting)) {
+        const number = passed++
+        if (number === exported) copy = world.get(kind, name)
+        if (number === applied) world.time.setTimer(when === 'with' ? 0 : DONE_MS, apply)
+      }
+      return trouble.request(sighting)
+    },
+  }
+  await episode.act(world, oracle)
+  await world.until(() => isApplied || (passed <= applied && oracle.isAtRest), 120_000)
+  if (!isApplied) return undefined
+  const problems = await takeBack(world, oracle)
+  return withStatus ? problems.filter(isNotTheStatus) : problems
+}
+
+/** Whether it is wrong, although the status was taken from an operator that was at work by it. */
+function isNotTheStatus(problem: string): boolean {
+  return isOurDoing(problem) && !problem.startsWith('POST of a rule whose policy is in no status')
+}
+
+/** As `kubectl replace` with an export: metadata and spec become what they were, and the status where that is said. */
+export function applyAgain(world: SimulatedWorld, copy: CustomResource, withStatus: boolean): void {
+  const type = world.typeOf(copy.kind)
+  const present = world.get(copy.kind, copy.metadata.name)
+  if (present === undefined) {
+    putBack(world, copy)
+    return
+  }
+  const { annotations, finalizers = null } = copy.metadata
+  const patch = { metadata: { annotations: inPlaceOf(present.metadata.annotations, annotations), finalizers } }
+  world.server.patch(type, keyOf(copy), patch)
+  // Without a finalizer, one that was being deleted is gone by now.
+  if (world.get(copy.kind, copy.metadata.name) === undefined) return
+  world.server.replaceSpec(type, keyOf(copy), copy.spec as Fields)
+  if (!withStatus) return
+  const status = inPlaceOf(present.status, copy.status)
+  world.server.patch(type, keyOf(copy), { status }, { subresource: 'status' })
+}
+
+/** A merge patch that makes the former fields the wanted ones. */
+function inPlaceOf(former: Fields = {}, wanted: Fields = {}): Fields {
+  return { ...Object.fromEntries(Object.keys(former).map((key) => [key, null])), ...wanted }
+}
