@@ -47,7 +47,7 @@ export interface KubeClientOptions {
   readonly maxConcurrent?: number
   /** Default `culvert`. */
   readonly userAgent?: string
-  /** Called right before each write is sent; throws a `KubeError` `NotLeader` to keep it from being sent. */
+  /** Before a write's connection is opened, and again before its first byte leaves: throws a `KubeError` `NotLeader` to keep it from being sent. */
   readonly beforeWrite?: () => void
   /** Told about each request that ended; for a watch, when its response's head arrived. */
   readonly onRequest?: (observation: KubeRequestObservation) => void
@@ -112,7 +112,7 @@ class HttpKubeClient implements ClosableKubeClient {
     try {
       return normalise<T>(type, await this.#transport.call(request))
     } catch (error) {
-      if (isNotFound(error)) return undefined
+      if (isNotFound(error) && saysAbsent(type, error)) return undefined
       throw error
     }
   }
@@ -246,6 +246,14 @@ class HttpKubeClient implements ClosableKubeClient {
   }
 }
 
-function isNotFound(error: unknown): boolean {
+function isNotFound(error: unknown): error is KubeError {
   return error instanceof KubeError && error.code === 'NotFound'
+}
+
+/**
+ * Whether a 404 speaks of the object. The API server says so in a Status, which a proxy in front of it does not; but for a type that is
+ * not installed it answers with plain text, which a core type never is.
+ */
+function saysAbsent({ group }: ResourceType, { reason }: KubeError): boolean {
+  return group !== '' || reason === 'NotFound'
 }

@@ -1,5 +1,4 @@
 import { ApiError } from '../api/errors.ts'
-import { KubeError } from '../kube/errors.ts'
 import { done, type Outcome } from '../runtime/outcome.ts'
 import { openSession } from './account-choice.ts'
 import { isAccountTrouble } from './account-trouble.ts'
@@ -10,7 +9,7 @@ import { type CustomResource, isDeleting, isPaused, type ResourceName, statusOf 
 import { deletionNeedsAccount, remove } from './delete.ts'
 import { Reconciliation } from './reconciliation.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
-import { silent, type Verdict, verdictOf } from './verdict.ts'
+import { type Verdict, verdictOf } from './verdict.ts'
 
 /** The one reconciler of all managed kinds: makes the account match one CR, writes its status once, says when to look again. */
 export class ManagedReconciler {
@@ -62,7 +61,6 @@ export class ManagedReconciler {
     try {
       await run.write(standing, conditions)
     } catch (error) {
-      if (error instanceof KubeError && error.code === 'NotFound') return silent.outcome
       // The answer of a create stays in memory; the retry stores it before anything else.
       return { type: 'backoff', error }
     }

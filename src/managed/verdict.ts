@@ -61,9 +61,7 @@ function kubeVerdict(error: KubeError, existing: boolean): Verdict {
     case 'NotLeader':
     case 'Aborted':
       return { standing: undefined, outcome: { type: 'backoff', error } }
-    // The CR went away meanwhile: its deletion is on its way as an event of its own.
-    case 'NotFound':
-      return silent
+    // `NotFound` is no exception: something on the way may have said it. If the CR is really gone, the next run finds none.
     default:
       return failing(reasons.KubernetesError, error.message, existing, error)
   }

@@ -37,6 +37,8 @@ export class CommandWorld {
   answer: (post: string) => Error | undefined = () => undefined
   blocked: Blocked | undefined
   settled = true
+  /** So many deletions are answered 404 by something on the way. */
+  lostDeletions = 0
   /** After so many effects the process dies: before it has the next one, or with its answer lost. */
   dies: { readonly after: number; readonly when: 'before' | 'after' } | undefined
   #effects = 0
@@ -126,7 +128,10 @@ export class CommandWorld {
     const kube: Pick<KubeClient, 'get' | 'mergePatch' | 'delete'> = {
       get: async (type, key) => this.kube.get(type, key),
       mergePatch: (type, key, patch, options) => effect(() => this.kube.mergePatch(type, key, patch, options)),
-      delete: (type, key, options) => effect(() => this.kube.delete(type, key, options)),
+      delete: async (type, key, options) => {
+        // A 404 counts as "there was none".
+        return this.lostDeletions-- > 0 ? false : await effect(() => this.kube.delete(type, key, options))
+      },
     }
     const live = {
       account: { kind: 'Account', name: 'default' },

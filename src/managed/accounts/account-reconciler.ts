@@ -46,7 +46,6 @@ export class AccountReconciler {
       if (!hasFinalizer(resource)) await addAccountFinalizer(this.#context, resource)
       return await this.#observe(key, this.#context.resources.account(key) ?? resource)
     } catch (error) {
-      if (error instanceof KubeError && error.code === 'NotFound') return done
       return { type: 'backoff', error }
     }
   }

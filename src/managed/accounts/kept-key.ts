@@ -1,3 +1,4 @@
+import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient } from '../../kube/types.ts'
 import { readSecretKey, secretType } from '../inputs.ts'
 
@@ -44,10 +45,13 @@ export class KeptKeys {
     this.#known.set(uid, key)
   }
 
-  /** Resolves to false when none was kept. */
-  forget(uid: string): Promise<boolean> {
+  /** Resolves to false when none was kept. @throws KubeError `NotFound` when a deletion is answered so, and it is there. */
+  async forget(uid: string): Promise<boolean> {
     this.#known.delete(uid)
-    return this.#kube.delete(secretType, { namespace: this.#namespace, name: this.#ref(uid).name })
+    const key = { namespace: this.#namespace, name: this.#ref(uid).name }
+    if (await this.#kube.delete(secretType, key)) return true
+    if ((await this.#kube.get(secretType, key)) === undefined) return false
+    throw new KubeError('NotFound', `DELETE secrets/${key.name}: answered 404, and it is there`, { status: 404 })
   }
 
   #ref(uid: string): { readonly name: string; readonly key: string } {

@@ -1,5 +1,4 @@
 import { ApiError } from '../../api/errors.ts'
-import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import { type WriteOrigin, writeReasons } from '../../telemetry/write-origin.ts'
@@ -103,7 +102,6 @@ export class CommandReconciler {
 
   /** A wait is said once; everything else is tried again, and what was about to be sent is not sent again. */
   async #excuse(descriptor: CommandDescriptor, cr: CommandResource, error: unknown): Promise<Outcome> {
-    if (error instanceof KubeError && error.code === 'NotFound') return done
     const waits = error instanceof WaitError || error instanceof TerminalError
     if (!waits) return { type: 'backoff', error }
     const latest = this.#context.resources.command({ kind: cr.kind, ...cr.metadata }) ?? cr
@@ -245,8 +243,9 @@ export class CommandReconciler {
     const leftMs = ttlAfterFinished === undefined ? undefined : finishedAt + durationMs(ttlAfterFinished) - now
     if (leftMs !== undefined && leftMs <= 0) {
       const { namespace, name, uid } = cr.metadata
-      await kube.delete(resourceTypeOf(descriptor), { namespace, name }, { uid })
-      return done
+      const isDeleted = await kube.delete(resourceTypeOf(descriptor), { namespace, name }, { uid })
+      // A 404 may come from something on the way: if it is really gone, the next run finds none.
+      return isDeleted ? done : { type: 'after', ms: RETRY_MS, reason: 'ttlAfterFinished', lane: 'drift' }
     }
     const before = status.targets ?? []
     const lookUntil = finishedAt + this.#comeBackMs(descriptor, cr)

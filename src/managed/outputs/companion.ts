@@ -13,7 +13,7 @@ import type { Verdict } from '../verdict.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
 import { type CompanionTarget, keyOfTarget, readTarget, targetText, typeOfTarget } from './place.ts'
 import { isClaimed, tenureOf } from './tenure.ts'
-import { withOwned } from './with-owned.ts'
+import { deleteFound, withOwned } from './with-owned.ts'
 
 /** What is to be said of a companion, and when to look at it again if nothing tells of a change. */
 export interface Accompanied {
@@ -92,10 +92,7 @@ async function dismiss(run: Reconciliation, companion: Companion<CommonSpec>): P
 }
 
 async function remove(run: Reconciliation, target: CompanionTarget): Promise<void> {
-  await withOwned(run, target, async ({ metadata: { uid, resourceVersion } }) => {
-    const key = keyOfTarget(run.cr, target)
-    await run.context.kube.delete(typeOfTarget(target), key, { uid, resourceVersion })
-  })
+  await withOwned(run, target, (found) => deleteFound(run, target, found))
 }
 
 /** Whether the API server knows the type: a read of one object cannot tell, a list can. */

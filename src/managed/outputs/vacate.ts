@@ -6,7 +6,7 @@ import { patchTarget } from './claim.ts'
 import { companionTarget } from './companion.ts'
 import { type Holder, keyOfTarget, outputTarget, type Place, typeOfTarget } from './place.ts'
 import { keysWritten, LABELS, withoutOwner } from './tenure.ts'
-import { withOwned } from './with-owned.ts'
+import { deleteFound, withOwned } from './with-owned.ts'
 
 /**
  * Takes the CR's outputs out of every object but `target`: of those that an earlier spec named, and those that were reserved for it
@@ -34,8 +34,7 @@ async function vacate(run: Reconciliation, place: OutputTarget): Promise<void> {
     const keys = [...keysWritten(found), ...noted]
     const others = Object.keys(found.data ?? {}).filter((key) => !keys.includes(key))
     if (others.length === 0) {
-      const { uid, resourceVersion } = found.metadata
-      await context.kube.delete(typeOfTarget(place), keyOfTarget(cr, place), { uid, resourceVersion })
+      await deleteFound(run, place, found)
     } else if (keys.length > 0) {
       await patchTarget(run, place, found, {
         metadata: {

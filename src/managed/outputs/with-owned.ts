@@ -1,5 +1,6 @@
+import { KubeError } from '../../kube/errors.ts'
 import { naming, wasOvertaken } from './claim.ts'
-import { type DataObject, type Holder, type Place, readTarget } from './place.ts'
+import { type DataObject, type Holder, keyOfTarget, type Place, readTarget, typeOfTarget } from './place.ts'
 import { tenureOf } from './tenure.ts'
 
 const TRIES = 5
@@ -20,4 +21,14 @@ export async function withOwned(
       if (!wasOvertaken(error) || tries === TRIES) throw error
     }
   }
+}
+
+/**
+ * Deletes the object as it was found.
+ * @throws KubeError `NotFound` for a 404, which something on the way may have said: `withOwned` looks whether it is gone.
+ */
+export async function deleteFound({ context, cr }: Holder, place: Place, found: DataObject): Promise<void> {
+  const { uid, resourceVersion } = found.metadata
+  const isDeleted = await context.kube.delete(typeOfTarget(place), keyOfTarget(cr, place), { uid, resourceVersion })
+  if (!isDeleted) throw new KubeError('NotFound', `DELETE ${place.kind}/${place.name}: not found`, { status: 404 })
 }

@@ -94,6 +94,15 @@ describe('reading', () => {
     expect(await client().get(edges, key)).toBeUndefined()
   })
 
+  test('a 404 of something on the way does not say that an object of a core type is gone', async () => {
+    server.handle((_request, response) => void response.writeHead(404).end('<html>'))
+    expect(await codeOf(client().get(secrets, key))).toBe('NotFound')
+    // The API server itself says so of a type that is not installed.
+    expect(await client().get(edges, key)).toBeUndefined()
+    server.handle((_request, response) => sendStatus(response, 404, 'NotFound', 'gone'))
+    expect(await client().get(secrets, key)).toBeUndefined()
+  })
+
   test('a list gives its items their type and passes its page options on', async () => {
     server.handle((_request, response) => sendList(response, '90', [edge()], 'next'))
     const list = await client().list(edges, { namespace: 'shop', limit: 500, labelSelector: 'a=b' })

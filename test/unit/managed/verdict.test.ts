@@ -29,7 +29,7 @@ const apiCodes: Readonly<Record<ApiErrorCode, Expected>> = {
 const kubeCodes: Readonly<Record<KubeErrorCode, Expected>> = {
   Unauthorized: ['failing', 'backoff', 'KubernetesError'],
   Forbidden: ['failing', 'backoff', 'KubernetesError'],
-  NotFound: [undefined, 'done'],
+  NotFound: ['failing', 'backoff', 'KubernetesError'],
   AlreadyExists: ['failing', 'backoff', 'KubernetesError'],
   Conflict: [undefined, 'backoff'],
   Gone: ['failing', 'backoff', 'KubernetesError'],

@@ -116,6 +116,24 @@ export const ofReads: readonly KubeFault[] = [
   tokenExpired,
 ]
 
+const isRead = (request: string): boolean => request.startsWith('kubernetes GET ')
+
+function answeredAfter(name: string, refusal: refusals.Refusal): KubeFault {
+  return { name, point: 'after', hit: (request) => ({ type: 'answer', when: 'after', answer: refusal(request) }) }
+}
+
+/**
+ * A 404 of what is there. Where the API server itself says so of an object that is read, it lies about its own content, which nobody
+ * can tell; all else may come from something on the way.
+ */
+export const notFounds: readonly KubeFault[] = [
+  { ...answered('404 with a Status', refusals.notFound), meets: (request) => !isRead(request) },
+  answered('404 of a proxy', refusals.noRoute),
+  { ...answeredAfter('404 with a Status', refusals.notFound), meets: (request) => !isRead(request) },
+  answeredAfter('404 of a proxy', refusals.noRoute),
+  lasting('404 of a proxy to everything', refusals.noRoute, () => true),
+]
+
 /** Somebody changes what is about to be written; a name that is about to be taken is taken, for a while. */
 function editedBySomebody(request: Sighting, world: SimulatedWorld): undefined {
   const { plural, name } = targetOf(request)

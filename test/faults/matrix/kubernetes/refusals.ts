@@ -53,6 +53,19 @@ export const badGateway: Refusal = () => ({
   body: '<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>',
 })
 
+/** As the API server says of what is not there. */
+export const notFound: Refusal = (request) => {
+  const { qualified, name, details } = targetOf(request)
+  return status(404, 'NotFound', `${qualified} "${name}" not found`, { details })
+}
+
+/** What a proxy says that has lost its route. */
+export const noRoute: Refusal = () => ({
+  status: 404,
+  headers: { 'content-type': 'text/html' },
+  body: '<html><head><title>404 Not Found</title></head><body>nginx</body></html>',
+})
+
 export const timedOut: Refusal = () => {
   return status(
     504,

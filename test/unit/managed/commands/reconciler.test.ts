@@ -278,6 +278,14 @@ test('a command goes when its time after the end is over, and not before', async
   expect(world.get()).toBeUndefined()
 })
 
+test('a command whose deletion something on the way answered 404 is deleted all the same', async () => {
+  world.show('ts_1')
+  world.lostDeletions = 1
+  world.command({ action: 'Stop', target: all, ttlAfterFinished: '10m' })
+  await world.settle()
+  expect(world.get()).toBeUndefined()
+})
+
 test('a paused command sends nothing', async () => {
   world.show('ts_1')
   world.kube.create(
