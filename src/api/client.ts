@@ -47,7 +47,7 @@ export interface ApiClientOptions {
   readonly random: Random
   /** Just before any request: throws (`Suspended`) while the account's calls are stopped. */
   readonly beforeCall?: (() => void) | undefined
-  /** Just before a write: throws (`NotLeader`) when this process may not write. */
+  /** Before a write's connection is opened, and again before its first byte leaves: throws (`NotLeader`) when this process may not write. */
   readonly beforeWrite?: (() => void) | undefined
   /** After each exchange, whatever its end. */
   readonly onRequest?: ((report: RequestReport) => void) | undefined

@@ -1,6 +1,7 @@
 import type { Tracer } from '@opentelemetry/api'
 import { type Dispatcher, errors, request } from 'undici'
 import type { WriteReport } from '../telemetry/write-report.ts'
+import { CheckedDispatcher } from '../util/at-send.ts'
 import type { Clock } from '../util/clock.ts'
 import { sleep } from '../util/clock.ts'
 import { jitter, type Random } from '../util/random.ts'
@@ -39,6 +40,7 @@ export interface TransportOptions {
   readonly clock: Clock
   readonly random: Random
   readonly beforeCall?: (() => void) | undefined
+  /** Before a write's connection is opened, and again before its first byte leaves: throws when this process may not write. */
   readonly beforeWrite?: (() => void) | undefined
   readonly onRequest?: ((report: RequestReport) => void) | undefined
   /** After each request that changes something and was, or may have been, sent. */
@@ -85,9 +87,13 @@ const LONGEST_RETRY_WAIT_MS = 30_000
  */
 export class Transport {
   readonly #options: TransportOptions
+  /** What writes are sent through. */
+  readonly #writes: Dispatcher
 
   constructor(options: TransportOptions) {
+    const { dispatcher, beforeWrite } = options
     this.#options = options
+    this.#writes = beforeWrite === undefined ? dispatcher : new CheckedDispatcher(dispatcher, beforeWrite)
   }
 
   async send(outgoing: OutgoingRequest): Promise<Answer> {
@@ -115,6 +121,7 @@ export class Transport {
     })
     try {
       beforeCall?.()
+      // Asked again when the connection stands; whoever knows by now opens none.
       if (outgoing.method !== 'GET') beforeWrite?.()
       const key = this.#key(outgoing)
       const waitedSeconds = (clock.monotonic() - since) / 1000
@@ -158,7 +165,7 @@ export class Transport {
     const caller = outgoing.options.signal
     try {
       const response = await request(outgoing.url, {
-        dispatcher,
+        dispatcher: outgoing.method === 'GET' ? dispatcher : this.#writes,
         method: outgoing.method,
         headers: this.#headers(outgoing, key),
         body: outgoing.body === undefined ? null : JSON.stringify(outgoing.body),

@@ -1,5 +1,6 @@
 import type { Tracer } from '@opentelemetry/api'
 import type { Dispatcher } from 'undici'
+import { CheckedDispatcher } from '../util/at-send.ts'
 import { type Clock, sleep } from '../util/clock.ts'
 import { jitter, type Random } from '../util/random.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
@@ -37,6 +38,7 @@ export interface TransportOptions {
   readonly maxRetries: number
   readonly maxConcurrent: number
   readonly userAgent: string
+  /** As in `KubeClientOptions`. */
   readonly beforeWrite: (() => void) | undefined
   readonly onRequest: ((observation: KubeRequestObservation) => void) | undefined
   readonly tracer: Tracer | undefined
@@ -138,7 +140,7 @@ export class Transport {
     let code: string | undefined
     try {
       const channel = await raceAbort(this.#dispatchers.channel(purpose), signal)
-      // The last thing before the request leaves: a process that lost its lease meanwhile must not send it.
+      // Asked again when the connection stands; whoever knows by now opens none.
       if (request.method !== 'GET') this.#options.beforeWrite?.()
       const response = await this.#send(request, channel, signal)
       code = String(response.statusCode)
@@ -156,9 +158,11 @@ export class Transport {
   }
 
   #send(request: KubeRequest, channel: Channel, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const { connection, userAgent } = this.#options
+    const { connection, userAgent, beforeWrite } = this.#options
     const base = new URL(connection.server)
-    return channel.dispatcher.request({
+    const isChecked = request.method !== 'GET' && beforeWrite !== undefined
+    const dispatcher = isChecked ? new CheckedDispatcher(channel.dispatcher, beforeWrite) : channel.dispatcher
+    return dispatcher.request({
       origin: base.origin,
       // A server behind a proxy may have a path of its own (https://proxy/clusters/a).
       path: `${base.pathname.replace(/\/$/, '')}${request.path}`,
