@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { readEnvironment } from '../config.ts'
 import { createLogger, type LogLevel } from '../util/logger.ts'
 import { collect, duration, positive } from './flags.ts'
+import { logNodeWarnings } from './operator/node-warnings.ts'
 import type { OperatorOptions } from './operator/options.ts'
 import { runRelease } from './operator/release.ts'
 import { runOperator } from './operator/run-operator.ts'
@@ -111,6 +112,7 @@ export function operatorCommand(): Command {
     .option('--release-timeout <time>', 'how long --release waits for a running operator to end', duration, 60_000)
     .action(async (flags: Flags) => {
       const options = optionsFrom(flags)
+      logNodeWarnings(options.logger)
       if (flags.release) {
         const release = { timeoutMs: flags.releaseTimeout, print: (line: string) => console.log(line) }
         process.exitCode = await runRelease(options, release, stopSignal())

@@ -7,7 +7,7 @@ export interface Clock {
   now(): number
   /** Milliseconds on a clock that never steps; only differences mean something. */
   monotonic(): number
-  /** Runs `callback` once after `ms` milliseconds. The returned function cancels it. */
+  /** Runs `callback` once after `ms` milliseconds, soon when that is over already (0 or less). The returned function cancels it. */
   setTimer(ms: number, callback: () => void): () => void
 }
 
@@ -16,8 +16,9 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   setTimer: (ms, callback) => {
-    // setTimeout fires at once beyond 2^31-1 ms; a longer wait is cut there and the caller looks again.
-    const timer = setTimeout(callback, Math.min(ms, 2 ** 31 - 1))
+    // setTimeout fires at once beyond 2^31-1 ms; a longer wait is cut there and the caller looks again. A time that is over, since the
+    // process stood still between two looks at the clock, is no reason for a warning of Node's.
+    const timer = setTimeout(callback, Math.max(0, Math.min(ms, 2 ** 31 - 1)))
     return () => clearTimeout(timer)
   },
 }

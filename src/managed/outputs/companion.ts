@@ -11,7 +11,7 @@ import type { Companion } from '../types/companion.ts'
 import type { Fields, KindCondition, ManagedDescriptor } from '../types/descriptor.ts'
 import type { Verdict } from '../verdict.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
-import { type CompanionTarget, keyOfTarget, readTarget, targetText, typeOfTarget } from './place.ts'
+import { type CompanionTarget, readTarget, targetText } from './place.ts'
 import { isClaimed, tenureOf } from './tenure.ts'
 import { deleteFound, withOwned } from './with-owned.ts'
 

@@ -4,7 +4,7 @@ import type { Reconciliation } from '../reconciliation.ts'
 import type { ManagedDescriptor, OutputTarget } from '../types/descriptor.ts'
 import { patchTarget } from './claim.ts'
 import { companionTarget } from './companion.ts'
-import { type Holder, keyOfTarget, outputTarget, type Place, typeOfTarget } from './place.ts'
+import { type Holder, outputTarget, type Place } from './place.ts'
 import { keysWritten, LABELS, withoutOwner } from './tenure.ts'
 import { deleteFound, withOwned } from './with-owned.ts'
 
@@ -27,7 +27,7 @@ export async function vacateOthers(run: Reconciliation, target: OutputTarget | u
 
 /** What holds only our keys goes; with keys of others in it, it stays without an owner. The note remains: a spec may come back to it. */
 async function vacate(run: Reconciliation, place: OutputTarget): Promise<void> {
-  const { context, cr } = run
+  const { cr } = run
   const { output } = statusOf(cr)
   await withOwned(run, place, async (found) => {
     const noted = output?.kind === place.kind && output.name === place.name ? output.keys : []
