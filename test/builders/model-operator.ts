@@ -6,7 +6,7 @@ import type { AccountKey } from '../../src/managed/accounts/account-resource.ts'
 import { KeptKeys } from '../../src/managed/accounts/kept-key.ts'
 import { KeysInUse } from '../../src/managed/accounts/keys-in-use.ts'
 import { AccountRegistry } from '../../src/managed/accounts/registry.ts'
-import { LiveSession } from '../../src/managed/accounts/session.ts'
+import { LiveSession, type SessionConfig } from '../../src/managed/accounts/session.ts'
 import { isDeleting, statusOf } from '../../src/managed/cr.ts'
 import type { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import { Memories } from '../../src/managed/memory.ts'
@@ -28,7 +28,7 @@ export const times = { requestTimeoutMs: 1000, scanPauseMs: 500 } as const
 export interface ModelOperatorOptions {
   readonly kinds: KindsRegistry
   readonly kube: KubeClient
-  readonly openApi: (apiKey: string) => ClosableApiClient
+  readonly openApi: (config: SessionConfig) => ClosableApiClient
   readonly clock: FakeClock
   readonly random: Random
   readonly onEvent: (about: KubeObject, reason: string) => void
@@ -78,7 +78,7 @@ export function startModelOperator(
     ...shared,
     registry,
     keptKeys,
-    baseURLPolicy: { allowedHosts: ['api.example.com'] },
+    baseURLPolicy: { allowedHosts: ['api.example.com', 'other.example.com'] },
     operatorNamespace: OPERATOR_NAMESPACE,
     openSession: (key, config) => {
       const held = (id: string): boolean => {
@@ -88,7 +88,7 @@ export function startModelOperator(
       return new LiveSession({
         key,
         config,
-        client: openApi(config.apiKey),
+        client: openApi(config),
         clock,
         knownObjects: () =>
           store.membersOf(key).filter((cr) => statusOf(cr).id !== undefined && !isDeleting(cr)).length,

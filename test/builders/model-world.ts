@@ -47,6 +47,8 @@ export class ModelWorld {
   readonly account = new ModelAccount()
   /** API keys and the accounts that they open. */
   readonly keys = new Map([['key-1', this.account]])
+  /** Accounts that any key opens, by their addresses. Other addresses lead to `keys`. */
+  readonly addresses = new Map<string, ModelAccount>()
   /** Ids of API keys that the API does not take, for now. */
   readonly refusedKeys = new Set<string>()
   readonly apiFaults: ApiFault[] = []
@@ -121,9 +123,9 @@ export class ModelWorld {
           },
           onWrite: (label) => this.writes.push(label),
         }),
-        openApi: (apiKey) =>
+        openApi: ({ apiKey, baseURL }) =>
           new ModelAccountClient({
-            account: () => this.keys.get(apiKey) ?? this.#openedBy(apiKey),
+            account: () => this.addresses.get(baseURL) ?? this.keys.get(apiKey) ?? this.#openedBy(apiKey),
             onRead: (path) => this.reads.push(path),
             process,
             clock,
@@ -171,6 +173,15 @@ export class ModelWorld {
 
   deleteAccount(): void {
     this.kube.delete(registry.accountType('Account'), ACCOUNT)
+  }
+
+  /** Makes the Account anew with another address, as a restore or a GitOps tool may: without the status, unless it is `kept`. */
+  moveAccount(baseURL: string, kept: 'status kept' | 'status lost'): void {
+    const type = registry.accountType('Account')
+    const { spec, status } = this.accountResource ?? {}
+    this.patchAccount({ metadata: { finalizers: [] } })
+    this.deleteAccount()
+    this.kube.create(type, ACCOUNT, { spec: { ...spec, baseURL }, ...(kept === 'status kept' ? { status } : {}) })
   }
 
   /** Puts another API key into the Secret. */

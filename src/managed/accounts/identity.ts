@@ -1,11 +1,20 @@
+import { fingerprint } from '../../api/fingerprint.ts'
+
+/** What decides whose account it is. */
+export interface AccountIdentity {
+  /** Origin and path as the client uses them, without a slash at the end. */
+  readonly baseURL: string
+  readonly apiKey: string
+}
+
 /** What a look at all collections in use says about whose account the key opens. */
 export interface IdentityEvidence {
   /** Objects that CRs of the account hold. */
   readonly known: number
   /** Of these, how many no complete list shows. */
   readonly missing: number
-  /** The key differs from the one that was last proven; false when none was. */
-  readonly keyChanged: boolean
+  /** Key or address differ from the ones last proven, or none were: an Account that was made again has no status. */
+  readonly changed: boolean
   /** CRs, those that are being deleted included, hold objects, and the lists show none of them. */
   readonly noneFound: boolean
   /** An administrator has confirmed the identity since it was last in doubt. */
@@ -27,9 +36,11 @@ export function tolerated(known: number): number {
  * and no finalizer goes: a key swapped by mistake must neither build everything anew elsewhere nor strand what exists.
  */
 export function identityDoubt(evidence: IdentityEvidence): string | undefined {
-  const { known, missing, keyChanged, noneFound, confirmed } = evidence
+  const { known, missing, changed, noneFound, confirmed } = evidence
   if (confirmed) return undefined
-  if (keyChanged && noneFound) return `the API key changed and none of the known objects is in its account: ${REMEDY}`
+  if (changed && noneFound) {
+    return `the API key or spec.baseURL changed and none of the known objects is in the account they lead to: ${REMEDY}`
+  }
   if (missing > tolerated(known)) {
     return `${missing} of ${known} known objects are not in the account: ${REMEDY}`
   }
@@ -37,4 +48,20 @@ export function identityDoubt(evidence: IdentityEvidence): string | undefined {
 }
 
 const REMEDY =
-  'put the right key back, or, if this is meant, set the annotation culvert.dev/confirm-identity to a new value'
+  'put the right key and address back, or, if this is meant, set the annotation culvert.dev/confirm-identity to a new value'
+
+/**
+ * Names origin, path and key of an account in its status, without telling the key: the same key may open another account at another
+ * address.
+ */
+export function identityFingerprint({ baseURL, apiKey }: AccountIdentity, installation: string): string {
+  return fingerprint(`${baseURL}\n${apiKey}`, installation)
+}
+
+/**
+ * Whether `stored` was made of this identity. An operator of before put the key alone into it: that is believed once, so that an upgrade
+ * raises no doubt.
+ */
+export function isIdentityProven(stored: string | undefined, identity: AccountIdentity, installation: string): boolean {
+  return stored === identityFingerprint(identity, installation) || stored === fingerprint(identity.apiKey, installation)
+}

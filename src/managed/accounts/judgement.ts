@@ -1,16 +1,15 @@
-import { fingerprint } from '../../api/fingerprint.ts'
 import { type CustomResource, isDeleting } from '../cr.ts'
 import { CONFIRM_IDENTITY } from '../names.ts'
 import { reasons } from '../reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import type { AccountResource } from './account-resource.ts'
-import { identityDoubt } from './identity.ts'
+import { identityDoubt, identityFingerprint, isIdentityProven } from './identity.ts'
 import { countMissing } from './pass.ts'
 import type { LiveSession } from './session.ts'
 
 /** Whose account the session's key opens. */
 export interface Judgement {
-  /** Of the key in use, for the status of a proven account. */
+  /** Of address and key in use, for the status of a proven account. */
   readonly fingerprint: string
   /** Why the account is not proven to be ours. */
   readonly doubt: string | undefined
@@ -24,7 +23,6 @@ export function judgeIdentity(
   members: readonly CustomResource[],
 ): Judgement {
   const { status } = resource
-  const now = fingerprint(session.config.apiKey, context.installation)
   const confirmation = resource.metadata.annotations?.[CONFIRM_IDENTITY]
   const doubted = session.starting || session.blocked() !== undefined
   const braked = session.blocked()?.reason === reasons.IdentityUnproven || isUnproven(resource)
@@ -38,12 +36,12 @@ export function judgeIdentity(
     // What is deleted while the brake holds stays until it is released: to delete what is missing must not release it.
     ...(braked ? held : staying),
     // A deletion ends when the API does not know the object: in another account it would end with the object left behind.
-    keyChanged: status?.keyFingerprint !== undefined && status.keyFingerprint !== now,
+    changed: !isIdentityProven(status?.keyFingerprint, session.config, context.installation),
     noneFound: held.known > 0 && held.missing === held.known,
     // While a session is in use, few objects can be missing at a time: the brake works as soon as they are too many.
     confirmed: !doubted || (confirmation !== undefined && confirmation !== status?.confirmedIdentity),
   })
-  return { fingerprint: now, doubt }
+  return { fingerprint: identityFingerprint(session.config, context.installation), doubt }
 }
 
 /** Whether the brake was on when the account was last judged, before a restart it may be. */

@@ -169,7 +169,10 @@ export const accountStatusFields = {
   observedGeneration,
   conditions: Type.Optional(conditions),
   keyFingerprint: Type.Optional(
-    text({ description: 'Changes when the API key does; tells nothing else of it.', maxLength: 64 }),
+    text({
+      description: 'Changes when the API key or `spec.baseURL` does; tells nothing else of them.',
+      maxLength: 64,
+    }),
   ),
   confirmedIdentity: Type.Optional(
     text({

@@ -205,7 +205,7 @@ export const keeping: readonly Mutant[] = [
   mutant(
     'believe a swapped key',
     'src/managed/accounts/identity.ts',
-    ['  if (confirmed) return undefined\n', '  if (confirmed || keyChanged || noneFound) return undefined\n'],
+    ['  if (confirmed) return undefined\n', '  if (confirmed || changed || noneFound) return undefined\n'],
     restored,
   ),
   mutant(

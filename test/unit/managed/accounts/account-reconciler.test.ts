@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { fingerprint } from '../../../../src/api/fingerprint.ts'
 import { ModelAccount } from '../../../builders/model-account.ts'
+import { INSTALLATION } from '../../../builders/model-operator.ts'
 import { ModelWorld } from '../../../builders/model-world.ts'
 
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
@@ -108,4 +110,47 @@ test('more vanished objects than may vanish at a time stop everything until an a
   world.patchAccount({ metadata: { annotations: { 'culvert.dev/confirm-identity': 'yes' } } })
   await world.until('all made again', () => world.account.all().length === 6)
   expect(world.get('Backend', 'web-0')).toBeUndefined()
+})
+
+test.each([
+  ['https://other.example.com', 'status kept'],
+  ['https://other.example.com', 'status lost'],
+  ['https://api.example.com/other', 'status kept'],
+] as const)('an address for another account, %s, holds everything up: %s', async (address, kept) => {
+  const world = await withBackends(2)
+  const elsewhere = new ModelAccount()
+  world.addresses.set(address, elsewhere)
+  world.kill()
+  world.moveAccount(address, kept)
+  world.delete('Backend', 'web-0')
+  world.startOperator()
+  await world.until('IdentityUnproven', () => accountReason(world) === 'IdentityUnproven')
+  await world.clock.advance(180_000)
+  expect(elsewhere.all()).toEqual([])
+  expect(world.get('Backend', 'web-0')).toBeDefined()
+  world.moveAccount('https://api.example.com', kept)
+  await world.until('gone', () => world.get('Backend', 'web-0') === undefined)
+  await world.until('Ready', () => isReady(world, 'Backend', 'web-1') && accountReason(world) === 'Available')
+  expect([world.account.all().length, elsewhere.all().length]).toEqual([1, 0])
+})
+
+test('an address for another account is taken once an administrator confirms it', async () => {
+  const world = await withBackends(1)
+  const elsewhere = new ModelAccount()
+  world.addresses.set('https://other.example.com', elsewhere)
+  world.moveAccount('https://other.example.com', 'status kept')
+  await world.until('IdentityUnproven', () => accountReason(world) === 'IdentityUnproven')
+  world.patchAccount({ metadata: { annotations: { 'culvert.dev/confirm-identity': 'moved' } } })
+  await world.until('made there', () => elsewhere.all().length === 1)
+})
+
+test('an Account that an operator of before has proven by its key alone is believed', async () => {
+  const world = await withBackends(1)
+  world.kill()
+  world.account.delete('backends/tunnel_group', world.account.all()[0]?.object.id ?? '')
+  world.patchAccount({ status: { keyFingerprint: fingerprint('key-1', INSTALLATION) } })
+  world.startOperator()
+  await world.until('made again', () => world.account.all().length === 1)
+  expect(accountReason(world)).toBe('Available')
+  expect(world.accountResource?.status?.keyFingerprint).not.toBe(fingerprint('key-1', INSTALLATION))
 })

@@ -6,7 +6,7 @@ const evidence = fc
   .record({
     known: fc.nat({ max: 500 }),
     share: fc.double({ min: 0, max: 1, noNaN: true }),
-    keyChanged: fc.boolean(),
+    changed: fc.boolean(),
     noneFound: fc.boolean(),
   })
   .map(({ share, ...rest }) => ({ ...rest, missing: Math.round(rest.known * share) }))
@@ -20,20 +20,20 @@ describe('an account’s identity', () => {
     )
   })
 
-  test('is doubted when more than five and more than a tenth are missing, or the key changed and opens none', () => {
+  test('is doubted when more than five and more than a tenth are missing, or key or address changed and lead to none', () => {
     fc.assert(
-      fc.property(evidence, ({ known, missing, keyChanged, noneFound }) => {
+      fc.property(evidence, ({ known, missing, changed, noneFound }) => {
         const tooMany = missing > 5 && missing * 10 > known && missing > Math.floor(known / 10)
-        const doubt = identityDoubt({ known, missing, keyChanged, noneFound, confirmed: false })
-        expect(doubt !== undefined).toBe(tooMany || (keyChanged && noneFound))
+        const doubt = identityDoubt({ known, missing, changed, noneFound, confirmed: false })
+        expect(doubt !== undefined).toBe(tooMany || (changed && noneFound))
       }),
     )
   })
 
   test('an account of few objects may lose them all by hand, as long as the key is the same', () => {
     const seen = { known: 5, missing: 5, noneFound: true, confirmed: false }
-    expect(identityDoubt({ ...seen, keyChanged: false })).toBeUndefined()
-    expect(identityDoubt({ ...seen, keyChanged: true })).toBeDefined()
+    expect(identityDoubt({ ...seen, changed: false })).toBeUndefined()
+    expect(identityDoubt({ ...seen, changed: true })).toBeDefined()
   })
 
   test.each([
