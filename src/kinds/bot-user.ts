@@ -65,6 +65,7 @@ export const botUser: ManagedDescriptor<BotUserSpec> = {
   markedBy: 'name',
   desire: ({ spec: { name, active = true } }, remote) => ({ name, active: remote !== undefined && active }),
   observe: ({ name, active }) => ({ name, active: active !== false }),
+  silencesKeys: ({ active }) => active === false,
   status: ({ active }) => ({ active: active !== false }),
   readiness: ({ spec: { active = true } }) =>
     available(active ? 'the bot is active' : 'the bot exists and is not active'),

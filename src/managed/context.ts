@@ -63,6 +63,8 @@ export interface AccountSession {
   readonly calls: SessionCalls
   /** Why no call may be made now; undefined when all is well. */
   blocked(): Blocked | undefined
+  /** How long ago the API first refused the key, in milliseconds; undefined while it takes it. */
+  refusedForMs(): number | undefined
   /** Keyed digest of `text` that only a holder of the account's key can make. */
   seal(text: string): string
   /** A call failed in a way that may concern the whole account: the account looks for itself. */
@@ -81,6 +83,15 @@ export interface KeyUsers {
    * may, since no resource holds its key.
    */
   userOf(id: string, digest: string | undefined): Promise<string | undefined>
+  /** The same, and who else needs the account beside `cr`: of several accounts one that is needed. */
+  useOf(cr: CustomResource, id: string, digest: string | undefined): Promise<KeyUse | undefined>
+}
+
+/** An account that works with a token. */
+export interface KeyUse {
+  readonly account: AccountName & { readonly namespace?: string | undefined }
+  /** `Kind/name` of another resource that is in the account, or waits to be; undefined when there is none. */
+  readonly neededBy: string | undefined
 }
 
 /** Events about CRs, on transitions only. */

@@ -10,6 +10,7 @@ import { createObject, dropAttempt, settleIdentity } from './create.ts'
 import { resolveWanted, type Wanted } from './desired.ts'
 import { TerminalError } from './errors.ts'
 import { keepFinalizer } from './finalizer.ts'
+import { refuseSilencing } from './key-in-use.ts'
 import { look } from './look.ts'
 import { markerOf } from './marker.ts'
 import { REMOTE_ID } from './names.ts'
@@ -183,6 +184,7 @@ async function apply(
   const again = operations.find((operation) => operation.type === 'replace')
   if (again !== undefined) throw notApplied(again)
   if (operations.length > 0) {
+    await refuseSilencing(run, operations)
     announce(run, operations)
     await prepare(run, operations, observed)
     await execute(run, observed.remote.id, operations, reason)

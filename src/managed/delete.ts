@@ -15,6 +15,7 @@ import {
 import { settleIdentity } from './create.ts'
 import { copiesOf } from './create-protocol.ts'
 import { WaitError } from './errors.ts'
+import { leavingOrder } from './key-in-use.ts'
 import { release } from './outputs/vacate.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -42,6 +43,11 @@ export async function remove(run: Reconciliation): Promise<Verdict> {
   if (!hasFinalizer(run.cr) || run.memory.released) return silent
   if (retains(run.cr)) await release(run)
   else if (deletionNeedsAccount(run) && mayGo(run)) await removeObject(run)
+  return await letGo(run)
+}
+
+/** Takes our finalizer off: nothing is left at the API that is the CR's. */
+export async function letGo(run: Reconciliation): Promise<Verdict> {
   await run.patchMetadata({ finalizers: withoutFinalizer(run.cr) })
   run.memory.released = true
   return silent
@@ -63,12 +69,19 @@ async function removeObject(run: Reconciliation): Promise<void> {
   const former = statusOf(run.cr).superseded?.map(({ id }) => id) ?? []
   // A vanished object's successor may be settled while the id in status is still the old one: both go.
   const ids = new Set([settled, statusOf(run.cr).id, ...former])
-  for (const id of ids) {
-    if (id === undefined || (await isTakenLive(run, id))) continue
-    await refuseWhileUsed(run, id)
-    await deleteObject(run, id)
-  }
-  await removeCopies(run)
+  const held = [...ids].filter((id) => id !== undefined)
+  const { others, last } = await leavingOrder(run, held)
+  for (const id of others) await removeOne(run, id)
+  await removeCopies(run, last)
+  if (last === undefined) return
+  run.memory.lastCallSent = true
+  await removeOne(run, last)
+}
+
+async function removeOne(run: Reconciliation, id: string): Promise<void> {
+  if (await isTakenLive(run, id)) return
+  await refuseWhileUsed(run, id)
+  await deleteObject(run, id)
 }
 
 /** Other CRs that refer to this one and may hold an object that uses ours. */
@@ -109,10 +122,15 @@ async function deleteObject(run: Reconciliation, id: string): Promise<void> {
 }
 
 /** After more than one attempt a late answer may still have left a copy: one more list shows it. */
-async function removeCopies(run: Reconciliation): Promise<void> {
+async function removeCopies(run: Reconciliation, kept: string | undefined): Promise<void> {
   const { context, cr, session } = run
   const attempts = ownAttempt(cr)?.number ?? 0
   if (attempts > 1) await session.cache.ensureListed(run.collection, { since: context.clock.monotonic() })
-  const left = copiesOf(session.cache.all(run.collection), cr.metadata.uid, {}, context.installation)
+  const left = copiesOf(
+    session.cache.all(run.collection),
+    cr.metadata.uid,
+    kept === undefined ? {} : { id: kept },
+    context.installation,
+  )
   await deleteCopies(run, left)
 }

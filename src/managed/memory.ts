@@ -44,6 +44,8 @@ export interface Memory {
   deletingSince?: number | undefined
   /** Monotonic time from which lists tell who uses a former object that is to be deleted. */
   retiringSince?: number | undefined
+  /** The DELETE of the key that the account works with was sent: a refused key says that it took effect. */
+  lastCallSent?: boolean | undefined
   /** How often a lost token was issued anew of late. */
   reissues?: Reissues | undefined
   /** What the object was last replaced for, while the new one still differs in it: another would too. */

@@ -6,7 +6,8 @@ import { isCommon, type Standing } from './conditions.ts'
 import type { ManagedContext } from './context.ts'
 import { converge } from './converge.ts'
 import { type CustomResource, isDeleting, isPaused, type ResourceName, statusOf } from './cr.ts'
-import { deletionNeedsAccount, remove } from './delete.ts'
+import { deletionNeedsAccount, letGo, remove } from './delete.ts'
+import { isGoneWithItsCalls } from './key-in-use.ts'
 import { Reconciliation } from './reconciliation.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
@@ -37,6 +38,7 @@ export class ManagedReconciler {
         run.enter(openSession(this.#context, cr))
         return await converge(run)
       }
+      if (deletionNeedsAccount(run) && (await isGoneWithItsCalls(run))) return await letGo(run)
       if (deletionNeedsAccount(run)) run.enter(openSession(this.#context, cr))
       return await remove(run)
     } catch (error) {

@@ -103,6 +103,7 @@ export class AccountReconciler {
       }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
+      if (error.code === 'Unauthorized') session.noteRefused()
       return listProblem(error, this.#backoff(key))
     }
     this.#failures.delete(accountText(key))

@@ -1,12 +1,13 @@
-import type { KeyUsers } from '../context.ts'
-import type { CustomResource } from '../cr.ts'
+import type { KeyUse, KeyUsers } from '../context.ts'
+import { type CustomResource, hasFinalizer, isDeleting, nameOf, shortName } from '../cr.ts'
 import { digestOf } from '../outputs/held-token.ts'
-import type { AccountResource } from './account-resource.ts'
+import { type AccountKey, type AccountResource, keyOfAccount } from './account-resource.ts'
 import type { KeptKeys } from './kept-key.ts'
 
 export interface KeyResources {
   accounts(): readonly AccountResource[]
   all(): readonly CustomResource[]
+  membersOf(account: AccountKey): readonly CustomResource[]
 }
 
 /**
@@ -23,13 +24,32 @@ export class KeysInUse implements KeyUsers {
   }
 
   async userOf(id: string, digest: string | undefined): Promise<string | undefined> {
-    for (const { kind, metadata } of this.#resources.accounts()) {
-      const key = await this.#kept.read(metadata.uid)
-      if (key === undefined) continue
-      const uses = digest === undefined ? !this.#isHeld(key) : digestOf(key, id) === digest
-      if (uses) return `${kind}/${metadata.name}`
-    }
+    for await (const { kind, metadata } of this.#users(id, digest)) return `${kind}/${metadata.name}`
     return undefined
+  }
+
+  async useOf(cr: CustomResource, id: string, digest: string | undefined): Promise<KeyUse | undefined> {
+    let use: KeyUse | undefined
+    for await (const user of this.#users(id, digest)) {
+      const account = keyOfAccount(user)
+      const [other] = this.#resources
+        .membersOf(account)
+        .filter((member) => member.metadata.uid !== cr.metadata.uid && (hasFinalizer(member) || !isDeleting(member)))
+        .map((member) => shortName(nameOf(member)))
+        .sort((left, right) => (left < right ? -1 : 1))
+      use = { account, neededBy: other }
+      if (other !== undefined) break
+    }
+    return use
+  }
+
+  /** Accounts that work with the token of the object `id`. */
+  async *#users(id: string, digest: string | undefined): AsyncGenerator<AccountResource> {
+    for (const account of this.#resources.accounts()) {
+      const key = await this.#kept.read(account.metadata.uid)
+      if (key === undefined) continue
+      if (digest === undefined ? !this.#isHeld(key) : digestOf(key, id) === digest) yield account
+    }
   }
 
   /** Whether the key is the token of an object that a resource holds. */

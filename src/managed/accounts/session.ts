@@ -54,6 +54,8 @@ export class LiveSession implements AccountSession {
   /** Objects held when the first of these vanished: counting them again for each of many would take too long. */
   #held: number | undefined
   #usedBefore: ReadonlySet<string> = new Set()
+  /** Since when the API refuses the key. */
+  #refusedAt: number | undefined
   /** How many are complete. */
   #passes = 0
 
@@ -79,8 +81,18 @@ export class LiveSession implements AccountSession {
     return fingerprint(text, this.config.apiKey)
   }
 
+  refusedForMs(): number | undefined {
+    return this.#refusedAt === undefined ? undefined : this.#options.clock.monotonic() - this.#refusedAt
+  }
+
+  /** The API does not take the key. */
+  noteRefused(): void {
+    this.#refusedAt ??= this.#options.clock.monotonic()
+  }
+
   reportTrouble(error: ApiError): void {
     this.#troubled = true
+    if (error.code === 'Unauthorized') this.noteRefused()
     if (error.code === 'Unauthorized') this.block(reasons.AccountNotReady, `${this.#name()}: ${error.message}`)
     this.#options.lookAgain()
   }
@@ -104,6 +116,7 @@ export class LiveSession implements AccountSession {
   unblock(judged: Blocked | undefined): boolean {
     if (this.#blocked !== judged) return false
     this.#blocked = undefined
+    this.#refusedAt = undefined
     return true
   }
 

@@ -207,6 +207,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    */
   intent(spec: Spec, previous: CommonStatus & Fields, sent?: readonly string[]): Fields
   readiness(view: ReadinessView<Spec>): Readiness
+  /** Whether an update of these fields makes the API refuse the keys of objects that refer to this one. Absent: none does. */
+  silencesKeys?(update: Fields): boolean
   /** Why others may not refer to the CR yet; undefined when they may. It exists at the API when this is asked. */
   unusable(view: TargetView): string | undefined
   /** When the certificate of the object is to be renewed, from its status; for kinds with certificates. */
