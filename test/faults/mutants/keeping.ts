@@ -138,14 +138,14 @@ export const keeping: readonly Mutant[] = [
     file: DELETE,
     edits: [
       ['  refuseWhileReferred(run)\n  await run', '  await run'],
-      ['    await refuseWhileUsed(run, id)\n', ''],
+      ['  await refuseWhileUsed(run, id)\n', ''],
     ],
     first: kills('^(IPRestriction restriction|Edge full) / '),
   },
   mutant(
     'delete an object that another cluster has taken',
     DELETE,
-    ['if (id === undefined || (await isTakenLive(run, id))) continue', 'if (id === undefined) continue'],
+    ['  if (await isTakenLive(run, id)) return\n', ''],
     restored,
   ),
   mutant(
