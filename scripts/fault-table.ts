@@ -43,6 +43,7 @@ const MATRIX: readonly (readonly [name: string, where: 'simulation' | 'real'])[]
   ['watch faults', 'real'],
   ['paused leader', 'simulation'],
   ['paused leader', 'real'],
+  ['clocks', 'simulation'],
   ['transitions', 'simulation'],
   ['transitions', 'real'],
   ['seeds', 'simulation'],

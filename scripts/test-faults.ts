@@ -5,12 +5,16 @@ import { setPriority, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { drawBase } from '../test/faults/matrix/seeds/base.ts'
 import { asMarkdown, asText, countsOf, rowsOf, type SuiteList, type VitestReport } from './fault-table.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const VITEST = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
 /** What others of the machine leave over is enough for what runs in a time of its own. */
 const LOW_PRIORITY = 10
+
+/** Where the seeds of this run begin: no run repeats the last one by itself. */
+const SEEDS_FROM = process.env.CULVERT_SEEDS_FROM ?? String(drawBase(Math.random()))
 
 /** A run of vitest. */
 interface Run {
@@ -39,6 +43,7 @@ const real: readonly Run[] = [
  */
 async function main(folder: string): Promise<number> {
   console.log(`the lists of cases are kept in ${folder}`)
+  console.log(`the seeds are those from ${SEEDS_FROM} on: CULVERT_SEEDS_FROM=${SEEDS_FROM} repeats them`)
   await empty(folder)
   const codes = await Promise.all([run(simulation, folder), inTurn(real, folder)])
   const rows = rowsOf(await listsIn(folder), await reportsIn(folder))
@@ -66,6 +71,7 @@ async function run({ name, args, workers, isPatient = false }: Run, folder: stri
     env: {
       ...process.env,
       CULVERT_FAULTS: 'all',
+      CULVERT_SEEDS_FROM: SEEDS_FROM,
       CULVERT_MATRIX_FOLDER: folder,
       ...(workers === undefined ? {} : { VITEST_MAX_WORKERS: String(workers) }),
     },

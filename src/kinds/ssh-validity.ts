@@ -7,6 +7,7 @@ import { lookAgainIn } from '../managed/types/look-again.ts'
 import { timestamp } from '../schema/define.ts'
 import { atMostOne, type Rule } from '../schema/rules.ts'
 import { durationMs } from '../util/duration.ts'
+import { isNotedAhead } from '../util/noted-time.ts'
 import { available } from './defaults.ts'
 import { given, timeOf } from './remote.ts'
 
@@ -89,9 +90,6 @@ export interface Validity {
   readonly valid_until: string | undefined
 }
 
-/** By how much clocks may differ before a start that nobody asked for counts as one in the future. */
-const SKEW_MS = 300_000
-
 /**
  * Both times as they should be. A new certificate is told both, so that its length does not depend on how two clocks agree. Of one that
  * is there, a start that the spec leaves open is left alone once it has come, and a length is measured from its own start.
@@ -109,7 +107,7 @@ export function wantedValidity(
     return { valid_after: instant(start), valid_until: instant(until ?? wholeSeconds(start) + length) }
   }
   const found = millis(timeOf(remote.valid_after))
-  const late = asked === undefined && found !== undefined && found > now + SKEW_MS
+  const late = asked === undefined && found !== undefined && isNotedAhead(found, now)
   const start = asked ?? (late ? now : undefined)
   return {
     valid_after: start === undefined ? undefined : instant(start),

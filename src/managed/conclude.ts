@@ -1,3 +1,4 @@
+import { clockOffset } from '../util/noted-time.ts'
 import { markerText, type Wanted } from './desired.ts'
 import { type Observed, type Operation, type PlanContext, plan } from './plan.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -40,6 +41,7 @@ export function conclude(run: Reconciliation, observed: Observed): Verdict {
   const { ready, reason, message, stalled = false, conditions, lookAgainMs } = readiness
   const succession = reportSuccession(run, remote)
   const again = sooner(lookAgainMs, succession.lookAgainMs)
+  memory.clockOffset = again === undefined ? undefined : clockOffset(context.clock)
   memory.lookAt = lookAgainMs === undefined ? undefined : context.clock.monotonic() + lookAgainMs
   return {
     standing: ready ? { type: 'ready', message } : { type: 'synced', reason, message, stalled },

@@ -1,3 +1,4 @@
+import { isNotedAhead } from '../util/noted-time.ts'
 import { printable } from '../util/printable.ts'
 import type { Reason } from './reasons.ts'
 import { reasons } from './reasons.ts'
@@ -110,10 +111,16 @@ export function stampConditions(
       status,
       reason,
       message,
-      lastTransitionTime: before?.status === status ? before.lastTransitionTime : wholeSeconds(now),
+      lastTransitionTime: transitionTime(before, status, now),
       observedGeneration: generation,
     }
   })
+}
+
+/** As it was, unless a clock that was ahead has noted it. */
+function transitionTime(before: Condition | undefined, status: Condition['status'], now: number): string {
+  const isKept = before?.status === status && !isNotedAhead(Date.parse(before.lastTransitionTime), now)
+  return isKept ? before.lastTransitionTime : wholeSeconds(now)
 }
 
 /** Well below what the CRD takes: a condition that is refused would tell nobody anything. */

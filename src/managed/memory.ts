@@ -32,6 +32,8 @@ export interface Memory {
   readonly gone: Map<string, number>
   /** Monotonic time of the next look that readiness asked for. */
   lookAt?: number | undefined
+  /** What the wall clock showed beyond the monotonic one when the next look was planned by it, in milliseconds; undefined: it was not. */
+  clockOffset?: number | undefined
   /** This process created the object, so nobody before it can still be writing children. */
   createdHere?: boolean | undefined
   /** Monotonic time by which a child's POST that got no answer must have ended. */

@@ -1,5 +1,6 @@
 import { collections as knownCollections } from '../../api/collections.ts'
 import type { Collection, RemoteObject } from '../../api/types.ts'
+import { wasClockSet } from '../../util/noted-time.ts'
 import { type CustomResource, statusOf, unresolvedAttempt } from '../cr.ts'
 import { type Marker, markerOf } from '../marker.ts'
 import type { ManagedDescriptor } from '../types/descriptor.ts'
@@ -136,7 +137,10 @@ function orphanOf(collection: Collection, { id }: RemoteObject, { kind, namespac
   return { collection: collection.path, id, kind, namespace, name }
 }
 
-/** CRs that a pass has something to tell: their object, or a child of it, changed or vanished, or has copies. */
+/**
+ * CRs that a pass has something to tell: their object, or a child of it, changed or vanished, or has copies; or their next look was planned
+ * by a wall clock that was set since.
+ */
 export function concerned(
   context: AccountContext,
   session: LiveSession,
@@ -155,6 +159,10 @@ export function concerned(
       if (parent !== undefined) add(context.resources.holderOf(parent))
     }
   }
-  for (const cr of members) if (context.memories.of(cr.metadata.uid).copies !== undefined) add(cr)
+  for (const cr of members) {
+    const { copies, clockOffset } = context.memories.of(cr.metadata.uid)
+    const isMistimed = clockOffset !== undefined && wasClockSet(clockOffset, context.clock)
+    if (copies !== undefined || isMistimed) add(cr)
+  }
   return [...found.values()]
 }

@@ -1,3 +1,4 @@
+import { isNotedAhead } from '../../util/noted-time.ts'
 import type { Action, ActionState, CommandStatus, CommandStep, Target } from '../types/command.ts'
 
 /** What a command does next. */
@@ -25,7 +26,7 @@ export function nextOf(targets: readonly Target[], steps: readonly CommandStep[]
   return Number.isFinite(waitMs) ? { type: 'wait', ms: waitMs } : { type: 'finished' }
 }
 
-/** How long a step still has to wait. A wall clock that was set back makes nobody wait for longer than the whole time. */
+/** How long a step still has to wait. A wall clock that was set back makes nobody wait for longer than the whole time, after the times were corrected. */
 function pauseMs({ endedAt }: Action, { afterMs }: CommandStep, now: number): number {
   if (afterMs === 0) return 0
   const whole = afterMs + MARGIN_MS
@@ -90,6 +91,18 @@ export function withoutSent(
     }
   }
   return after
+}
+
+/** With the ends that a clock that was ahead has noted as of now: a pause that counts from one would begin again and again. */
+export function withTimesCorrected(targets: readonly Target[], now: number): readonly Target[] {
+  const isAhead = ({ endedAt }: Action): boolean => endedAt !== undefined && isNotedAhead(Date.parse(endedAt), now)
+  return targets.map((target) => {
+    if (!target.actions.some(isAhead)) return target
+    return {
+      ...target,
+      actions: target.actions.map((each) => (isAhead(each) ? { ...each, endedAt: time(now) } : each)),
+    }
+  })
 }
 
 const FAILED: ReadonlySet<ActionState> = new Set(['Refused', 'Gone', 'Unknown', 'Skipped'])

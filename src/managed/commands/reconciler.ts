@@ -4,6 +4,7 @@ import { done, type Outcome } from '../../runtime/outcome.ts'
 import { type WriteOrigin, writeReasons } from '../../telemetry/write-origin.ts'
 import type { Clock } from '../../util/clock.ts'
 import { durationMs } from '../../util/duration.ts'
+import { isNotedAhead } from '../../util/noted-time.ts'
 import { openSession } from '../account-choice.ts'
 import { isAccountTrouble } from '../account-trouble.ts'
 import { type AccountKey, type AccountResource, accountKey } from '../accounts/account-resource.ts'
@@ -35,6 +36,7 @@ import {
   time,
   withoutSent,
   withResult,
+  withTimesCorrected,
 } from './progress.ts'
 import { conditionsOf, nobody, type Said } from './said.ts'
 import type { CommandStore } from './store.ts'
@@ -212,7 +214,8 @@ export class CommandReconciler {
   /** The stored targets, with what was about to be sent and has no answer as unknown. */
   #recovered(cr: CommandResource): readonly Target[] {
     const answered = (id: string, action: string) => this.#answers.get(answerKey(cr, { id, action }))
-    return withoutSent(commandStatus(cr).targets ?? [], answered, this.#context.clock.now())
+    const now = this.#context.clock.now()
+    return withTimesCorrected(withoutSent(commandStatus(cr).targets ?? [], answered, now), now)
   }
 
   async #finish(descriptor: CommandDescriptor, cr: CommandResource, targets: readonly Target[]): Promise<Outcome> {
@@ -234,10 +237,11 @@ export class CommandReconciler {
   }
 
   /** Nothing is sent any more: under which ids targets came back, and when the CR goes. */
-  async #afterwards(descriptor: CommandDescriptor, cr: CommandResource): Promise<Outcome> {
+  async #afterwards(descriptor: CommandDescriptor, finished: CommandResource): Promise<Outcome> {
     const { clock, kube } = this.#context
-    const status = commandStatus(cr)
     const now = clock.now()
+    const cr = await this.#withEndCorrected(descriptor, finished, now)
+    const status = commandStatus(cr)
     const finishedAt = Date.parse(status.finishedAt ?? time(now))
     const { ttlAfterFinished } = cr.spec
     const leftMs = ttlAfterFinished === undefined ? undefined : finishedAt + durationMs(ttlAfterFinished) - now
@@ -257,6 +261,13 @@ export class CommandReconciler {
       }
     }
     return leftMs === undefined ? done : { type: 'after', ms: leftMs, reason: 'ttlAfterFinished', lane: 'drift' }
+  }
+
+  /** With an end that a clock that was ahead has noted as of now: the command would else stay for as long as it was ahead. */
+  async #withEndCorrected(descriptor: CommandDescriptor, cr: CommandResource, now: number): Promise<CommandResource> {
+    const status = commandStatus(cr)
+    if (status.finishedAt === undefined || !isNotedAhead(Date.parse(status.finishedAt), now)) return cr
+    return await this.#write(descriptor, cr, { ...status, finishedAt: time(now) })
   }
 
   /** How long after its end a command looks for what it renewed; nothing where nothing is mirrored. */

@@ -1,5 +1,6 @@
 import { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
+import { isNotedAhead, notedTime } from '../../util/noted-time.ts'
 import { isAccountTrouble } from '../account-trouble.ts'
 import { isObserved, openRotationRequest, rotationRequest, statusOf } from '../cr.ts'
 import { TerminalError } from '../errors.ts'
@@ -13,6 +14,7 @@ import { WORDS } from './words.ts'
 
 /** Whether the object gives way to a new one now. A token that is lost, or has no place, is cared for otherwise. */
 export function successionStep(run: Reconciliation, remote: RemoteObject, token: TokenState): SuccessionStep {
+  correctIssueTime(run)
   if (token.type === 'lost' || token.type === 'foreign') return { type: 'none' }
   noteStart(run, remote)
   return stepOf(run, remote)
@@ -115,7 +117,10 @@ export function formerNotes(run: Reconciliation): Omit<Former, 'id' | 'nonce'> {
   return { ...token, deleteAfter: new Date(now + overlapMs).toISOString() }
 }
 
-/** How long a former object still works on, in milliseconds: as was said when it was replaced, or less if the spec says less by now. */
+/**
+ * How long a former object still works on, in milliseconds: as was said when it was replaced, or less if the spec says less by now. What a
+ * clock that was ahead has said ends with the overlap after the time of issue, which is noted anew then.
+ */
 export function overlapLeft({ context, cr, descriptor, status }: Reconciliation, { deleteAfter }: Former): number {
   if (deleteAfter === undefined) return 0
   const { rotatedAt } = status
@@ -146,13 +151,22 @@ function dueAtOf({ cr, descriptor, status }: Reconciliation, remote: RemoteObjec
   return descriptor.succession?.dueAt({ spec: cr.spec, remote, since })
 }
 
+/** A token that was issued by a clock that was ahead counts from now: else it would not be rotated, nor the former one revoked, for as long. */
+function correctIssueTime(run: Reconciliation): void {
+  const { context, descriptor, status } = run
+  if (descriptor.succession?.type !== 'rotation' || status.rotatedAt === undefined) return
+  const now = context.clock.now()
+  if (isNotedAhead(Date.parse(status.rotatedAt), now)) run.note({ rotatedAt: new Date(now).toISOString() })
+}
+
 /** A token whose issue was not noted counts from its object's creation. One that is not ours to know has no age. */
 function noteStart(run: Reconciliation, { created_at: created }: RemoteObject): void {
   const { context, descriptor, status } = run
   if (descriptor.succession?.type !== 'rotation' || status.output === undefined || status.rotatedAt !== undefined)
     return
   const at = typeof created === 'string' ? Date.parse(created) : Number.NaN
-  run.note({ rotatedAt: new Date(Number.isNaN(at) ? context.clock.now() : at).toISOString() })
+  const now = context.clock.now()
+  run.note({ rotatedAt: new Date(Number.isNaN(at) ? now : notedTime(at, now)).toISOString() })
 }
 
 /** The failure that still counts: another spec, or another request, is tried at once. */

@@ -41,6 +41,18 @@ export const keeping: readonly Mutant[] = [
     rotation,
   ),
   mutant(
+    'believe a time that a clock has noted which was ahead',
+    'src/util/noted-time.ts',
+    ['return noted > now + CLOCK_SKEW_MS ? now : noted', 'return noted'],
+    { suite: 'seeds-failed', cases: '' },
+  ),
+  mutant(
+    'keep to looks that a wrong clock has planned',
+    'src/managed/accounts/pass.ts',
+    ['if (copies !== undefined || isMistimed) add(cr)', 'if (copies !== undefined) add(cr)'],
+    { suite: 'clocks', cases: 'SSH(User|Host)Certificate .* / deleted by somebody.*40 days behind', isWhole: true },
+  ),
+  mutant(
     'raise no guard while a rule is replaced',
     REPLACE,
     ['    await raiseGuard(run, wanted, former, reason)\n', ''],

@@ -135,3 +135,14 @@ test('a message longer than a status should hold is cut, and stays the same text
   expect(first[0]?.message.length).toBeLessThanOrEqual(4096)
   expect(second).toEqual(first)
 })
+
+test('a transition that a clock that was ahead has noted counts as now, and one within the difference of two clocks stays', () => {
+  const standing: Standing = { type: 'ready', message: 'at work' }
+  const stamped = (previous: readonly Condition[], now: number): readonly Condition[] => {
+    return stampConditions(conditionsFor(standing, previous, []), previous, 1, now)
+  }
+  const ahead = stamped([], T0 + 3_600_000)
+  const corrected = stamped(ahead, T0)
+  expect(corrected.map(({ lastTransitionTime }) => Date.parse(lastTransitionTime))).toEqual([T0, T0])
+  expect(stamped(corrected, T0 - 60_000)).toEqual(corrected)
+})

@@ -1,7 +1,10 @@
 import { Laboratory } from '../../simulation/world.ts'
-import { CaseList } from '../../support/case-list.ts'
+import { type Case, CaseList } from '../../support/case-list.ts'
 import { IS_WHOLE } from '../../support/size.ts'
+import { drawBase } from './base.ts'
+import { failedStories } from './failed.ts'
 import { Fresh } from './fresh.ts'
+import { keptFrom, storyFrom } from './kept.ts'
 import { shrink } from './shrink.ts'
 import { tell } from './stage.ts'
 import { type Story, storyOf, wordsOf } from './story.ts'
@@ -12,37 +15,63 @@ const WHOLE = 2_500
 const COUNT = Number(process.env.CULVERT_SEEDS ?? (IS_WHOLE ? WHOLE : 40))
 /** Run this one alone: what a failure says. */
 const ONE = process.env.CULVERT_SEED
-/** Seeds begin here: others than those of every day. */
-const FROM = Number(process.env.CULVERT_SEEDS_FROM ?? 0)
+/** Seeds begin here. In a short run they are always the same; the whole matrix has others each time. */
+const FROM = Number(process.env.CULVERT_SEEDS_FROM ?? (IS_WHOLE ? drawBase(Math.random()) : 0))
 /** So many failures are enough to look at. */
 const MOST_FAILURES = 3
 
 /** Tells the stories of the seeds of one file out of several. @throws Error with the seeds that failed, each as the shortest story that still fails */
 export async function runSeeds(file: number): Promise<void> {
-  const laboratory = await Laboratory.open()
-  const fresh = new Fresh(laboratory)
   const seeds = seedsOf(file)
   const list = new CaseList(`seeds ${file}`, 'simulation', { least: seeds.length, seeds: seeds.length })
-  const trial = async (story: Story): Promise<readonly string[]> => {
+  const teller = await Teller.open()
+  const began = { wall: performance.now(), cpu: process.cpuUsage() }
+  let failures = 0
+  for (const seed of seeds) {
+    if (!(await teller.isGood(list, storyOf(seed)))) failures += 1
+    if (failures === MOST_FAILURES) break
+  }
+  report(file, seeds, began)
+  await list.end()
+}
+
+/** Tells every story that ever failed. @throws Error with those that fail again */
+export async function runStories(): Promise<void> {
+  const stories = failedStories.map(storyFrom)
+  const list = new CaseList('seeds that ever failed', 'simulation', { least: stories.length, seeds: stories.length })
+  const teller = await Teller.open()
+  for (const story of stories) await teller.isGood(list, story)
+  await list.end()
+}
+
+/** Tells stories one after the other, and lists how each ended. */
+class Teller {
+  readonly #laboratory: Laboratory
+  readonly #fresh: Fresh
+
+  private constructor(laboratory: Laboratory) {
+    this.#laboratory = laboratory
+    this.#fresh = new Fresh(laboratory)
+  }
+
+  static async open(): Promise<Teller> {
+    return new Teller(await Laboratory.open())
+  }
+
+  async isGood(list: CaseList, story: Story): Promise<boolean> {
+    const problems = await this.#problemsOf(story)
+    if (problems.length === 0) list.passed(caseOf(story))
+    else list.failed(caseOf(story), await shortest(story, problems, (each) => this.#problemsOf(each)))
+    return problems.length === 0
+  }
+
+  async #problemsOf(story: Story): Promise<readonly string[]> {
     try {
-      return (await tell(laboratory, fresh, story)).problems
+      return (await tell(this.#laboratory, this.#fresh, story)).problems
     } catch (error) {
       return [error instanceof Error ? (error.stack ?? error.message) : String(error)]
     }
   }
-  const began = { wall: performance.now(), cpu: process.cpuUsage() }
-  let failures = 0
-  for (const seed of seeds) {
-    const story = storyOf(seed)
-    const problems = await trial(story)
-    const what = { write: `seed ${seed}: ${castIn(story)}`, point: pointsIn(story), fault: faultsIn(story) }
-    if (problems.length === 0) list.passed(what)
-    else list.failed(what, await shortest(story, problems, trial))
-    if (problems.length > 0) failures += 1
-    if (failures === MOST_FAILURES) break
-  }
-  report(file, seeds.length, began)
-  await list.end()
 }
 
 function seedsOf(file: number): readonly number[] {
@@ -56,7 +85,16 @@ async function shortest(
   trial: (story: Story) => Promise<readonly string[]>,
 ): Promise<string> {
   const shrunk = await shrink(story, problems, trial)
-  return `again with CULVERT_SEED=${story.seed}; the shortest that fails:\n${wordsOf(shrunk.story)}\n${shrunk.problems.join('\n')}`
+  return [
+    `again with CULVERT_SEED=${story.seed}; the shortest that fails:`,
+    wordsOf(shrunk.story),
+    ...shrunk.problems,
+    `to be kept in test/faults/matrix/seeds/failed.ts: ${JSON.stringify(keptFrom(shrunk.story))}`,
+  ].join('\n')
+}
+
+function caseOf(story: Story): Case {
+  return { write: `seed ${story.seed}: ${castIn(story)}`, point: pointsIn(story), fault: faultsIn(story) }
 }
 
 function castIn({ cast }: Story): string {
@@ -72,10 +110,15 @@ function faultsIn({ steps }: Story): string {
   return faults.filter((fault) => !['apply', 'rest'].includes(fault)).join(', ')
 }
 
-function report(file: number, count: number, began: { readonly wall: number; readonly cpu: NodeJS.CpuUsage }): void {
+function report(
+  file: number,
+  seeds: readonly number[],
+  began: { readonly wall: number; readonly cpu: NodeJS.CpuUsage },
+): void {
   const wall = (performance.now() - began.wall) / 60_000
   const { user, system } = process.cpuUsage(began.cpu)
   const cpu = (user + system) / 60_000_000
-  const rate = (minutes: number): number => Math.round(count / minutes)
-  process.stdout.write(`seeds ${file}: ${count} seeds, ${rate(cpu)} a minute of CPU, ${rate(wall)} a minute\n`)
+  const rate = (minutes: number): number => Math.round(seeds.length / minutes)
+  const which = `${seeds.length} seeds from ${seeds[0]}, again with CULVERT_SEEDS_FROM=${FROM}`
+  process.stdout.write(`seeds ${file}: ${which}; ${rate(cpu)} a minute of CPU, ${rate(wall)} a minute\n`)
 }

@@ -70,7 +70,9 @@ class Stage {
   /** Specs that resources were given since they were last at rest: edges keep what all of these have. */
   readonly #since = new Map<number, Fields[]>()
   /** By how much clocks are wrong. Milliseconds. */
-  readonly #stepped = new Map<'operators' | 'servers', number>()
+  readonly #stepped = { operators: 0, servers: 0 }
+  /** By how much the clock of the servers was ahead at most. Milliseconds. */
+  #ahead = 0
   /** Whether somebody has worked by hand, of which operators learn only when they look at the account. */
   #hasMeddled: boolean = false
 
@@ -139,7 +141,8 @@ class Stage {
         break
       case 'clock':
         world.stepWall(step.whose, step.ms)
-        this.#stepped.set(step.whose, (this.#stepped.get(step.whose) ?? 0) + step.ms)
+        this.#stepped[step.whose] += step.ms
+        this.#ahead = Math.max(this.#ahead, this.#stepped.servers)
         break
       case 'plague':
         this.#plagues.begin(step)
@@ -150,8 +153,7 @@ class Stage {
   async end(): Promise<readonly string[]> {
     const world = this.#world
     this.#plagues.end()
-    // By an operator's clock alone a certificate is not valid yet.
-    for (const [whose, ms] of this.#stepped) world.stepWall(whose, -ms)
+    this.#setClocksRight()
     // A watch that says nothing any more is noticed by then, and what went meanwhile with it.
     if (this.#plagues.haveStalled) await world.advance(STALL_MS)
     const areGone = await world.until(() => !world.all().some(isLeaving), FAREWELL_MS)
@@ -179,6 +181,17 @@ class Stage {
     this.#oracle.specChanges(kind, name, spec, since)
     this.#since.set(who, [...since, ...(present === undefined ? [] : [present.spec as Fields]), spec])
     this.#world.apply(kind, name, spec)
+  }
+
+  /**
+   * All clocks show the same time in the end: by an operator's clock alone a certificate is not valid yet. That of the servers is not set
+   * back for it: what the service has begun by its own clock, such as a certificate, it ends by that.
+   */
+  #setClocksRight(): void {
+    const { operators, servers } = this.#stepped
+    const right = this.#ahead
+    this.#world.stepWall('operators', right - operators)
+    this.#world.stepWall('servers', right - servers)
   }
 
   /** What went while it was wanted is made again, as people and GitOps do. */

@@ -44,6 +44,8 @@ export interface Story {
 }
 
 const HOUR = 3_600_000
+const FORTY_DAYS = 40 * 24 * HOUR
+const CLOCK_STEPS = [HOUR, -HOUR, FORTY_DAYS, -FORTY_DAYS]
 const SHORTEST_MS = 1
 /** A story has so many steps beside the first ones. */
 const LEAST_STEPS = 3
@@ -97,7 +99,7 @@ function stepOf(random: Random, pick: Pick, cast: readonly Role[]): Step {
   if (drawn < 0.56) return { after, does: 'kill' }
   if (drawn < 0.61) return { after, does: 'pause', ms: seconds }
   if (drawn < 0.64) return { after, does: 'outage', ms: seconds }
-  if (drawn < 0.7) return { after, does: 'clock', whose: pick(['operators', 'servers']), ms: pick([HOUR, -HOUR]) }
+  if (drawn < 0.7) return { after, does: 'clock', whose: pick(['operators', 'servers']), ms: pick(CLOCK_STEPS) }
   return { ...plagueOf(random, pick), after }
 }
 

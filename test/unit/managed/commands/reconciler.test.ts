@@ -286,6 +286,34 @@ test('a command whose deletion something on the way answered 404 is deleted all 
   expect(world.get()).toBeUndefined()
 })
 
+describe('a command that was carried out while the clock was 40 days ahead', () => {
+  const FORTY_DAYS = 40 * 24 * 3_600_000
+
+  test('goes when its time is over, counted from when the clock was right again', async () => {
+    world.show('ts_1')
+    world.command({ action: 'Stop', target: all, ttlAfterFinished: '10m' })
+    world.clock.stepWall(FORTY_DAYS)
+    await world.reconcile()
+    world.clock.stepWall(-FORTY_DAYS)
+    expect(await world.reconcile()).toMatchObject({ type: 'after', ms: 600_000 })
+    await world.clock.advance(600_000)
+    await world.reconcile()
+    expect(world.get()).toBeUndefined()
+  })
+
+  test('goes on to its second step after the pause', async () => {
+    world.show('ts_1')
+    world.command({ action: 'UpdateAndRestart', target: all })
+    world.clock.stepWall(FORTY_DAYS)
+    await world.reconcile()
+    world.clock.stepWall(-FORTY_DAYS)
+    const again = await world.reconcile()
+    await world.clock.advance(again?.type === 'after' ? again.ms : 0)
+    await world.reconcile()
+    expect(world.posts).toEqual(['update ts_1', 'restart ts_1'])
+  })
+})
+
 test('a paused command sends nothing', async () => {
   world.show('ts_1')
   world.kube.create(

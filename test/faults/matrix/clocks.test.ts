@@ -1,0 +1,76 @@
+import { test } from 'vitest'
+import { episodes } from '../simulation/episodes.ts'
+import type { Trouble } from '../simulation/faults.ts'
+import type { Oracle } from '../simulation/oracle.ts'
+import type { Reference } from '../simulation/play.ts'
+import { type Planned, playAll, References } from '../simulation/suite.ts'
+import { isWrite, Laboratory, type SimulatedWorld } from '../simulation/world.ts'
+import { numbered } from '../simulation/writes.ts'
+import { some } from '../support/size.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** Clocks are wrong for so long. */
+const WRONG_MS = 60_000
+
+interface Step {
+  readonly whose: 'operators' | 'servers'
+  readonly ms: number
+  readonly words: string
+}
+
+const STEPS: readonly Step[] = [
+  { whose: 'operators', ms: 40 * DAY_MS, words: "operators' clock 40 days ahead" },
+  { whose: 'operators', ms: -40 * DAY_MS, words: "operators' clock 40 days behind" },
+  { whose: 'operators', ms: HOUR_MS, words: "operators' clock an hour ahead" },
+  { whose: 'servers', ms: 40 * DAY_MS, words: "servers' clock 40 days ahead" },
+  { whose: 'servers', ms: -40 * DAY_MS, words: "servers' clock 40 days behind" },
+]
+
+test('clocks that are far off from a write on, for a minute', async () => {
+  const laboratory = await Laboratory.open()
+  const references = new References(laboratory)
+  const cases: Planned[] = []
+  for (const episode of some(episodes, 20)) {
+    const { keepsObject: _, ...reference }: Reference = await references.of(episode)
+    for (const [at, write] of numbered(reference.writes).entries()) {
+      for (const step of STEPS) {
+        const what = { write: `${episode.title}: ${write}`, point: 'before', fault: step.words }
+        cases.push({ episode, what, trouble: (world, oracle) => wrongFrom({ world, oracle }, at, step), reference })
+      }
+    }
+  }
+  await playAll('clocks', laboratory, some(cases, 60), 2000)
+})
+
+interface Scene {
+  readonly world: SimulatedWorld
+  readonly oracle: Oracle
+}
+
+/** The clock steps when the write of that place, from 0, is sent, and is right again a minute later. */
+function wrongFrom({ world, oracle }: Scene, at: number, { whose, ms }: Step): Trouble {
+  let passed = 0
+  return {
+    request: (sighting) => {
+      if (!isWrite(sighting)) return undefined
+      if (passed === at) {
+        // It was decided by the clock from before.
+        oracle.excuse(sighting)
+        world.stepWall(whose, ms)
+        world.time.setTimer(WRONG_MS, () => setRight(world, { whose, ms }))
+      }
+      passed += 1
+      return undefined
+    },
+  }
+}
+
+/**
+ * A server that was ahead is not set back: what the service has begun by its own clock, such as a certificate, it ends by that. The
+ * operators follow.
+ */
+function setRight(world: SimulatedWorld, { whose, ms }: Pick<Step, 'whose' | 'ms'>): void {
+  if (whose === 'servers' && ms > 0) world.stepWall('operators', ms)
+  else world.stepWall(whose, -ms)
+}
