@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../api/types.ts'
-import { externalId, nameOf, shortName, withFinalizer } from './cr.ts'
+import { type CustomResource, externalId, nameOf, shortName, statusOf, withFinalizer } from './cr.ts'
 import type { Wanted } from './desired.ts'
 import { equalJSON } from './equal.ts'
 import { TerminalError } from './errors.ts'
@@ -18,12 +18,7 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
     const { kind, name } = session.account
     throw notAdoptable(`${kind}/${name} does not allow it: set its spec.allowAdoption: true, or remove the annotation`)
   }
-  const holder = context.resources.holderOf(id)
-  if (holder !== undefined && holder.metadata.uid !== cr.metadata.uid) {
-    throw notAdoptable(
-      `${id} is held by ${shortName(nameOf(holder))}: name another object, or delete that resource first`,
-    )
-  }
+  refuseHeld(run, id, context.resources.holderOf(id))
   const cached = session.cache.get(collection, id)
   const trusted = cached?.suspect === undefined ? cached?.object : undefined
   const object = trusted ?? (await session.cache.fetch(collection, id))
@@ -34,7 +29,23 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
     )
   }
   refuseMarked(run, object)
+  refuseHeld(run, id, context.resources.claim(id, cr))
   return object
+}
+
+/** @throws TerminalError when another has the object. A CR that has it in its status all the same, by a race, lets go of it. */
+export function refuseHeld(run: Reconciliation, id: string, holder: CustomResource | undefined): void {
+  const { cr } = run
+  if (holder === undefined || holder.metadata.uid === cr.metadata.uid) return
+  if (statusOf(cr).id === id)
+    run.note({ id: undefined, uri: undefined, createdAt: undefined, create: undefined, adopted: undefined })
+  throw notAdoptable(`${id} is held by ${holderName(cr, holder)}: name another object, or delete that resource first`)
+}
+
+/** The holder as it may be told to the reader of a CR, who need not know the other's namespace. */
+export function holderName({ metadata }: CustomResource, holder: CustomResource): string {
+  const name = shortName(nameOf(holder))
+  return holder.metadata.namespace === metadata.namespace ? name : `${name} of another namespace`
 }
 
 /** An object that Culvert made, here or elsewhere, for another resource is that one's. */

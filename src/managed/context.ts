@@ -17,8 +17,15 @@ export interface Resources {
   get(name: ResourceName): CustomResource | undefined
   /** CRs whose spec refers to `target` by name. */
   referrersOf(target: ResourceName): readonly CustomResource[]
-  /** The CR whose status holds `id`, as its own or as a former one that is still to be deleted. */
+  /** The CR that holds `id`, as its own or as a former one that is still to be deleted; of several whose statuses say so, the one that has it. */
   holderOf(id: string): CustomResource | undefined
+  /**
+   * Claims an object that no status names, until `unclaim`: what is noted in two runs at the same time would be in two statuses.
+   * @returns the CR that has it already, if another does.
+   */
+  claim(id: string, cr: CustomResource): CustomResource | undefined
+  /** Ends the claims of the CR: what came of them stands in its status. */
+  unclaim(cr: CustomResource): void
   /** Secrets and ConfigMaps that the CR owns for its outputs, as the watch of their metadata has shown them. */
   outputsOf(cr: CustomResource): readonly OutputTarget[]
   /** Whether resources of `namespace` may observe and adopt objects of that account that they did not make. */

@@ -143,6 +143,7 @@ async function replace(
   if (run.unstored) {
     const message = `replacing ${existing.id} by a new object`
     await run.write({ type: 'progressing', reason: reasons.Progressing, message, existing: true })
+    refuseTaken(run, existing)
   }
   return { remote: made(run, wanted, await replaceObject(run, wanted, existing, reason)), made: reason }
 }
@@ -222,6 +223,8 @@ async function prepare(run: Reconciliation, operations: readonly Operation[], ob
       message: describeAll(operations),
       existing: true,
     })
+    // Now that it is stored whose the object is, another may turn out to have stored the same meanwhile.
+    refuseTaken(run, remote)
   }
   if (operations.some((operation) => replacesMarker(descriptor, operation, remote))) await noteOwnership(run, remote.id)
   const createsChild = operations.some((operation) => 'target' in operation && operation.type === 'create')

@@ -55,10 +55,11 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
 }
 
 /** The object that the annotation `culvert.dev/id` names, unless another CR holds it or its marker names one. */
-export async function notedObject({ collection, context, session }: Reconciliation, id: string) {
+export async function notedObject({ collection, context, cr, session }: Reconciliation, id: string) {
   if (context.resources.holderOf(id) !== undefined) return undefined
   const object = await session.cache.fetch(collection, id)
-  return object === undefined || markerOf(object) !== undefined ? undefined : object
+  if (object === undefined || markerOf(object) !== undefined) return undefined
+  return context.resources.claim(id, cr) === undefined ? object : undefined
 }
 
 /** Takes an object whose create is long over; the nonce in its marker is recorded as the last one known. */

@@ -26,8 +26,12 @@ export class ManagedReconciler {
     const descriptor = this.#context.kinds.managedKind(name.kind)
     if (cr === undefined || descriptor === undefined) return done
     const run = new Reconciliation(this.#context, descriptor, cr)
-    const verdict = await this.#verdict(run, descriptor)
-    return this.#conclude(run, verdict)
+    try {
+      const verdict = await this.#verdict(run, descriptor)
+      return await this.#conclude(run, verdict)
+    } finally {
+      this.#context.resources.unclaim(cr)
+    }
   }
 
   async #verdict(run: Reconciliation, descriptor: ManagedDescriptor): Promise<Verdict> {

@@ -7,6 +7,7 @@ import type { AccountName } from './attempt.ts'
 import type { CommandResource } from './commands/command.ts'
 import type { Resources } from './context.ts'
 import { type CustomResource, nameOf, nameText, type ResourceName, statusOf } from './cr.ts'
+import { holderAmong } from './holder.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import { accountOfMirror, accountOwners, type MirroredObject } from './mirrors/mirrored.ts'
 import { OUTPUT_OF } from './names.ts'
@@ -50,6 +51,8 @@ export class ResourceStore implements Resources {
   #recording = false
   /** UIDs with a write of ours under way, with the versions that watches have shown meanwhile. */
   readonly #writing = new Map<string, Set<string>>()
+  /** Objects that runs are about to note, by id: a few at a time. */
+  readonly #claims = new Map<string, CustomResource>()
   #onChangedByOthers: (name: ResourceName) => void = () => undefined
 
   constructor(kinds: KindsRegistry, watches: Watches) {
@@ -94,7 +97,23 @@ export class ResourceStore implements Resources {
   }
 
   holderOf(id: string): CustomResource | undefined {
-    return this.#find(HOLDS, id)[0]
+    return holderAmong(this.claimantsOf(id)) ?? this.#claims.get(id)
+  }
+
+  /** CRs whose statuses name the object as theirs: one, unless something went wrong. */
+  claimantsOf(id: string): readonly CustomResource[] {
+    return this.#find(HOLDS, id)
+  }
+
+  claim(id: string, cr: CustomResource): CustomResource | undefined {
+    const holder = this.holderOf(id)
+    if (holder !== undefined && holder.metadata.uid !== cr.metadata.uid) return holder
+    this.#claims.set(id, cr)
+    return undefined
+  }
+
+  unclaim({ metadata: { uid } }: CustomResource): void {
+    for (const [id, { metadata }] of this.#claims) if (metadata.uid === uid) this.#claims.delete(id)
   }
 
   childHolderOf(id: string): CustomResource | undefined {
@@ -276,7 +295,8 @@ function inputText(source: InputSource, namespace: string | undefined, name: str
   return `${source}/${namespace ?? ''}/${name}`
 }
 
-function heldBy({ id, superseded = [] }: CommonStatus): readonly string[] {
+/** Ids of the objects that a status says its CR has. */
+export function heldBy({ id, superseded = [] }: CommonStatus): readonly string[] {
   const former = superseded.map((entry) => entry.id)
   return id === undefined ? former : [id, ...former]
 }

@@ -1,5 +1,6 @@
 import type { RemoteObject } from '../api/types.ts'
-import { nameOf, shortName } from './cr.ts'
+import { holderName, refuseHeld } from './adopt.ts'
+import { type CustomResource, externalId, nameOf, shortName } from './cr.ts'
 import { TerminalError } from './errors.ts'
 import { isNamesake, type Marker, markerOf } from './marker.ts'
 import { reasons } from './reasons.ts'
@@ -14,23 +15,36 @@ type Taker =
   | { readonly type: 'namesake'; readonly marker: Marker }
   /** Another CR of this cluster, which is there: our status is a copy of its own, or was put back in the wrong place. */
   | { readonly type: 'neighbour'; readonly marker: Marker }
+  /** Another CR of this cluster whose status names it too, where no mark tells whose it is. */
+  | { readonly type: 'rival'; readonly holder: CustomResource }
 
 function takerOf({ context, cr, status }: Reconciliation, object: RemoteObject): Taker | undefined {
   const marker = markerOf(object)
   const { uid } = cr.metadata
-  if (marker?.installation !== context.installation || marker.uid === uid) return undefined
-  if (isNamesake(marker, cr)) return status.create?.uid === uid ? { type: 'namesake', marker } : undefined
-  return context.resources.get(marker)?.metadata.uid === marker.uid ? { type: 'neighbour', marker } : undefined
+  if (marker?.installation === context.installation) {
+    if (marker.uid === uid) return undefined
+    if (isNamesake(marker, cr)) {
+      if (status.create?.uid === uid) return { type: 'namesake', marker }
+    } else if (context.resources.get(marker)?.metadata.uid === marker.uid) return { type: 'neighbour', marker }
+  }
+  const holder = context.resources.holderOf(object.id)
+  return holder === undefined || holder.metadata.uid === uid ? undefined : { type: 'rival', holder }
 }
 
-/** @throws TerminalError for an object that is another's: two would write over each other for ever. */
+/**
+ * @throws TerminalError for an object that is another's: two would write over each other for ever. Who named the object itself lets go of
+ * it.
+ */
 export function refuseTaken(run: Reconciliation, object: RemoteObject): RemoteObject {
   const taker = takerOf(run, object)
   if (taker === undefined) return object
+  if (taker.type === 'rival' && run.status.adopted && externalId(run.cr) === object.id) {
+    refuseHeld(run, object.id, taker.holder)
+  }
   const { cause, remedy } = wordsOf(taker)
   throw new TerminalError(
     reasons.TakenOver,
-    `${object.id} bears the mark of ${bearerOf(run, taker)}: ${cause}. Nothing is written to the object here, and it stays when this ` +
+    `${object.id} ${ownershipOf(run, taker)}: ${cause}. Nothing is written to the object here, and it stays when this ` +
       `resource is deleted. ${remedy}`,
   )
 }
@@ -49,9 +63,13 @@ function wordsOf({ type }: Taker): { readonly cause: string; readonly remedy: st
   }
 }
 
-function bearerOf({ cr }: Reconciliation, { type, marker }: Taker): string {
-  const { kind, namespace, name, uid } = marker
-  return type === 'namesake' ? `another ${shortName(nameOf(cr))} (UID ${uid})` : `${kind} ${namespace}/${name}`
+/** What makes the object the other's. */
+function ownershipOf({ cr }: Reconciliation, taker: Taker): string {
+  if (taker.type === 'rival') return `is held by ${holderName(cr, taker.holder)}`
+  const { kind, namespace, name, uid } = taker.marker
+  const bearer =
+    taker.type === 'namesake' ? `another ${shortName(nameOf(cr))} (UID ${uid})` : `${kind} ${namespace}/${name}`
+  return `bears the mark of ${bearer}`
 }
 
 /** Notes that the object bears the mark of this very CR, as it does once it was made or taken by it. */
@@ -62,21 +80,22 @@ export function noteMark(run: Reconciliation, object: RemoteObject): void {
   run.note({ create: { ...create, uid } })
 }
 
-/** Whether a live look shows that the object is another's by now. Costs a GET only where a mark can say so. */
+/** Whether a live look shows that the object is another's by now. Costs a GET only where a mark, or another's status, can say so. */
 export async function isTakenLive(run: Reconciliation, id: string): Promise<boolean> {
   const { collection, cr, session, status } = run
   const mayBeNamesakes = status.id === id && status.create?.uid === cr.metadata.uid
   const known = session.cache.get(collection, id)?.object
-  if (!mayBeNamesakes && (known === undefined || !isNeighbours(run, known))) return false
+  if (!mayBeNamesakes && !isNeighbours(run, known ?? { id })) return false
   const live = await session.cache.fetch(collection, id)
   const taker = live === undefined ? undefined : takerOf(run, live)
   if (taker === undefined) return false
-  const message = `left ${id} in place: it bears the mark of ${bearerOf(run, taker)}`
+  const message = `left ${id} in place: it ${ownershipOf(run, taker)}`
   run.context.events.record(cr, { type: 'Normal', reason: 'LeftInPlace', message })
   return true
 }
 
-/** Whether the object bears the mark of another CR of this cluster that is there. */
+/** Whether the object is that of another CR of this cluster that is there. */
 export function isNeighbours(run: Reconciliation, object: RemoteObject): boolean {
-  return takerOf(run, object)?.type === 'neighbour'
+  const taker = takerOf(run, object)
+  return taker !== undefined && taker.type !== 'namesake'
 }

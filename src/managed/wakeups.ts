@@ -8,7 +8,7 @@ import type { KindsRegistry } from './kinds-registry.ts'
 import type { Memories } from './memory.ts'
 import { RESERVED_FOR } from './names.ts'
 import { namedTargets } from './references.ts'
-import type { NamespacedName, ResourceStore, Watches } from './resource-store.ts'
+import { heldBy, type NamespacedName, type ResourceStore, type Watches } from './resource-store.ts'
 import type { InputSource } from './types/common.ts'
 
 /** Where work is queued. */
@@ -45,6 +45,7 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   // The status we write ourselves is the end of a reconcile, not a reason for the next one.
   else if (!store.recording && !store.mayBeOurs(object)) wake.managed(name, 'edit')
   if (previous !== undefined && isSameForOthers(previous, object)) return
+  wakeRivals(options, event)
   const descriptor = kinds.managedKind(name.kind)
   const parts = descriptor?.parts ?? []
   const asBefore = previous !== undefined && isSameForParts(previous, object)
@@ -64,6 +65,17 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   if (account === undefined || event.type !== 'deleted') return
   const resource = store.account(account)
   if (resource !== undefined && isDeleting(resource)) wake.account(account, 'edit')
+}
+
+/** That a CR has come to an object, or left it, decides what those do whose statuses name it too. */
+function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: ObjectEvent<CustomResource>): void {
+  const former = type === 'deleted' ? object : previous
+  const had = former === undefined ? [] : heldBy(statusOf(former))
+  const has = type === 'deleted' ? [] : heldBy(statusOf(object))
+  const moved = [...had.filter((id) => !has.includes(id)), ...has.filter((id) => !had.includes(id))]
+  for (const rival of moved.flatMap((id) => store.claimantsOf(id))) {
+    if (rival.metadata.uid !== object.metadata.uid) wake.managed(nameOf(rival), 'edit')
+  }
 }
 
 /**

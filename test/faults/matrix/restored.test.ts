@@ -3,17 +3,12 @@ import { backups } from '../simulation/restore/backups.ts'
 import { clusters } from '../simulation/restore/clusters.ts'
 import { copies } from '../simulation/restore/copies.ts'
 import { keys } from '../simulation/restore/keys.ts'
-import type { Trial } from '../simulation/restore/trial.ts'
+import { oneOf, type Trial } from '../simulation/restore/trial.ts'
 import { exported, lostAmid, rollbacks } from '../simulation/restore/turns.ts'
 import { Laboratory } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
 import { leastOf, some } from '../support/size.ts'
 import { restoredAmidLists } from './restored-lists.ts'
-
-/** One of so many, from all over. */
-function oneOf(count: number, trials: readonly Trial[]): readonly Trial[] {
-  return trials.filter((_, index) => index % count === 0)
-}
 
 /** By what happens; of the lives' moments, of which there are thousands, a part. */
 const groups: readonly (readonly Trial[])[] = [

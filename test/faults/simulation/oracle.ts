@@ -252,7 +252,7 @@ export class Oracle {
     const problems: string[] = []
     for (const cr of this.#world.all()) {
       const { output } = this.#world.kinds.managedKind(cr.kind) ?? {}
-      if (output?.type !== 'one-time' || this.#isRefused(cr)) continue
+      if (output?.type !== 'one-time' || this.#isRefused(cr) || isUntold(cr)) continue
       const { secretName = cr.metadata.name, secretKey = 'token' } = cr.spec as Readonly<Record<string, string>>
       const secret = this.#world
         .secrets()
@@ -480,6 +480,12 @@ function shownOf(value: unknown, names: ReadonlyMap<string, string>, marks: Read
   for (const [id, name] of names) if (value.includes(id)) return value.replace(id, name)
   // What stands in no status, such as a rule: objects are told apart by what else they hold.
   return value.replace(/\b([a-z]+)_[0-9A-Za-z]{27}\b/, '$1_…')
+}
+
+/** Whether the token of the object is known to whoever made it, and to nobody here. */
+function isUntold(cr: CustomResource): boolean {
+  const { adopted, create, output } = statusOf(cr)
+  return output === undefined && (adopted === true || create === undefined)
 }
 
 function conditionNamed({ status }: CustomResource, type: string) {

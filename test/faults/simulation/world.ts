@@ -1,5 +1,5 @@
 import { kinds } from '../../../src/kinds/index.ts'
-import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
+import type { KubeObject, ObjectKey, ResourceType } from '../../../src/kube/types.ts'
 import type { AccountResource } from '../../../src/managed/accounts/account-resource.ts'
 import { type CustomResource, statusOf } from '../../../src/managed/cr.ts'
 import { configMapType, secretType } from '../../../src/managed/inputs.ts'
@@ -39,6 +39,8 @@ export interface WorldOptions {
   readonly beside?: SimulatedWorld
   /** Installation id of its operators. Default: that of all worlds. */
   readonly installation?: string
+  /** Whether the account is a ClusterAccount that every namespace may use, adoption included. Default: an Account of the namespace. */
+  readonly isShared?: boolean
 }
 
 const builtIn: readonly ServedType[] = [secretType, configMapType, namespaceType, events, leases].map((type) => ({
@@ -99,14 +101,17 @@ export class SimulatedWorld {
   readonly #random: Random
   readonly #replicas: number
   readonly #installation: string | undefined
+  readonly #isShared: boolean
   #isUp: boolean = true
   /** By how much the machine of the operators has stepped its wall clock. Milliseconds. */
   #stepped = 0
 
-  constructor(api: ApiServer, { seed = 1, kinds: wanted, replicas = 0, beside, installation }: WorldOptions) {
+  constructor(api: ApiServer, options: WorldOptions) {
+    const { seed = 1, kinds: wanted, replicas = 0, beside, installation, isShared = false } = options
     const time = beside?.time ?? new VirtualTime()
     this.time = time
     this.#installation = installation
+    this.#isShared = isShared
     this.#random = seededRandom(seed)
     this.#servers = beside === undefined ? new SimulatedProcess('servers', time, BEGIN) : beside.#servers
     this.api = api
@@ -119,12 +124,17 @@ export class SimulatedWorld {
       kinds.filter(({ role, definition }) => role === 'account' || (wanted?.has(definition.kind) ?? true)),
     )
     this.#replicas = replicas
-    for (const name of ['kube-system', OPERATOR_NAMESPACE, NAMESPACE]) this.kube.create(namespaceType, { name }, {})
-    this.putSecret('key', { apiKey: KEY })
+    for (const name of ['kube-system', OPERATOR_NAMESPACE, NAMESPACE]) this.makeNamespace(name)
+    this.putSecret('key', { apiKey: KEY }, isShared ? OPERATOR_NAMESPACE : NAMESPACE)
     this.putSecret(SECRET.name, SECRET.values)
     this.server.create(configMapType, { namespace: NAMESPACE, name: CONFIG_MAP.name }, { data: CONFIG_MAP.values })
-    this.server.create(this.kinds.accountType('Account'), ACCOUNT, {
-      spec: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' }, resyncInterval: '60s' },
+    this.server.create(this.#accountType, this.#accountKey, {
+      spec: {
+        baseURL: 'https://api.example.com',
+        apiKeySecretRef: { name: 'key' },
+        resyncInterval: '60s',
+        ...(isShared ? { allowedNamespaces: {}, allowAdoption: true } : {}),
+      },
     })
     for (let replica = 0; replica < Math.max(1, replicas); replica++) this.startOperator()
   }
@@ -239,17 +249,25 @@ export class SimulatedWorld {
     this.server.patch(this.typeOf(kind), { namespace: NAMESPACE, name }, { metadata: { annotations } })
   }
 
-  delete(kind: string, name: string): void {
-    this.kube.delete(this.typeOf(kind), { namespace: NAMESPACE, name })
+  delete(kind: string, name: string, namespace: string = NAMESPACE): void {
+    this.kube.delete(this.typeOf(kind), { namespace, name })
   }
 
-  putSecret(name: string, values: Readonly<Record<string, string>>): void {
+  makeNamespace(name: string): void {
+    this.kube.create(namespaceType, { name }, { metadata: { labels: { 'kubernetes.io/metadata.name': name } } })
+  }
+
+  putSecret(name: string, values: Readonly<Record<string, string>>, namespace: string = NAMESPACE): void {
     const data = Object.fromEntries(
       Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
     )
-    const key = { namespace: NAMESPACE, name }
+    const key = { namespace, name }
     if (this.kube.get(secretType, key) === undefined) this.server.create(secretType, key, { data, type: 'Opaque' })
     else this.server.patch(secretType, key, { data })
+  }
+
+  deleteSecret(name: string): void {
+    this.kube.delete(secretType, { namespace: NAMESPACE, name })
   }
 
   secrets(): readonly KubeObject[] {
@@ -263,7 +281,15 @@ export class SimulatedWorld {
   }
 
   get account(): AccountResource | undefined {
-    return this.kube.get<AccountResource>(this.kinds.accountType('Account'), ACCOUNT)
+    return this.kube.get<AccountResource>(this.#accountType, this.#accountKey)
+  }
+
+  get #accountType(): ResourceType {
+    return this.kinds.accountType(this.#isShared ? 'ClusterAccount' : 'Account')
+  }
+
+  get #accountKey(): ObjectKey {
+    return this.#isShared ? { name: ACCOUNT.name } : ACCOUNT
   }
 
   /** Where the API keeps the object of a resource; undefined before there is one. */

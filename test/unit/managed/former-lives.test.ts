@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { alikeOf } from '../../../src/managed/alike.ts'
+import type { CustomResource } from '../../../src/managed/cr.ts'
 import type { Reconciliation } from '../../../src/managed/reconciliation.ts'
 import { noteMark, refuseTaken } from '../../../src/managed/taken-over.ts'
 import { cr, marked } from '../../builders/custom-resource.ts'
@@ -7,14 +8,15 @@ import { cr, marked } from '../../builders/custom-resource.ts'
 /** Another resource of the same cluster. */
 const NEIGHBOUR = { name: 'neighbour', uid: 'neighbours' }
 
-/** A run of the Backend `shop/web` with uid `mine`, whose object was last seen with the mark of `uid`. */
-function runWith(uid: string | undefined): Reconciliation & { readonly noted: unknown[] } {
+/** A run of the Backend `shop/web` with uid `mine`, whose object was last seen with the mark of `uid`, and which another may hold. */
+function runWith(uid: string | undefined, holder?: CustomResource): Reconciliation & { readonly noted: unknown[] } {
   const noted: unknown[] = []
   const status = { id: 'bkdtg_1', create: { nonce: 'a', attempt: 1, ...(uid !== undefined && { uid }) } }
   const run = {
     context: {
       installation: 'here',
       resources: {
+        holderOf: () => holder,
         get: ({ name }: { readonly name: string }) => (name === NEIGHBOUR.name ? { metadata: NEIGHBOUR } : undefined),
       },
     },
@@ -56,6 +58,23 @@ describe('an object with a mark', () => {
   ])('%s is refused', (_title, seen, marker, words) => {
     const object = marked('bkdtg_1', marker)
     expect(() => refuseTaken(runWith(seen), object)).toThrow(words)
+  })
+
+  test.each([
+    ['another resource', cr({ name: 'api', uid: 'other' }), undefined, /^bkdtg_1 is held by Backend\/api: /],
+    [
+      'one of another namespace, which is not named',
+      cr({ namespace: 'elsewhere', uid: 'other' }),
+      undefined,
+      /^bkdtg_1 is held by Backend\/web of another namespace: /,
+    ],
+    ['nobody else, once it bears our own mark', cr({ uid: 'other' }), { uid: 'mine' }, undefined],
+    ['this one', cr(), undefined, undefined],
+  ])('or without one is that of whoever holds it: %s', (_title, holder, marker, words) => {
+    const object = marker === undefined ? { id: 'bkdtg_1' } : marked('bkdtg_1', marker)
+    const refused = (): unknown => refuseTaken(runWith('mine', holder), object)
+    if (words === undefined) expect(refused()).toBe(object)
+    else expect(refused).toThrow(words)
   })
 
   test('is noted to be ours when it is, once', () => {

@@ -4,7 +4,7 @@ import { Oracle } from '../oracle.ts'
 import { isWrite, type Laboratory, type SimulatedWorld } from '../world.ts'
 import { isOurDoing } from './copies.ts'
 import { keyOf, putBack } from './life.ts'
-import { doubles, takeBack } from './taking-back.ts'
+import { doubles, reasonOf, takeBack } from './taking-back.ts'
 import type { Trial } from './trial.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -76,7 +76,7 @@ async function played(
     oracle.allow({})
     for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
     const left = await oracle.judge()
-    return moments.withStatus ? left.filter(isNotTheStatus) : left
+    return moments.withStatus ? ownDoing(world, left) : left
   } finally {
     world.down()
   }
@@ -113,13 +113,19 @@ async function appliedAmid(
   await episode.act(world, oracle)
   await world.until(() => isApplied || (passed <= applied && oracle.isAtRest), 120_000)
   if (!isApplied) return undefined
-  const problems = await takeBack(world, oracle)
-  return withStatus ? problems.filter(isNotTheStatus) : problems
+  // Where there can be one only, what bears no mark is in the way of the second.
+  const problems = await takeBack(world, oracle, withStatus ? { refused: ['Conflict'] } : {})
+  return withStatus ? ownDoing(world, problems) : problems
 }
 
-/** Whether it is wrong, although the status was taken from an operator that was at work by it. */
-function isNotTheStatus(problem: string): boolean {
-  return isOurDoing(problem) && !problem.startsWith('POST of a rule whose policy is in no status')
+/** What of it is wrong although the status was taken from an operator that was at work by it. */
+function ownDoing(world: SimulatedWorld, problems: readonly string[]): readonly string[] {
+  // Who is in the way of itself, without a mark, tries again every ten minutes.
+  const tries = world.all().some((cr) => reasonOf(cr) === 'Conflict')
+  return problems.filter((problem) => {
+    if (tries && problem.startsWith('written at rest')) return false
+    return isOurDoing(problem) && !problem.startsWith('POST of a rule whose policy is in no status')
+  })
 }
 
 /** As `kubectl replace` with an export: metadata and spec become what they were, and the status where that is said. */

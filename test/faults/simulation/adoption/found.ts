@@ -1,0 +1,76 @@
+import type { RemoteObject } from '../../../../src/api/types.ts'
+import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
+import { markerOf } from '../../../../src/managed/marker.ts'
+import { SEED, type SpecCase } from '../../../builders/specs.ts'
+import { headersOf, KEY } from '../api-server.ts'
+import { Oracle } from '../oracle.ts'
+import { wipe } from '../restore/life.ts'
+import type { Laboratory, SimulatedWorld, WorldOptions } from '../world.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Whose spec the object has been made by. */
+const MAKER = 'maker'
+/** Until everything is made. */
+const MADE_MS = 120_000
+
+/** A world with an object of the kind that somebody made by hand, and with the resources that a spec for it refers to. */
+export interface FoundObject {
+  readonly world: SimulatedWorld
+  readonly oracle: Oracle
+  readonly id: string
+  /** The spec that the object is equal to. */
+  readonly spec: Fields
+  readonly path: string
+}
+
+/** The object is made by a resource, which is then taken out of the cluster by hand, and the mark out of the object. */
+export async function findObject(
+  laboratory: Laboratory,
+  { kind, spec, needs }: SpecCase,
+  options: WorldOptions = {},
+): Promise<FoundObject> {
+  const kinds = new Set([kind, ...needs(MAKER).map((need) => need.kind)])
+  const world = laboratory.world({ kinds, ...options })
+  world.api.emulator.admin.seed(SEED)
+  const oracle = await Oracle.watch(world)
+  for (const need of needs(MAKER)) world.apply(need.kind, need.name, need.spec)
+  world.apply(kind, MAKER, spec(MAKER))
+  const isMade = await world.until(() => isReady(world.get(kind, MAKER)), MADE_MS)
+  const cr = world.get(kind, MAKER)
+  const place = cr === undefined ? undefined : world.placeOf(cr)
+  if (!isMade || cr === undefined || place === undefined) throw new Error(`${kind} was not made: ${JSON.stringify([cr?.status, world.account?.status])}`)
+  await world.advance(1_000)
+  world.down()
+  wipe(world, [cr])
+  for (const { metadata, kind: holder } of world.kube.everything()) {
+    if (holder !== 'Secret' || !metadata.ownerReferences?.some(({ uid }) => uid === cr.metadata.uid)) continue
+    world.deleteSecret(metadata.name)
+  }
+  const path = `/${place.path}/${place.id}`
+  const object = (await world.api.ask('GET', path)) as unknown as RemoteObject
+  if (markerOf(object) !== undefined) await world.api.ask('PATCH', path, { metadata: 'made by hand' })
+  world.up()
+  await world.advance(1_000)
+  return { world, oracle, id: place.id, spec: spec(MAKER), path }
+}
+
+/** The object as the account has it; undefined: it is gone. */
+export async function objectAt({ world, path }: FoundObject): Promise<Fields | undefined> {
+  const { status, body } = await world.api.answer({ method: 'GET', path, headers: headersOf(KEY), body: '' })
+  return status === 200 ? (JSON.parse(body) as Fields) : undefined
+}
+
+export function isReady(cr: CustomResource | undefined): boolean {
+  const conditions = statusOf(cr ?? ({} as CustomResource)).conditions ?? []
+  const isTrue = (type: string): boolean => conditions.some((each) => each.type === type && each.status === 'True')
+  return (
+    isTrue('Ready') && isTrue('Synced') && statusOf(cr as CustomResource).observedGeneration === cr?.metadata.generation
+  )
+}
+
+/** Why a resource is not equal to an object, with the words that it says it in. */
+export function refusalOf(cr: CustomResource | undefined): { readonly reason: string; readonly message: string } {
+  const { reason = '', message = '' } = cr?.status?.conditions?.find(({ type }) => type === 'Synced') ?? {}
+  return { reason, message }
+}
