@@ -5,6 +5,7 @@ import type { Fields, GuardView, ManagedDescriptor } from '../managed/types/desc
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
+import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './api-access.ts'
 import { cidr, normaliseCIDR } from './cidr.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
@@ -28,6 +29,7 @@ const definition = defineKind({
       ipPolicyRef: reference('IPPolicy'),
       cidr,
       action: ruleAction,
+      ...acknowledgement,
     },
     { description: 'What the rule should be.', rules: [...commonSpecRules, fixedField('ipPolicyRef')] },
   ),
@@ -69,6 +71,16 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
   status: () => ({}),
   readiness: () => available('the rule is in place'),
   releasePart: releaseRule,
+  access: {
+    kind: 'IPPolicy',
+    field: ACKNOWLEDGED,
+    acknowledged,
+    narrows: ({ desired, remote }) => {
+      const held = remote === undefined ? [] : [remote]
+      if (!letsFewerIn(held, desired === undefined ? [] : [desired.spec])) return undefined
+      return remote === undefined ? desired?.id('IPPolicy', desired.spec.ipPolicyRef) : policyOf(remote)
+    },
+  },
 }
 
 /**

@@ -6,6 +6,7 @@ import { metadataProblem } from '../managed/types/metadata.ts'
 import { bool, bytesText, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { atMostOne } from '../schema/rules.ts'
+import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './api-access.ts'
 import { cidr } from './cidr.ts'
 import { managedColumns } from './columns.ts'
 import { available, plain } from './defaults.ts'
@@ -73,6 +74,7 @@ const definition = defineKind({
           default: false,
         }),
       ),
+      ...acknowledgement,
     },
     {
       description: 'What the policy should be.',
@@ -166,5 +168,14 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
   },
   unusable: unusablePolicy,
   parts: [RULE_KIND],
+  access: {
+    kind: 'IPPolicy',
+    field: ACKNOWLEDGED,
+    acknowledged,
+    narrows: ({ desired, remote, children: held }) => {
+      const isOurs = desired !== undefined && desired.spec.rulesFrom === undefined
+      return isOurs && letsFewerIn(held, desired.spec.rules ?? []) ? remote?.id : undefined
+    },
+  },
   children,
 }

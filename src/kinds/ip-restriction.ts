@@ -83,6 +83,7 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
   refersTo: [{ kind: 'IPPolicy', idsIn: ({ ip_policies }) => refIds(ip_policies) }],
   references: ({ ipPolicyRefs }) =>
     ipPolicyRefs.map((ref, index) => ({ path: `spec.ipPolicyRefs[${index}]`, kind: 'IPPolicy', ref })),
+  restrictsAPI: ({ type, enforced }) => type === 'api' && enforced === true,
   createOnly: ['type'],
   desire: (desired) => {
     const { type, enforced = false, ipPolicyRefs } = desired.spec

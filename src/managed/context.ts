@@ -74,6 +74,8 @@ export interface AccountSession {
   refusedForMs(): number | undefined
   /** Keyed digest of `text` that only a holder of the account's key can make. */
   seal(text: string): string
+  /** Asks the account to look for itself soon. */
+  lookAgain(): void
   /** A call failed in a way that may concern the whole account: the account looks for itself. */
   reportTrouble(error: ApiError): void
 }

@@ -2,6 +2,7 @@ import type { RemoteObject } from '../api/types.ts'
 import { type WriteReason, writeReasons } from '../telemetry/write-origin.ts'
 import { adopt, refuseVanished } from './adopt.ts'
 import { announce, describe, describeAll } from './announce.ts'
+import { heldAlone, refuseShutOut, waitBeforeRestricting } from './api-access.ts'
 import { executeChild, observeChildren, quarantineChildren } from './children.ts'
 import { conclude, kindStatus, planFor } from './conclude.ts'
 import { sweepCopies } from './copies.ts'
@@ -48,6 +49,8 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
   const wanted = await resolveWanted(run)
   const adopting = isAdopting(run.cr)
   const existing = adopting ? await adopt(run, wanted) : await held(run, known)
+  waitBeforeRestricting(run, existing)
+  if (run.descriptor.children === undefined) await refuseShutOut(run, wanted, heldAlone(existing))
   const token = await findToken(run)
   const { remote, made } =
     existing === undefined
@@ -55,7 +58,7 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
       : await keepOrReplace(run, wanted, existing, token)
   await sweepCopies(run)
   const reason = made ?? (adopting ? writeReasons.adoption : updateReason(run, wanted))
-  const applied = await apply(run, wanted, remote, reason)
+  const applied = await apply(run, wanted, remote, { reason, isNew: made !== undefined })
   await keepToken(run, token, remote.id !== existing?.id)
   await writeDerived(run, wanted, applied.remote)
   const companion = await keepCompanion(run, applied.remote)
@@ -178,7 +181,7 @@ async function apply(
   run: Reconciliation,
   wanted: Wanted,
   remote: RemoteObject,
-  reason: WriteReason,
+  { reason, isNew }: { readonly reason: WriteReason; readonly isNew: boolean },
 ): Promise<Observed> {
   let observed = await observeChildren(run, remote)
   const operations = planFor(run, wanted, observed)
@@ -186,6 +189,8 @@ async function apply(
   if (again !== undefined) throw notApplied(again)
   if (operations.length > 0) {
     await refuseSilencing(run, operations)
+    // Nobody refers yet to what this run has made.
+    if (!isNew && run.descriptor.children !== undefined) await refuseShutOut(run, wanted, observed)
     announce(run, operations)
     await prepare(run, operations, observed)
     await execute(run, observed.remote.id, operations, reason)

@@ -1,5 +1,6 @@
 import { ApiError } from '../api/errors.ts'
 import { writeReasons } from '../telemetry/write-origin.ts'
+import { heldAlone, refuseShutOut } from './api-access.ts'
 import { deleteCopies } from './copies.ts'
 import {
   hasFinalizer,
@@ -70,6 +71,9 @@ async function removeObject(run: Reconciliation): Promise<void> {
   // A vanished object's successor may be settled while the id in status is still the old one: both go.
   const ids = new Set([settled, statusOf(run.cr).id, ...former])
   const held = [...ids].filter((id) => id !== undefined)
+  for (const id of held) {
+    await refuseShutOut(run, undefined, heldAlone(run.session.cache.get(run.collection, id)?.object))
+  }
   const { others, last } = await leavingOrder(run, held)
   for (const id of others) await removeOne(run, id)
   await removeCopies(run, last)

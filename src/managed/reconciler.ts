@@ -1,12 +1,21 @@
 import { ApiError } from '../api/errors.ts'
 import { done, type Outcome } from '../runtime/outcome.ts'
-import { openSession } from './account-choice.ts'
+import { accountOf, openSession } from './account-choice.ts'
 import { isAccountTrouble } from './account-trouble.ts'
 import { isCommon, type Standing } from './conditions.ts'
-import type { ManagedContext } from './context.ts'
+import type { Blocked, ManagedContext } from './context.ts'
 import { converge } from './converge.ts'
-import { type CustomResource, isDeleting, isPaused, type ResourceName, statusOf } from './cr.ts'
+import {
+  type CustomResource,
+  generationOf,
+  isDeleting,
+  isPaused,
+  openRequest,
+  type ResourceName,
+  statusOf,
+} from './cr.ts'
 import { deletionNeedsAccount, letGo, remove } from './delete.ts'
+import { WaitError } from './errors.ts'
 import { isGoneWithItsCalls } from './key-in-use.ts'
 import { Reconciliation } from './reconciliation.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
@@ -47,8 +56,18 @@ export class ManagedReconciler {
       return await remove(run)
     } catch (error) {
       this.#report(run, descriptor, error)
+      if (error instanceof WaitError) this.#tryWayOut(run)
       return verdictOf(error, run.status.id !== undefined, isDeleting(cr))
     }
+  }
+
+  /** An edit of what decides who may call the API may be meant to let Culvert in again: the account looks whether it is. */
+  #tryWayOut({ cr, descriptor }: Reconciliation): void {
+    const decides = descriptor.access !== undefined || descriptor.restrictsAPI !== undefined
+    const isNew = generationOf(cr) !== statusOf(cr).observedGeneration || openRequest(cr) !== undefined
+    const account = decides && isNew ? accountOf(this.#context, cr) : undefined
+    const session = account && this.#context.accounts.session(account, cr.metadata.namespace ?? '')
+    if (session !== undefined && 'cache' in session && isTold(session.blocked())) session.lookAgain()
   }
 
   /** Trouble that may concern the whole account is looked into there; a bug is logged with its stack. */
@@ -93,6 +112,11 @@ export class ManagedReconciler {
     const type = isWrong(standing) ? 'Warning' : 'Normal'
     this.#context.events.record(after, { type, reason: change.reason, message: change.message })
   }
+}
+
+/** Whether an account is blocked by more than that it is about to be looked at. */
+function isTold(blocked: Blocked | undefined): boolean {
+  return blocked !== undefined && !blocked.silent
 }
 
 interface Told {

@@ -14,7 +14,7 @@ import { type AccountKey, type AccountResource, accountText } from './account-re
 import { type AccountFacts, writeAccountStatus } from './account-status.ts'
 import { type Finding, listProblem, listRetryMs, type Problem, problem } from './finding.ts'
 import { judgeIdentity } from './judgement.ts'
-import { concerned, holdingsOf, listAll, type Orphan, sweep } from './pass.ts'
+import { apiRestriction, concerned, holdingsOf, listAll, type Orphan, sweep } from './pass.ts'
 import type { LiveSession, SessionConfig } from './session.ts'
 
 /** A member that goes away wakes its account; this is only the fallback. */
@@ -104,7 +104,7 @@ export class AccountReconciler {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       if (error.code === 'Unauthorized') session.noteRefused()
-      return listProblem(error, this.#backoff(key))
+      return listProblem(error, this.#backoff(key), apiRestriction(this.#context, session, holdings.members))
     }
     this.#failures.delete(accountText(key))
     const { doubt, fingerprint } = judgeIdentity(this.#context, session, resource, holdings.members)

@@ -30,14 +30,26 @@ export function problem(reason: Reason, message: string, stalled: boolean, retry
   return { type: 'problem', reason, message, stalled, retryMs }
 }
 
-/** What a list that failed says about the account. */
-export function listProblem(error: ApiError, retryMs: number): Problem {
+/**
+ * What a list that failed says about the account.
+ * @param restriction name of an enforced restriction of calls to the API, if one is known
+ */
+export function listProblem(error: ApiError, retryMs: number, restriction?: string): Problem {
   const refused = error.code === 'Unauthorized' || error.code === 'Forbidden'
-  const remedy = refused
-    ? 'put a valid API key into the Secret'
-    : 'check spec.baseURL and the network; it is tried again'
   const reason = refused ? reasons.Unauthorized : reasons.Unreachable
-  return problem(reason, `${error.message}: ${remedy}`, refused, retryMs)
+  return problem(reason, `${error.message}: ${remedyFor(error, restriction)}`, refused, retryMs)
+}
+
+function remedyFor({ code }: ApiError, restriction: string | undefined): string {
+  if (code === 'Unauthorized') return 'put a valid API key into the Secret'
+  if (code !== 'Forbidden') return 'check spec.baseURL and the network; it is tried again'
+  if (restriction === undefined) {
+    return "give the key its permissions, turn the bot that owns it on, or let an IP restriction of type api admit Culvert's address"
+  }
+  return (
+    `${restriction} is enforced for the API and most likely keeps Culvert's address out. Admit it, or take the restriction out of force, ` +
+    "in the service's dashboard or from an address that is admitted; a changed spec is tried at once, but gets through only if Culvert is admitted again"
+  )
 }
 
 /** How long to wait after so many lists in a row that failed, in milliseconds, without jitter. */

@@ -1,9 +1,9 @@
 import { collections as knownCollections } from '../../api/collections.ts'
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
-import { type CustomResource, statusOf, unresolvedAttempt } from '../cr.ts'
+import { type CustomResource, nameOf, shortName, statusOf, unresolvedAttempt } from '../cr.ts'
 import { type Marker, markerOf } from '../marker.ts'
-import type { ManagedDescriptor } from '../types/descriptor.ts'
+import type { Fields, ManagedDescriptor } from '../types/descriptor.ts'
 import type { AccountContext } from './account-context.ts'
 import type { LiveSession } from './session.ts'
 
@@ -165,4 +165,29 @@ export function concerned(
     if (copies !== undefined || isMistimed) add(cr)
   }
   return [...found.values()]
+}
+
+/** Name of an enforced restriction that may keep the operator out of the API: as last seen there, or as a resource has it. */
+export function apiRestriction(
+  { kinds, resources }: AccountContext,
+  session: LiveSession,
+  members: readonly CustomResource[],
+): string | undefined {
+  for (const { collections, definition, restrictsAPI } of kinds.managed) {
+    if (restrictsAPI === undefined) continue
+    const seen = collections.flatMap((collection) => {
+      return [...session.cache.all(collection)].filter(restrictsAPI).map(({ id }) => {
+        const holder = resources.holderOf(id)
+        return holder === undefined ? `${collection.path}/${id}` : shortName(nameOf(holder))
+      })
+    })
+    const declared = members
+      .filter(({ kind, spec, status }) => {
+        return kind === definition.kind && status?.id !== undefined && restrictsAPI(spec as Fields)
+      })
+      .map((cr) => shortName(nameOf(cr)))
+    const [first] = [...seen, ...declared].sort((left, right) => (left < right ? -1 : 1))
+    if (first !== undefined) return first
+  }
+  return undefined
 }

@@ -90,6 +90,11 @@ export class LiveSession implements AccountSession {
     this.#refusedAt ??= this.#options.clock.monotonic()
   }
 
+  lookAgain(): void {
+    this.#troubled = true
+    this.#options.lookAgain()
+  }
+
   reportTrouble(error: ApiError): void {
     this.#troubled = true
     if (error.code === 'Unauthorized') this.noteRefused()

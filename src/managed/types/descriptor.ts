@@ -207,6 +207,10 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    */
   intent(spec: Spec, previous: CommonStatus & Fields, sent?: readonly string[]): Fields
   readiness(view: ReadinessView<Spec>): Readiness
+  /** For objects that decide, through others of the kind that they are part of or are themselves, who may call the API. Absent: they do not. */
+  readonly access?: Access<Spec>
+  /** Whether an object of the kind, or a spec, with these fields keeps callers out of the API. Absent: none does. */
+  restrictsAPI?(fields: Fields): boolean
   /** Whether an update of these fields makes the API refuse the keys of objects that refer to this one. Absent: none does. */
   silencesKeys?(update: Fields): boolean
   /** Why others may not refer to the CR yet; undefined when they may. It exists at the API when this is asked. */
@@ -227,6 +231,25 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly output?: OneTimeOutput<Spec> | DerivedOutput<Spec>
   /** What the CR keeps beside itself for another operator. */
   readonly companion?: Companion<Spec>
+}
+
+/** How a kind decides which addresses may call the API once a kind with `restrictsAPI` refers to what it decides about. */
+export interface Access<Spec> {
+  /** The kind that such restrictions refer to. */
+  readonly kind: string
+  /** Field of the spec by which people say that Culvert stays admitted. */
+  readonly field: string
+  acknowledged(spec: Fields): boolean
+  /** Id of the object of `kind` that may let fewer addresses in after the change; undefined when none does. */
+  narrows(change: AccessChange<Spec>): string | undefined
+}
+
+export interface AccessChange<Spec = CommonSpec> {
+  /** What should be; undefined: the object goes. */
+  readonly desired: Desired<Spec> | undefined
+  /** What is; undefined: the object is yet to be made. */
+  readonly remote: RemoteObject | undefined
+  readonly children: readonly RemoteObject[]
 }
 
 /** How an object gives way to another when a field that is fixed at create changes. */

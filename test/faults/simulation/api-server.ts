@@ -37,7 +37,10 @@ export class ApiServer implements SimulatedServer {
       next: () => current.surroundings.random.next(),
       hex: (bytes) => current.surroundings.random.hex(bytes),
     }
-    const emulator = await openEmulator({ clock, random, apiKey: KEY, admin: false }, `https://${API_HOST}`)
+    const emulator = await openEmulator(
+      { clock, random, apiKey: KEY, admin: false, trustForwardedFor: true },
+      `https://${API_HOST}`,
+    )
     return new ApiServer(emulator, current)
   }
 
@@ -79,7 +82,7 @@ export class ApiServer implements SimulatedServer {
     const { status, body: text } = await this.answer({
       method,
       path,
-      headers: headersOf(KEY),
+      headers: { ...headersOf(KEY), 'x-forwarded-for': ELSEWHERE },
       body: body === undefined ? '' : JSON.stringify(body),
     })
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`)
@@ -91,6 +94,9 @@ export class ApiServer implements SimulatedServer {
     return `${path}${path.includes('?') ? '&' : '?'}limit=${this.pageSize}`
   }
 }
+
+/** Where the administrator asks from; operators call from 127.0.0.1. */
+export const ELSEWHERE = '203.0.113.7'
 
 /** Token of the key that the account begins with. */
 export const KEY = 'administrator-of-the-account'

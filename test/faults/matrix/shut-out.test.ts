@@ -1,0 +1,178 @@
+import { test } from 'vitest'
+import { ELSEWHERE } from '../simulation/api-server.ts'
+import { Oracle } from '../simulation/oracle.ts'
+import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
+import { CaseList } from '../support/case-list.ts'
+import { leastOf } from '../support/size.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const KINDS = new Set(['IPPolicy', 'IPPolicyRule', 'IPRestriction', 'Backend'])
+/** Where the operator calls from, and where others do. */
+const OURS = { cidr: '127.0.0.0/8', action: 'allow' }
+const OTHERS = { cidr: `${ELSEWHERE}/32`, action: 'allow' }
+const ACKNOWLEDGED = { acknowledgeAPIRestriction: true }
+/** Two looks at the account. */
+const LOOKS_MS = 130_000
+
+const rule = (fields: Fields): Fields => ({ ipPolicyRef: { name: 'office' }, ...fields })
+
+/** A change of what decides who may call the API, and whether it lets fewer in. */
+interface Change {
+  readonly title: string
+  /** Whether the rules are resources of their own. */
+  readonly fromRules: boolean
+  readonly narrows: boolean
+  readonly act: (world: SimulatedWorld, more: Fields) => void
+}
+
+const changes: readonly Change[] = [
+  change('a rule goes', false, true, (world, more) => world.apply('IPPolicy', 'office', { rules: [OTHERS], ...more })),
+  change('a rule turns to deny', false, true, (world, more) =>
+    world.apply('IPPolicy', 'office', { rules: [{ ...OURS, action: 'deny' }, OTHERS], ...more }),
+  ),
+  change('a deny comes', false, true, (world, more) =>
+    world.apply('IPPolicy', 'office', { rules: [OURS, OTHERS, { cidr: '127.0.0.1/32', action: 'deny' }], ...more }),
+  ),
+  change('an allow comes', false, false, (world, more) =>
+    world.apply('IPPolicy', 'office', { rules: [OURS, OTHERS, { cidr: '10.0.0.0/8', action: 'allow' }], ...more }),
+  ),
+  change('a text changes', false, false, (world, more) =>
+    world.apply('IPPolicy', 'office', { rules: [{ ...OURS, description: 'us' }, OTHERS], ...more }),
+  ),
+  change('a rule is deleted', true, true, (world, more) => {
+    world.apply('IPPolicyRule', 'ours', rule({ ...OURS, ...more }))
+    world.delete('IPPolicyRule', 'ours')
+  }),
+  change('a range moves', true, true, (world, more) =>
+    world.apply('IPPolicyRule', 'ours', rule({ ...OURS, cidr: '127.0.0.2/32', ...more })),
+  ),
+  change('a rule is replaced by a deny', true, true, (world, more) =>
+    world.apply('IPPolicyRule', 'ours', rule({ ...OURS, action: 'deny', ...more })),
+  ),
+  change('a rule with deny is made', true, true, (world, more) =>
+    world.apply('IPPolicyRule', 'late', rule({ cidr: '127.0.0.1/32', action: 'deny', ...more })),
+  ),
+  change('a rule with allow is made', true, false, (world, more) =>
+    world.apply('IPPolicyRule', 'late', rule({ cidr: '10.0.0.0/8', action: 'allow', ...more })),
+  ),
+]
+
+function change(title: string, fromRules: boolean, narrows: boolean, act: Change['act']): Change {
+  return { title, fromRules, narrows, act }
+}
+
+test('who edits the rules of an enforced restriction of the API does not shut the operator out without saying so', async () => {
+  const laboratory = await Laboratory.open()
+  const list = new CaseList('shut out', 'simulation', { least: leastOf(36) })
+  for (const each of changes) {
+    const enforced = [
+      ['enforced', { type: 'api', enforced: true, ...ACKNOWLEDGED }],
+      ['enforced by a restriction made by hand', undefined],
+      ['only warned of', { type: 'api', enforced: false }],
+      ['enforced for something else', { type: 'agent', enforced: true }],
+    ] as const
+    for (const [point, restriction] of enforced) {
+      const isHeld = point.startsWith('enforced') && !point.endsWith('else')
+      const what = { write: each.title, point, fault: 'no acknowledgement' }
+      list.add(what, await played(laboratory, each, restriction, isHeld && each.narrows))
+    }
+    if (each.narrows) {
+      const what = { write: each.title, point: 'enforced', fault: 'acknowledged by mistake, and reverted' }
+      list.add(what, await shutOut(laboratory, each))
+    }
+  }
+  await list.end()
+})
+
+/** @returns what was wrong with what came of the change. */
+async function played(
+  laboratory: Laboratory,
+  { fromRules, act }: Change,
+  restriction: Fields | undefined,
+  isRefused: boolean,
+): Promise<readonly string[]> {
+  const world = laboratory.world({ kinds: KINDS })
+  try {
+    const oracle = await Oracle.watch(world)
+    const problems = [...(await begun(world, oracle, fromRules, restriction))]
+    if (problems.length > 0) return problems
+    act(world, {})
+    await world.advance(LOOKS_MS)
+    const changed = world.all().filter((cr) => {
+      return [...(cr.status?.conditions ?? [])].some(({ reason, status, message }) => {
+        return status === 'False' && ['InvalidSpec', 'Deleting'].includes(reason) && message.includes('holds the API')
+      })
+    })
+    if (changed.length !== (isRefused ? 1 : 0)) problems.push(`${changed.length} resources say that it is refused`)
+    if (!isOpen(world)) problems.push('the operator is shut out')
+    if (!isRefused) problems.push(...(await oracle.untilRest()))
+    return [...problems, ...oracle.violations]
+  } finally {
+    world.down()
+  }
+}
+
+/** It happens all the same: everybody is told why and what helps, and with the address admitted again the reverted spec is applied. */
+async function shutOut(laboratory: Laboratory, { fromRules, act }: Change): Promise<readonly string[]> {
+  const world = laboratory.world({ kinds: KINDS })
+  try {
+    const oracle = await Oracle.watch(world)
+    const problems = [...(await begun(world, oracle, fromRules, { type: 'api', enforced: true, ...ACKNOWLEDGED }))]
+    if (problems.length > 0) return problems
+    act(world, ACKNOWLEDGED)
+    await world.advance(LOOKS_MS)
+    if (isOpen(world)) return ['an acknowledged change was not made']
+    const lacking = [world.account, ...world.all()].filter((cr) => {
+      const told = JSON.stringify(cr?.status)
+      return !told.includes('IPRestriction/api') || told.includes('put a valid API key')
+    })
+    problems.push(...lacking.map((cr) => `${cr?.kind}/${cr?.metadata.name} does not say why`))
+    // The spec is what it was; what was deleted is gone once the operator gets through.
+    if (!fromRules) world.apply('IPPolicy', 'office', { rules: [OURS, OTHERS], ...ACKNOWLEDGED })
+    else for (const { metadata, kind } of world.all()) if (kind === 'IPRestriction') revert(world, metadata.name)
+    await world.advance(LOOKS_MS)
+    if (isOpen(world)) return [...problems, 'it got through although it was shut out']
+    await open(world, world.get('IPRestriction', 'api')?.status?.id)
+    await world.advance(LOOKS_MS)
+    if (!isOpen(world)) problems.push('it is shut out still, with its address admitted')
+    return [...problems, ...(await oracle.untilRest()), ...oracle.violations]
+  } finally {
+    world.down()
+  }
+}
+
+async function begun(
+  world: SimulatedWorld,
+  oracle: Oracle,
+  fromRules: boolean,
+  restriction: Fields | undefined,
+): Promise<readonly string[]> {
+  world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {} })
+  world.apply('IPPolicy', 'office', fromRules ? { rulesFrom: 'IPPolicyRules' } : { rules: [OURS, OTHERS] })
+  if (fromRules) {
+    world.apply('IPPolicyRule', 'ours', rule(OURS))
+    world.apply('IPPolicyRule', 'others', rule(OTHERS))
+  }
+  if (restriction !== undefined) {
+    world.apply('IPRestriction', 'api', { ipPolicyRefs: [{ name: 'office' }], ...restriction })
+    return await oracle.untilRest()
+  }
+  const unrest = await oracle.untilRest()
+  const policy = world.get('IPPolicy', 'office')?.status?.id
+  await world.api.ask('POST', '/ip_restrictions', { type: 'api', enforced: true, ip_policy_ids: [policy] })
+  return unrest
+}
+
+function isOpen({ account }: SimulatedWorld): boolean {
+  return account?.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
+}
+
+function revert(world: SimulatedWorld, name: string): void {
+  world.apply('IPRestriction', name, { type: 'api', enforced: false, ipPolicyRefs: [{ name: 'office' }] })
+}
+
+/** Takes the restriction out of force from an address that is admitted. */
+async function open({ api }: SimulatedWorld, id: string | undefined): Promise<void> {
+  await api.ask('PATCH', `/ip_restrictions/${id}`, { enforced: false })
+}
