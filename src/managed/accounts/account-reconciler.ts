@@ -23,8 +23,7 @@ const IN_USE_MS = 30_000
 /** Reconciles Accounts and ClusterAccounts: opens their sessions, proves key and identity, and makes the drift passes. */
 export class AccountReconciler {
   readonly #context: AccountContext
-  /** Monotonic time of each account's next pass. */
-  readonly #nextPass = new Map<string, number>()
+  readonly #passes = new Map<string, Pass>()
   readonly #failures = new Map<string, number>()
   readonly #orphans = new Map<string, readonly Orphan[]>()
   /** The problem that members of an account were last woken to hear of. */
@@ -78,7 +77,7 @@ export class AccountReconciler {
     if (current !== undefined && sameConfig(current.config, config)) return current
     const session = this.#context.openSession(key, config)
     registry.replace(key, session)
-    this.#nextPass.delete(accountText(key))
+    this.#passes.delete(accountText(key))
     return session
   }
 
@@ -86,7 +85,7 @@ export class AccountReconciler {
   async #look(key: AccountKey, resource: AccountResource, session: LiveSession): Promise<Finding> {
     const { clock, resources } = this.#context
     const holdings = holdingsOf(this.#context, session, resources.membersOf(key), resource.status?.orphans)
-    const due = this.#nextPass.get(accountText(key)) ?? 0
+    const due = this.#nextPass(key, resource) ?? 0
     const troubled = session.takeTrouble()
     try {
       if (due <= clock.monotonic() || isLookRequested(resource) || session.blocked() !== undefined) {
@@ -95,7 +94,7 @@ export class AccountReconciler {
           await listAll(session, holdings.collections.slice(0, 1))
         await listAll(session, holdings.collections)
         session.endPass(holdings.used)
-        this.#nextPass.set(accountText(key), clock.monotonic() + this.#interval(resource))
+        this.#notePass(key, resource, clock.monotonic())
         this.#orphans.set(accountText(key), sweep(this.#context, session, holdings.collections))
       } else if (troubled) {
         // One list tells whether the trouble is the account's or one resource's.
@@ -138,7 +137,7 @@ export class AccountReconciler {
     this.#told.delete(accountText(key))
     const changed = concerned(this.#context, session, resources.membersOf(key))
     if (!opened) for (const cr of changed) this.#context.wake(nameOf(cr), 'drift')
-    const left = (this.#nextPass.get(accountText(key)) ?? 0) - clock.monotonic()
+    const left = (this.#nextPass(key, resource) ?? 0) - clock.monotonic()
     return { type: 'after', ms: Math.max(left, 1), reason: 'resync', lane: 'drift' }
   }
 
@@ -176,12 +175,27 @@ export class AccountReconciler {
   }
 
   #forget(key: AccountKey): void {
-    this.#nextPass.delete(accountText(key))
+    this.#passes.delete(accountText(key))
     this.#failures.delete(accountText(key))
     this.#orphans.delete(accountText(key))
     this.#told.delete(accountText(key))
     this.#context.registry.remove(key)
     this.#context.metrics.forget(accountText(key))
+  }
+
+  /** Monotonic time of the account's next pass; undefined before the first. A changed interval counts from the last pass. */
+  #nextPass(key: AccountKey, resource: AccountResource): number | undefined {
+    const pass = this.#passes.get(accountText(key))
+    return pass === undefined || pass.interval === resource.spec.resyncInterval
+      ? pass?.next
+      : this.#notePass(key, resource, pass.at)
+  }
+
+  /** @returns monotonic time of the pass after the one at `at`. */
+  #notePass(key: AccountKey, resource: AccountResource, at: number): number {
+    const next = at + this.#interval(resource)
+    this.#passes.set(accountText(key), { at, next, interval: resource.spec.resyncInterval })
+    return next
   }
 
   #interval({ spec }: AccountResource): number {
@@ -194,6 +208,14 @@ export class AccountReconciler {
     this.#failures.set(accountText(key), failures + 1)
     return jitter(this.#context.random, listRetryMs(failures), 0.2)
   }
+}
+
+/** The last complete pass of an account, and when the next is due. Monotonic times. */
+interface Pass {
+  readonly at: number
+  readonly next: number
+  /** `resyncInterval` by which that was worked out. */
+  readonly interval: string | undefined
 }
 
 /** Problems with which no call may be made at all. */

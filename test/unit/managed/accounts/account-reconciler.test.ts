@@ -154,3 +154,21 @@ test('an Account that an operator of before has proven by its key alone is belie
   expect(accountReason(world)).toBe('Available')
   expect(world.accountResource?.status?.keyFingerprint).not.toBe(fingerprint('key-1', INSTALLATION))
 })
+
+test.each([
+  ['24h', '60s', 70_000],
+  ['60s', '24h', undefined],
+] as const)('a resyncInterval that changes from %s to %s counts at once', async (before, after, within) => {
+  const world = await withBackends(1)
+  world.patchAccount({ spec: { resyncInterval: before } })
+  await world.clock.advance(before === '24h' ? 120_000 : 10_000)
+  world.patchAccount({ spec: { resyncInterval: after } })
+  await world.clock.advance(1_000)
+  const reads = world.reads.length
+  const [backend] = world.account.all()
+  world.account.update('backends/tunnel_group', backend?.object.id ?? '', { description: 'changed by hand' })
+  const isMended = () => world.account.all()[0]?.object.description !== 'changed by hand'
+  if (within !== undefined) return await world.until('mended', isMended, within)
+  await world.clock.advance(3_600_000)
+  expect(world.reads.slice(reads)).toEqual([])
+})
