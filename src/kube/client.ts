@@ -1,6 +1,7 @@
 import type { Tracer } from '@opentelemetry/api'
 import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
+import { isServed, notApiServer } from './discovery.ts'
 import { KubeError } from './errors.ts'
 import type { KubeConnection } from './load-config.ts'
 import { canBeNamed, collectionPath, objectPath, withQuery } from './paths.ts'
@@ -112,9 +113,13 @@ class HttpKubeClient implements ClosableKubeClient {
     try {
       return normalise<T>(type, await this.#transport.call(request))
     } catch (error) {
-      if (isNotFound(error) && saysAbsent(type, error)) return undefined
+      if (isNotFound(error) && (await this.#isAbsent(type, error, request))) return undefined
       throw error
     }
+  }
+
+  serves(type: ResourceType): Promise<boolean> {
+    return isServed((request) => this.#transport.call(request), type)
   }
 
   async list<T extends KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<KubeList<T>> {
@@ -228,32 +233,34 @@ class HttpKubeClient implements ClosableKubeClient {
       ...(options.uid === undefined ? {} : { uid: options.uid }),
       ...(options.resourceVersion === undefined ? {} : { resourceVersion: options.resourceVersion }),
     }
+    const request: KubeRequest = {
+      verb: 'delete',
+      method: 'DELETE',
+      resource: type.plural,
+      path: objectPath(type, key),
+      accept: JSON_TYPE,
+      contentType: JSON_TYPE,
+      body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions },
+    }
     try {
-      await this.#transport.call({
-        verb: 'delete',
-        method: 'DELETE',
-        resource: type.plural,
-        path: objectPath(type, key),
-        accept: JSON_TYPE,
-        contentType: JSON_TYPE,
-        body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions },
-      })
+      await this.#transport.call(request)
       return true
     } catch (error) {
-      if (isNotFound(error)) return false
+      if (isNotFound(error) && (await this.#isAbsent(type, error, request))) return false
       throw error
     }
+  }
+
+  /**
+   * Whether a 404 says that the object is not there: by a Status of the API server, or because its type is not installed.
+   * @throws KubeError `Unavailable` for the 404 of something on the way, which says nothing.
+   */
+  async #isAbsent(type: ResourceType, { reason }: KubeError, request: KubeRequest): Promise<boolean> {
+    if (reason === 'NotFound' || !(await this.serves(type))) return true
+    throw notApiServer(callName(request))
   }
 }
 
 function isNotFound(error: unknown): error is KubeError {
   return error instanceof KubeError && error.code === 'NotFound'
-}
-
-/**
- * Whether a 404 speaks of the object. The API server says so in a Status, which a proxy in front of it does not; but for a type that is
- * not installed it answers with plain text, which a core type never is.
- */
-function saysAbsent({ group }: ResourceType, { reason }: KubeError): boolean {
-  return group !== '' || reason === 'NotFound'
 }

@@ -91,10 +91,13 @@ export interface DeleteOptions {
 }
 
 /**
- * The Kubernetes API as Culvert uses it. Every failure is a `KubeError`. Reads that find nothing return undefined.
+ * The Kubernetes API as Culvert uses it. Every failure is a `KubeError`. Reads that find nothing return undefined: where the API server
+ * says so, not something on the way that answers 404.
  * Writes are merge patches or server-side apply with field manager `culvert`, never a PUT of a read object.
  */
 export interface KubeClient {
+  /** Whether the server serves the type; false where its CRD is not installed. */
+  serves(type: ResourceType): Promise<boolean>
   get<T extends KubeObject>(type: ResourceType, key: ObjectKey, signal?: AbortSignal): Promise<T | undefined>
   list<T extends KubeObject>(type: ResourceType, options?: ListOptions): Promise<KubeList<T>>
   watch<T extends KubeObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchFrame<T>>

@@ -6,7 +6,7 @@ import type { Permission } from './permissions/rules.ts'
 import type { Descriptor } from './types/descriptor.ts'
 
 export interface LeftoverOptions {
-  readonly kube: Pick<KubeClient, 'list'>
+  readonly kube: Pick<KubeClient, 'list' | 'serves'>
   readonly kinds: KindsRegistry
   /** Namespaces to look at; empty: all, and what belongs to the whole cluster. */
   readonly namespaces: readonly string[]

@@ -5,7 +5,7 @@ const PAGE = 500
 
 /** Every object of a type, page by page, in these namespaces or (none named) in all. Without the type's CRD there are none. */
 export async function listAll<T extends KubeObject>(
-  kube: Pick<KubeClient, 'list'>,
+  kube: Pick<KubeClient, 'list' | 'serves'>,
   type: ResourceType,
   namespaces: readonly string[],
 ): Promise<readonly T[]> {
@@ -20,7 +20,8 @@ export async function listAll<T extends KubeObject>(
         found.push(...page.items)
       }
     } catch (error) {
-      if (!(error instanceof KubeError) || error.code !== 'NotFound') throw error
+      // A 404 may as well come from something on the way, which knows nothing of what there is.
+      if (!(error instanceof KubeError) || error.code !== 'NotFound' || (await kube.serves(type))) throw error
     }
   }
   return found

@@ -39,6 +39,10 @@ export class ModelKubeClient implements KubeClient {
     this.#options = options
   }
 
+  serves(): Promise<boolean> {
+    return Promise.resolve(true)
+  }
+
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey): Promise<T | undefined> {
     return await this.#options.process.call(1, 1, () => this.#options.kube.get<T>(type, key))
   }

@@ -13,6 +13,7 @@ export function notingWrites(kube: KubeClient, { secrets, configMaps }: Watches)
     return object
   }
   return {
+    serves: (type) => kube.serves(type),
     get: (type, key, signal) => kube.get(type, key, signal),
     list: (type, options) => kube.list(type, options),
     watch: (type, options) => kube.watch(type, options),

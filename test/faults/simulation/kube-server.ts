@@ -69,7 +69,8 @@ export class KubeServer implements SimulatedServer {
   answer(request: WireRequest): WireAnswer | WireStream {
     const url = new URL(request.path, 'http://server')
     const place = this.#placeOf(url.pathname)
-    if (place === undefined) return status(404, 'NotFound', `there is no ${url.pathname}`)
+    if (place === undefined)
+      return this.#discovered(url.pathname) ?? status(404, 'NotFound', `there is no ${url.pathname}`)
     const isPartial = request.headers.accept?.includes('PartialObjectMetadata') ?? false
     const shown = (object: KubeObject): unknown => (isPartial ? { metadata: object.metadata } : object)
     try {
@@ -172,6 +173,15 @@ export class KubeServer implements SimulatedServer {
         }
       },
     }
+  }
+
+  /** What the server says that it serves: its groups, and the types in a version of one. */
+  #discovered(path: string): WireAnswer | undefined {
+    const types = [...this.#types.values()].map(({ type }) => type)
+    if (path === '/apis')
+      return json({ groups: [...new Set(types.map(({ group }) => group))].map((name) => ({ name })) })
+    const resources = types.filter(({ group, version }) => path === `/apis/${group}/${version}`)
+    return resources.length === 0 ? undefined : json({ resources: resources.map(({ plural }) => ({ name: plural })) })
   }
 
   #placeOf(path: string): Place | undefined {

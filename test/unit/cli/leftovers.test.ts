@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { runLeftovers } from '../../../src/cli/leftovers.ts'
-import { type FakeKubeServer, sendList, sendStatus, startFakeKubeServer } from '../../builders/fake-kube-server.ts'
+import {
+  type FakeKubeServer,
+  sendJson,
+  sendList,
+  sendStatus,
+  startFakeKubeServer,
+} from '../../builders/fake-kube-server.ts'
 
 const held = { finalizers: ['culvert.dev/remote'] }
 let server: FakeKubeServer
@@ -12,7 +18,8 @@ beforeEach(async () => {
   lines = []
   server = await startFakeKubeServer(({ path }, response) => {
     const plural = path.split('/').at(-1) ?? ''
-    if (plural === 'edges') sendStatus(response, 404, 'NotFound', 'the CRD is not there')
+    if (path === '/apis/culvert.dev/v1alpha1') sendJson(response, 200, { resources: [{ name: 'backends' }] })
+    else if (plural === 'edges') response.writeHead(404).end('404 page not found')
     else sendList(response, '1', objects[path.replace('/apis/culvert.dev/v1alpha1/', '')] ?? [])
   })
 })
@@ -49,17 +56,23 @@ test('in namespaces nothing is asked about others, nor about the cluster', async
   objects = { 'namespaces/web/backends': [{ metadata: { namespace: 'web', name: 'a', ...held } }] }
   expect(await run(['shop', 'web'])).toBe(1)
   expect(lines[0]).toBe('Backend: web/a')
-  const outside = server.requests.filter(({ path }) => !/\/namespaces\/(shop|web)\//.test(path))
+  const outside = server.requests.filter(({ path }) => !/\/namespaces\/(shop|web)\/|\/v1alpha1$/.test(path))
   expect(outside).toEqual([])
 })
 
 test('it lists metadata and does nothing else', async () => {
   await run()
   expect(server.requests.length).toBeGreaterThan(15)
-  for (const { method, headers } of server.requests) {
+  for (const { method, path, headers } of server.requests) {
     expect(method).toBe('GET')
-    expect(headers.accept).toContain('PartialObjectMetadataList')
+    if (path !== '/apis/culvert.dev/v1alpha1') expect(headers.accept).toContain('PartialObjectMetadataList')
   }
+})
+
+test('what something on the way answers 404 is no all-clear', async () => {
+  server.handle((_request, response) => void response.writeHead(404).end('default backend - 404'))
+  expect(await run([], true)).toBe(1)
+  expect(lines).toEqual([expect.stringContaining('not the API server')])
 })
 
 test('what may not be looked at is told of, and is no all-clear even where leftovers are allowed', async () => {

@@ -9,6 +9,7 @@ import { systemRandom } from '../../../src/util/random.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 import {
   type FakeKubeServer,
+  type KubeHandler,
   openWatch,
   sendFrame,
   sendJson,
@@ -94,13 +95,55 @@ describe('reading', () => {
     expect(await client().get(edges, key)).toBeUndefined()
   })
 
-  test('a 404 of something on the way does not say that an object of a core type is gone', async () => {
-    server.handle((_request, response) => void response.writeHead(404).end('<html>'))
-    expect(await codeOf(client().get(secrets, key))).toBe('NotFound')
-    // The API server itself says so of a type that is not installed.
-    expect(await client().get(edges, key)).toBeUndefined()
-    server.handle((_request, response) => sendStatus(response, 404, 'NotFound', 'gone'))
-    expect(await client().get(secrets, key)).toBeUndefined()
+  describe('a 404 without a Status', () => {
+    const page = (response: Parameters<KubeHandler>[1]) => void response.writeHead(404).end('404 page not found')
+
+    test('says nothing of an object of the core group', async () => {
+      server.handle((_request, response) => page(response))
+      expect(await codeOf(client().get(secrets, key))).toBe('Unavailable')
+      expect(await codeOf(client().delete(secrets, key))).toBe('Unavailable')
+    })
+
+    test('says nothing where everything is answered so', async () => {
+      server.handle((_request, response) => page(response))
+      expect(await codeOf(client().get(edges, key))).toBe('Unavailable')
+      expect(await codeOf(client().serves(edges))).toBe('Unavailable')
+    })
+
+    test.each([
+      ['of a group that is not installed', { '/apis': { groups: [{ name: 'apps' }] } }],
+      ['of a kind that is not installed', { '/apis/culvert.dev/v1alpha1': { resources: [{ name: 'backends' }] } }],
+      [
+        'of a version that is not installed',
+        { '/apis': { groups: [{ name: 'culvert.dev', versions: [{ version: 'v1' }] }] } },
+      ],
+    ] as const)("is an object's absence %s", async (_title, discovery: Readonly<Record<string, object>>) => {
+      server.handle(({ path: asked }, response) => {
+        const found = discovery[asked]
+        if (found === undefined) page(response)
+        else sendJson(response, 200, found)
+      })
+      expect(await client().get(edges, key)).toBeUndefined()
+      expect(await client().delete(edges, key)).toBe(false)
+      expect(await client().serves(edges)).toBe(false)
+    })
+
+    test('says nothing of an object whose kind is installed', async () => {
+      server.handle(({ path: asked }, response) => {
+        if (asked === '/apis/culvert.dev/v1alpha1') sendJson(response, 200, { resources: [{ name: 'edges' }] })
+        else page(response)
+      })
+      expect(await codeOf(client().get(edges, key))).toBe('Unavailable')
+    })
+
+    test('says nothing where discovery contradicts itself', async () => {
+      server.handle(({ path: asked }, response) => {
+        const groups = [{ name: 'culvert.dev', versions: [{ version: 'v1alpha1' }] }]
+        if (asked === '/apis') sendJson(response, 200, { groups })
+        else page(response)
+      })
+      expect(await codeOf(client().get(edges, key))).toBe('Unavailable')
+    })
   })
 
   test('a list gives its items their type and passes its page options on', async () => {
