@@ -115,15 +115,30 @@ export class AccountCache {
     return this.#shelf(collection).cache.all()
   }
 
-  /** A live GET, which settles a suspicion. Undefined when the object does not exist. */
+  /** Whether we have deleted the object, by a DELETE that was answered with success: lists have nothing to add. */
+  isDeleted(collection: Collection, id: string): boolean {
+    return this.#shelf(collection).cache.isDeleted(id)
+  }
+
+  /**
+   * When complete lists began, in an unbroken row up to the last one, that did not hold the object: all of them later than the last 404
+   * for it. Whoever asks for an object that nothing is known of makes it one to look out for.
+   */
+  missesOf(collection: Collection, id: string): readonly number[] {
+    return this.#shelf(collection).cache.missesOf(id)
+  }
+
+  /** A live GET. Undefined for a 404, after which the object, if one is known, stays as a suspect (`missed`) until lists tell. */
   async fetch(collection: Collection, id: string, options?: CallOptions): Promise<RemoteObject | undefined> {
     const { cache } = this.#shelf(collection)
     for (let attempt = 1; ; attempt++) {
       const beganAt = this.#clock.monotonic()
       const object = await this.#client.get(collection, id, options)
       if (object !== undefined) this.#answered.add(id)
+      const isNews = cache.fetched(id, object, beganAt, this.#clock.monotonic())
+      if (isNews) return object && cache.get(id)?.object
       // Overtaken by a write or list that ended meanwhile, this answer may be the older one.
-      if (cache.fetched(id, object, beganAt) || attempt >= FETCH_ATTEMPTS) return cache.get(id)?.object
+      if (attempt >= FETCH_ATTEMPTS) return cache.get(id)?.object
     }
   }
 
@@ -162,10 +177,15 @@ export class AccountCache {
     })
   }
 
+  /** 'absent' is a suspicion, as a GET that is answered 404 is. */
   async delete(collection: Collection, id: string, options?: CallOptions): Promise<'deleted' | 'absent'> {
     const shelf = this.#shelf(collection)
     return await this.#writing(shelf, id, async () => {
       const result = await this.#client.delete(collection, id, options)
+      if (result === 'absent') {
+        shelf.cache.missed(id, this.#clock.monotonic())
+        return result
+      }
       this.#answered.delete(id)
       shelf.cache.wrote(id, undefined, this.#clock.monotonic())
       return result
@@ -184,7 +204,7 @@ export class AccountCache {
       return await write()
     } catch (error) {
       const endedAt = this.#clock.monotonic()
-      if (error instanceof ApiError && error.definite && error.code === 'NotFound') shelf.cache.missed(id, endedAt)
+      if (error instanceof ApiError && error.code === 'NotFound') shelf.cache.missed(id, endedAt)
       else if (!(error instanceof ApiError && error.definite)) shelf.cache.wroteUnknown(id, endedAt)
       throw error
     } finally {

@@ -6,27 +6,45 @@ export type Difference =
   | { readonly type: 'appeared' | 'changed'; readonly id: string; readonly object: RemoteObject }
   | { readonly type: 'vanished'; readonly id: string }
 
-/** What is known of one object. `vanished`: a complete list did not hold it, and no GET has confirmed that yet. */
+/**
+ * What is known of one object. `changed`: a list showed it otherwise, or the answer to a write got lost. `missed`: a request for it was
+ * answered 404. `vanished`: the last complete list did not hold it.
+ */
 export type Known =
-  | { readonly object: RemoteObject; readonly suspect?: 'changed' }
+  | { readonly object: RemoteObject; readonly suspect?: 'changed' | 'missed' }
   | { readonly object?: undefined; readonly suspect: 'vanished' }
 
 interface Entry {
-  /** Undefined: absent, as a list (`vanished`) or an answer (then a tombstone) said. */
+  /** Undefined: absent, as a list (`vanished`) or the answer to our DELETE (then a tombstone) said. */
   object: RemoteObject | undefined
-  suspect: 'changed' | 'vanished' | undefined
+  suspect: 'changed' | 'missed' | 'vanished' | undefined
   /** When the read that this rests on began. */
   readAt: number
   /** When our last write to it was answered. */
   writtenAt: number
-  /** Complete lists that have not held it since it vanished. */
-  misses: number
+  /** When complete lists began, in an unbroken row since the last 404 for it, that have not held it. */
+  misses: readonly number[]
+  /** Lists that have not held it since somebody last asked about them. */
+  unasked: number
 }
 
 const NEVER = Number.NEGATIVE_INFINITY
 
 /** An object nobody asks for stays `vanished` for this many lists, then it is forgotten: sessions come and go by the thousand. */
 const FORGET_AFTER_MISSES = 3
+/** So many objects that we have deleted are remembered. */
+const MOST_DELETED = 10_000
+/** Of a longer row every second miss is kept: what counts is how far apart they are. */
+const MOST_MISSES = 16
+
+const UNKNOWN: Entry = {
+  object: undefined,
+  suspect: undefined,
+  readAt: NEVER,
+  writtenAt: NEVER,
+  misses: [],
+  unasked: 0,
+}
 
 /**
  * What the server last said of one collection. Answers overtake each other, so each carries when its request began, and
@@ -35,6 +53,8 @@ const FORGET_AFTER_MISSES = 3
  */
 export class CollectionCache {
   readonly #entries = new Map<string, Entry>()
+  /** Ids of objects that we have deleted, the latest last. */
+  readonly #deleted = new Set<string>()
   #listedAt = NEVER
   #view: readonly RemoteObject[] | undefined
 
@@ -46,8 +66,9 @@ export class CollectionCache {
   get(id: string): Known | undefined {
     const entry = this.#entries.get(id)
     if (entry === undefined) return undefined
-    if (entry.object === undefined) return entry.suspect === 'vanished' ? { suspect: 'vanished' } : undefined
-    return entry.suspect === 'changed' ? { object: entry.object, suspect: 'changed' } : { object: entry.object }
+    const { object, suspect } = entry
+    if (object === undefined) return suspect === 'vanished' ? { suspect } : undefined
+    return suspect === 'changed' || suspect === 'missed' ? { object, suspect } : { object }
   }
 
   /** Every object present. The same array until something changes. */
@@ -58,8 +79,14 @@ export class CollectionCache {
 
   /** The answer to a write of ours: the object, or undefined when it is deleted. */
   wrote(id: string, object: RemoteObject | undefined, answeredAt: number): void {
-    this.#entries.set(id, { object, suspect: undefined, readAt: NEVER, writtenAt: answeredAt, misses: 0 })
+    this.#entries.set(id, { ...UNKNOWN, object, writtenAt: answeredAt })
     this.#view = undefined
+    if (object === undefined) this.#noteDeleted(id)
+  }
+
+  /** Whether we have deleted the object, by a DELETE that was answered with success. */
+  isDeleted(id: string): boolean {
+    return this.#deleted.has(id)
   }
 
   /** A write without a usable answer: only a GET can tell what it did, and reads that began before its end prove nothing. */
@@ -75,20 +102,38 @@ export class CollectionCache {
     return (this.#entries.get(id)?.writtenAt ?? NEVER) > time
   }
 
-  /** An update was refused because the object does not exist. */
+  /** A request for the object was answered 404: a suspicion, which complete lists that begin from now on settle. */
   missed(id: string, answeredAt: number): void {
-    this.#entries.set(id, { object: undefined, suspect: 'vanished', readAt: NEVER, writtenAt: answeredAt, misses: 0 })
-    this.#view = undefined
+    const entry = this.#entries.get(id)
+    // What is under suspicion already stays so: to begin anew with each 404 would never come to an end.
+    if (entry?.object === undefined || entry.suspect === 'missed') return
+    entry.suspect = 'missed'
+    entry.readAt = answeredAt
+  }
+
+  /**
+   * When complete lists began, in an unbroken row up to the last one, that did not hold the object although it was expected. An object
+   * that nothing is known of is expected from now on.
+   */
+  missesOf(id: string): readonly number[] {
+    const entry = this.#entries.get(id)
+    if (entry === undefined) this.#entries.set(id, { ...UNKNOWN, suspect: 'vanished' })
+    else entry.unasked = 0
+    return entry?.misses ?? []
   }
 
   /** The answer to a GET that began at `beganAt`; undefined for a 404. False when something newer is known: ask again. */
-  fetched(id: string, object: RemoteObject | undefined, beganAt: number): boolean {
+  fetched(id: string, object: RemoteObject | undefined, beganAt: number, answeredAt: number): boolean {
     const entry = this.#entries.get(id)
     const overtaken = entry === undefined ? beganAt < this.#listedAt : !isNews(entry, beganAt)
     if (overtaken) return false
+    if (object === undefined) {
+      this.missed(id, answeredAt)
+      return true
+    }
     const kept = entry?.object !== undefined && sameContent(entry.object, object) ? entry.object : object
     const writtenAt = entry?.writtenAt ?? NEVER
-    this.#entries.set(id, { object: kept, suspect: undefined, readAt: beganAt, writtenAt, misses: 0 })
+    this.#entries.set(id, { ...UNKNOWN, object: kept, readAt: beganAt, writtenAt })
     this.#view = undefined
     return true
   }
@@ -112,18 +157,28 @@ export class CollectionCache {
     return differences
   }
 
+  #noteDeleted(id: string): void {
+    this.#deleted.add(id)
+    const [oldest] = this.#deleted
+    if (this.#deleted.size > MOST_DELETED && oldest !== undefined) this.#deleted.delete(oldest)
+  }
+
   #seen(object: RemoteObject, beganAt: number): Difference | undefined {
     const { id } = object
     const entry = this.#entries.get(id)
+    // An account that was put back to an older state has it again.
+    if (entry === undefined || isNews(entry, beganAt)) this.#deleted.delete(id)
     if (entry === undefined) {
-      this.#entries.set(id, { object, suspect: undefined, readAt: beganAt, writtenAt: NEVER, misses: 0 })
+      this.#entries.set(id, { ...UNKNOWN, object, readAt: beganAt })
       return { type: 'appeared', id, object }
     }
     if (!isNews(entry, beganAt)) return undefined
     const before = entry.object
     const back = entry.suspect === 'vanished'
     entry.readAt = beganAt
-    entry.misses = 0
+    entry.misses = []
+    entry.unasked = 0
+    if (entry.suspect === 'missed') entry.suspect = undefined
     if (before !== undefined && sameContent(before, object)) return undefined
     entry.object = object
     // What vanished and is back may be the same or not: what it was is no longer known, so a GET has to tell.
@@ -136,16 +191,20 @@ export class CollectionCache {
     const wasPresent = entry.object !== undefined
     entry.object = undefined
     entry.readAt = beganAt
+    entry.misses = thinned([...entry.misses, beganAt])
+    entry.unasked++
     if (wasPresent) {
       entry.suspect = 'vanished'
-      entry.misses = 1
       return true
     }
     // A tombstone has done its work: older lists are ignored from now on, older GETs are overtaken by this list.
-    entry.misses++
-    if (entry.suspect === undefined || entry.misses > FORGET_AFTER_MISSES) this.#entries.delete(id)
+    if (entry.suspect === undefined || entry.unasked > FORGET_AFTER_MISSES) this.#entries.delete(id)
     return false
   }
+}
+
+function thinned(misses: readonly number[]): readonly number[] {
+  return misses.length <= MOST_MISSES ? misses : misses.filter((_, index) => index % 2 === 0)
 }
 
 function isNews(entry: Entry, beganAt: number): boolean {

@@ -82,14 +82,6 @@ function apiErrorBody(body: unknown): ApiErrorBody | undefined {
   }
 }
 
-/**
- * Whether a 404 speaks of the object: only with the body of an API error. Any other, of HTML, without a body or in JSON of its own, comes from
- * something in between that has no route, and must not make objects look deleted.
- */
-export function saysAbsent(status: number, body: unknown): boolean {
-  return status === 404 && apiErrorBody(body) !== undefined
-}
-
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }

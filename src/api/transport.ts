@@ -7,7 +7,7 @@ import { sleep } from '../util/clock.ts'
 import { jitter, type Random } from '../util/random.ts'
 import { type AnswerBody, readBody, TooLarge } from './answer-body.ts'
 import { ApiError } from './errors.ts'
-import { answerError, type CallContext, networkError, operationIdFor, saysAbsent } from './failure.ts'
+import { answerError, type CallContext, networkError, operationIdFor } from './failure.ts'
 import { invalid } from './invalid.ts'
 import type { RateBudget } from './rate-budget.ts'
 import { secretsIn } from './redact.ts'
@@ -58,7 +58,7 @@ export interface OutgoingRequest {
   /** What comes after the id in the path. */
   readonly command?: string
   readonly body?: RequestBody
-  /** Take a 404 that speaks of the object for an answer instead of an error. Default false. */
+  /** Take a 404, whatever its body, for an answer instead of an error. Default false. */
   readonly mayBeAbsent?: boolean
   readonly options: CallOptions
 }
@@ -206,7 +206,7 @@ export class Transport {
       if (problem !== undefined) throw invalid(call.label, `the API answered ${status} with a body that is ${problem}`)
       return { status, body, operationId, size }
     }
-    if (mayBeAbsent && saysAbsent(status, body)) return { status, body, operationId, size }
+    if (mayBeAbsent && status === 404) return { status, body, operationId, size }
     throw answerError(call, {
       status,
       body,

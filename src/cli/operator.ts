@@ -25,6 +25,7 @@ interface Flags {
   readonly retryPeriod: number
   readonly requestTimeout: number
   readonly scanPause: number
+  readonly readLag: number
   readonly watchSilence: number
   readonly workers: number
   readonly listen: string
@@ -82,9 +83,15 @@ export function operatorCommand(): Command {
     )
     .option(
       '--scan-pause <time>',
-      'between two looks that must agree before something counts as absent',
+      'between two lists that must agree before something counts as absent',
       duration,
       2_000,
+    )
+    .option(
+      '--read-lag <time>',
+      "how long the API's reads may lag behind a create: a younger object is never taken for deleted",
+      duration,
+      60_000,
     )
     .option(
       '--watch-silence <time>',
@@ -139,6 +146,7 @@ function optionsFrom(flags: Flags): OperatorOptions {
     retryPeriodMs: flags.retryPeriod,
     requestTimeoutMs: flags.requestTimeout,
     scanPauseMs: flags.scanPause,
+    readLagMs: flags.readLag,
     watchSilenceMs: flags.watchSilence,
     logger: createLogger(flags.logLevel),
   }

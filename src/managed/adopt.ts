@@ -3,6 +3,7 @@ import { type CustomResource, externalId, nameOf, shortName, statusOf, withFinal
 import type { Wanted } from './desired.ts'
 import { equalJSON } from './equal.ts'
 import { TerminalError } from './errors.ts'
+import { sought } from './look.ts'
 import { markerOf } from './marker.ts'
 import { withItsToken } from './outputs/token-recovery.ts'
 import { reasons } from './reasons.ts'
@@ -21,7 +22,7 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
   refuseHeld(run, id, context.resources.holderOf(id))
   const cached = session.cache.get(collection, id)
   const trusted = cached?.suspect === undefined ? cached?.object : undefined
-  const object = trusted ?? (await session.cache.fetch(collection, id))
+  const object = trusted ?? (await session.cache.fetch(collection, id)) ?? (await sought(run, collection, id))
   if (object === undefined) {
     throw new TerminalError(
       reasons.RemoteMissing,

@@ -3,6 +3,7 @@ import type { Collection, RemoteObject, WriteOptions } from '../api/types.ts'
 import type { WriteReason } from '../telemetry/write-origin.ts'
 import { openRequest } from './cr.ts'
 import { WaitError } from './errors.ts'
+import { deleteForSure, noteMade } from './gone.ts'
 import { confirm } from './look.ts'
 import { GUARD_NONCE, markerOf } from './marker.ts'
 import type { Observed } from './plan.ts'
@@ -19,7 +20,8 @@ export async function observeChildren(run: Reconciliation, remote: RemoteObject)
   await cache.ensureListed(children.collection, asked ? { since: run.begun } : {})
   const seen = new Set([...childrenOf(run, remote.id).map(({ id }) => id), ...children.idsIn(run.status)])
   for (const id of seen) {
-    if (cache.get(children.collection, id)?.suspect === undefined && !run.memory.gone.has(id)) continue
+    const known = cache.get(children.collection, id)
+    if (known?.object !== undefined && known.suspect === undefined) continue
     await confirm(run, children.collection, id)
   }
   return { remote, children: childrenOf(run, remote.id) }
@@ -60,7 +62,7 @@ export async function executeChild(
       await run.session.cache.update(collection, operation.id, operation.body, run.because(reason))
       return undefined
     case 'delete':
-      await run.session.cache.delete(collection, operation.id, run.because(reason))
+      await deleteForSure(run, collection, operation.id, reason)
       return undefined
   }
 }
@@ -73,7 +75,9 @@ async function createChild(
 ): Promise<string> {
   const { clock, times } = run.context
   try {
-    return (await run.session.cache.create(collection, body, options)).id
+    const { id } = await run.session.cache.create(collection, body, options)
+    noteMade(run, id)
+    return id
   } catch (error) {
     if (!(error instanceof ApiError) || !error.definite) {
       run.memory.childUnknownUntil = clock.monotonic() + times.requestTimeoutMs

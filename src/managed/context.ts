@@ -126,8 +126,10 @@ export interface Leadership {
 export interface ProtocolTimes {
   /** Longest time between the moment a request is sent and the moment it can no longer take effect. */
   readonly requestTimeoutMs: number
-  /** Pause between two looks that must agree before something counts as absent. */
+  /** Pause between two lists that must agree before something counts as absent. */
   readonly scanPauseMs: number
+  /** How long reads may lag behind a create: before, what this process has made never counts as absent. */
+  readonly readLagMs: number
 }
 
 /** Everything the reconciler of managed kinds works with. */

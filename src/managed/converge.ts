@@ -8,8 +8,9 @@ import { conclude, kindStatus, planFor } from './conclude.ts'
 import { sweepCopies } from './copies.ts'
 import { generationOf, isAdopting, isObserved, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
 import { createObject, dropAttempt, settleIdentity } from './create.ts'
+import { countedRepeat, pauseBeforeNext } from './damping.ts'
 import { resolveWanted, type Wanted } from './desired.ts'
-import { TerminalError } from './errors.ts'
+import { TerminalError, WaitError } from './errors.ts'
 import { keepFinalizer } from './finalizer.ts'
 import { refuseSilencing } from './key-in-use.ts'
 import { look } from './look.ts'
@@ -53,9 +54,7 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
   if (run.descriptor.children === undefined) await refuseShutOut(run, wanted, heldAlone(existing))
   const token = await findToken(run)
   const { remote, made } =
-    existing === undefined
-      ? await created(run, wanted, known === undefined ? writeReasons.spec : writeReasons.drift)
-      : await keepOrReplace(run, wanted, existing, token)
+    existing === undefined ? await createdOrMadeAgain(run, wanted) : await keepOrReplace(run, wanted, existing, token)
   await sweepCopies(run)
   const reason = made ?? (adopting ? writeReasons.adoption : updateReason(run, wanted))
   const applied = await apply(run, wanted, remote, { reason, isNew: made !== undefined })
@@ -164,8 +163,26 @@ function made(run: Reconciliation, wanted: Wanted, id: string): RemoteObject {
   return object
 }
 
+/** @throws WaitError while what was deleted at the API again and again has to wait. */
+async function createdOrMadeAgain(run: Reconciliation, wanted: Wanted): Promise<Kept> {
+  const { clock } = run.context
+  const { memory } = run
+  if (!memory.isLost) return created(run, wanted, writeReasons.spec)
+  const pause = pauseBeforeNext(memory.remakes, clock.monotonic())
+  if (pause > 0) {
+    const message =
+      'the object was deleted at the API, and so was the one before: find out what does that; another is made in a while'
+    throw new WaitError(reasons.RemoteMissing, message, Math.ceil(pause))
+  }
+  const kept = await created(run, wanted, writeReasons.drift)
+  memory.isLost = undefined
+  memory.remakes = countedRepeat(memory.remakes, clock.monotonic())
+  return kept
+}
+
 function noteVanished(run: Reconciliation, id: string): void {
   const { context, cr } = run
+  run.memory.isLost = true
   // Should making it again be refused, the status must not go on naming what is gone.
   run.note({ id: undefined, uri: undefined, createdAt: undefined })
   context.metrics.drift(cr.kind, DELETED)

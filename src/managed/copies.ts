@@ -3,6 +3,8 @@ import { writeReasons } from '../telemetry/write-origin.ts'
 import { unresolvedAttempt } from './cr.ts'
 import { copiesOf } from './create-protocol.ts'
 import { equalJSON } from './equal.ts'
+import { deleteForSure } from './gone.ts'
+import { sought } from './look.ts'
 import { markerOf } from './marker.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
@@ -19,9 +21,9 @@ export async function deleteCopies(
   const { collection, context, cr, session } = run
   await run.confirmLive()
   for (const copy of copies) {
-    const live = await session.cache.fetch(collection, copy.id)
+    const live = (await session.cache.fetch(collection, copy.id)) ?? (await sought(run, collection, copy.id))
     if (live === undefined || !equalJSON(markerOf(live), markerOf(copy))) continue
-    await session.cache.delete(collection, copy.id, run.because(writeReasons.copy))
+    await deleteForSure(run, collection, copy.id, writeReasons.copy)
     context.events.record(cr, {
       type: 'Normal',
       reason: 'CopyDeleted',

@@ -10,6 +10,7 @@ import { createdBy, createStep, ownershipClaim } from './create-protocol.ts'
 import { markerText, type Wanted } from './desired.ts'
 import { WaitError } from './errors.ts'
 import { findFormerLife, notedObject } from './former-life.ts'
+import { noteMade } from './gone.ts'
 import type { Answer } from './memory.ts'
 import { CREATE_ATTEMPT } from './names.ts'
 import { reserveToken, storeToken } from './outputs/token.ts'
@@ -70,6 +71,7 @@ export async function createObject(run: Reconciliation, wanted: Wanted, reason: 
   }
   memory.answer = answer
   memory.createdHere = true
+  noteMade(run, answer.object.id)
   context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${answer.object.id}` })
   await storeToken(run, answer, reserved)
   return take(run, answer.object, attempt)
@@ -167,9 +169,8 @@ async function takeFound(
   const others = found.filter((object) => object !== own)
   await deleteCopies(run, others, own === undefined ? 'the token of which got lost' : undefined)
   if (own !== undefined) return take(run, own, attempt)
-  for (const { id } of others) {
-    if ((await session.cache.fetch(collection, id)) !== undefined) throw unresolved(run.context.times.scanPauseMs)
-  }
+  const isLeft = others.some(({ id }) => session.cache.get(collection, id)?.object !== undefined)
+  if (isLeft) throw unresolved(run.context.times.scanPauseMs)
   return nextAttempt(run, attempt)
 }
 

@@ -1,6 +1,8 @@
 import { ApiError } from '../api/errors.ts'
 import { writeReasons } from '../telemetry/write-origin.ts'
+import { openSession } from './account-choice.ts'
 import { heldAlone, refuseShutOut } from './api-access.ts'
+import type { AccountSession } from './context.ts'
 import { deleteCopies } from './copies.ts'
 import {
   hasFinalizer,
@@ -16,6 +18,7 @@ import {
 import { settleIdentity } from './create.ts'
 import { copiesOf } from './create-protocol.ts'
 import { WaitError } from './errors.ts'
+import { deleteForSure } from './gone.ts'
 import { leavingOrder } from './key-in-use.ts'
 import { release } from './outputs/vacate.ts'
 import { reasons } from './reasons.ts'
@@ -25,6 +28,17 @@ import { revealGuards } from './replace.ts'
 import { isTakenLive } from './taken-over.ts'
 import { IN_USE_MS, usersOf } from './users.ts'
 import { silent, type Verdict } from './verdict.ts'
+
+/** The account's session for a deletion. @throws WaitError that names the way out while the account cannot be used. */
+export function sessionForDeletion({ context, cr }: Reconciliation): AccountSession {
+  try {
+    return openSession(context, cr)
+  } catch (error) {
+    if (!(error instanceof WaitError) || error.silent) throw error
+    const message = `${error.message}. To end the deletion and leave what is at the API, set spec.deletionPolicy: Retain`
+    throw new WaitError(error.code, message, error.retryMs)
+  }
+}
 
 /** True when the deletion of this CR concerns the account: an object exists, or one may. */
 export function deletionNeedsAccount(run: Reconciliation): boolean {
@@ -85,7 +99,7 @@ async function removeObject(run: Reconciliation): Promise<void> {
 async function removeOne(run: Reconciliation, id: string): Promise<void> {
   if (await isTakenLive(run, id)) return
   await refuseWhileUsed(run, id)
-  await deleteObject(run, id)
+  await deleteOwn(run, id)
 }
 
 /** Other CRs that refer to this one and may hold an object that uses ours. */
@@ -113,10 +127,10 @@ function inUse(users: readonly string[]): WaitError {
   return new WaitError(reasons.Deleting, `in use by ${shown}${more}`, IN_USE_MS)
 }
 
-async function deleteObject(run: Reconciliation, id: string): Promise<void> {
-  const { cache } = run.session
+async function deleteOwn(run: Reconciliation, id: string): Promise<void> {
+  if (run.session.cache.isDeleted(run.collection, id)) return
   try {
-    const result = await cache.delete(run.collection, id, run.because(writeReasons.deletion))
+    const result = await deleteForSure(run, run.collection, id, writeReasons.deletion)
     const message = result === 'deleted' ? `deleted ${id}` : `${id} was gone already`
     run.context.events.record(run.cr, { type: 'Normal', reason: 'Deleted', message })
   } catch (error) {

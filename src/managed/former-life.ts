@@ -4,6 +4,7 @@ import { deleteCopies } from './copies.ts'
 import { isDeleting, withFinalizer } from './cr.ts'
 import { leftByFormerLife, ownershipClaim } from './create-protocol.ts'
 import { TerminalError } from './errors.ts'
+import { sought } from './look.ts'
 import { markerOf } from './marker.ts'
 import { withItsToken } from './outputs/token-recovery.ts'
 import { reasons } from './reasons.ts'
@@ -55,9 +56,10 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
 }
 
 /** The object that the annotation `culvert.dev/id` names, unless another CR holds it or its marker names one. */
-export async function notedObject({ collection, context, cr, session }: Reconciliation, id: string) {
+export async function notedObject(run: Reconciliation, id: string) {
+  const { collection, context, cr, session } = run
   if (context.resources.holderOf(id) !== undefined) return undefined
-  const object = await session.cache.fetch(collection, id)
+  const object = (await session.cache.fetch(collection, id)) ?? (await sought(run, collection, id))
   if (object === undefined || markerOf(object) !== undefined) return undefined
   return context.resources.claim(id, cr) === undefined ? object : undefined
 }

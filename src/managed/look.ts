@@ -1,12 +1,13 @@
 import type { Collection, RemoteObject } from '../api/types.ts'
 import { openRequest } from './cr.ts'
 import { WaitError } from './errors.ts'
+import { settle } from './gone.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
 /**
- * The remote object: from the cache, unless something asks for a live look (a suspicion raised by a list, a poll that is due, or
- * `reconcile-requested-at`). Undefined when two looks a pause apart agree that it is gone.
+ * The remote object: from the cache, unless something asks for a live look (a suspicion, a poll that is due, or
+ * `reconcile-requested-at`). Undefined when it is gone.
  */
 export async function look(run: Reconciliation, id: string): Promise<RemoteObject | undefined> {
   const { collection, memory, session } = run
@@ -17,27 +18,39 @@ export async function look(run: Reconciliation, id: string): Promise<RemoteObjec
   return confirm(run, collection, id)
 }
 
-/** A live look at an object; it counts as gone, undefined, when two looks a pause apart do not find it. */
+/** A live look at an object: by a GET where one is known, and by the collection where one is missing. Undefined: gone. */
 export async function confirm(
   run: Reconciliation,
   collection: Collection,
   id: string,
 ): Promise<RemoteObject | undefined> {
-  const { clock, times } = run.context
-  const { gone } = run.memory
-  const missedAt = gone.get(id)
-  const pause = missedAt === undefined ? 0 : missedAt + times.scanPauseMs - clock.monotonic()
-  if (pause > 0) throw vanished(id, pause)
-  const object = await run.session.cache.fetch(collection, id)
-  if (object === undefined && missedAt === undefined) {
-    gone.set(id, clock.monotonic())
-    throw vanished(id, times.scanPauseMs)
-  }
-  gone.delete(id)
-  return object
+  const { cache } = run.session
+  const known = cache.get(collection, id)
+  // What is missing already is asked for by one list for all, not by a GET for each.
+  const isMissing = known?.object === undefined || known.suspect === 'missed'
+  const object = isMissing ? undefined : await cache.fetch(collection, id)
+  return object ?? (await sought(run, collection, id))
 }
 
-function vanished(id: string, ms: number): WaitError {
-  // Only a suspicion so far: the status says nothing of it, and what the second look finds is still drift, not an edit.
-  return new WaitError(reasons.Progressing, `${id} was not found at the API: looking again`, Math.ceil(ms), true)
+/** Of a suspicion that is over in a moment the status says nothing, and what is found then is still drift, not an edit. */
+function notFound({ context: { times } }: Reconciliation, id: string, ms: number): WaitError {
+  const message = `${id} was not found at the API: looking again`
+  return new WaitError(reasons.Progressing, message, Math.ceil(ms), ms <= times.scanPauseMs)
+}
+
+/** An object that a list or a GET did not show; undefined when it is gone. @throws WaitError until that is certain. */
+export async function sought(
+  run: Reconciliation,
+  collection: Collection,
+  id: string,
+): Promise<RemoteObject | undefined> {
+  const existence = await settle(run, collection, id)
+  switch (existence.type) {
+    case 'there':
+      return existence.object
+    case 'gone':
+      return undefined
+    case 'unsettled':
+      throw notFound(run, id, existence.ms)
+  }
 }

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../api/types.ts'
-import type { Reissues } from './outputs/reissue.ts'
+import type { Repeats } from './damping.ts'
 
 /** The answer to a POST that is not yet in the CR's status; whole, with what the API tells only once. */
 export interface Answer {
@@ -28,8 +28,10 @@ export interface Memory {
   unknownUntil?: number | undefined
   /** When the first of the two scans for a lost answer was done. */
   firstScanAt?: number | undefined
-  /** Ids of objects and children that a GET did not find, with the time of that first look. */
-  readonly gone: Map<string, number>
+  /** Ids of objects and children that a create of this process was answered with of late, with the time of the answer. */
+  readonly made: Map<string, number>
+  /** Ids whose DELETE was answered 404: how often in a row, and whether lists have yet to tell what that means. */
+  readonly denied: Map<string, { readonly tries: number; readonly isOpen: boolean }>
   /** Monotonic time of the next look that readiness asked for. */
   lookAt?: number | undefined
   /** What the wall clock showed beyond the monotonic one when the next look was planned by it, in milliseconds; undefined: it was not. */
@@ -49,7 +51,11 @@ export interface Memory {
   /** The DELETE of the key that the account works with was sent: a refused key says that it took effect. */
   lastCallSent?: boolean | undefined
   /** How often a lost token was issued anew of late. */
-  reissues?: Reissues | undefined
+  reissues?: Repeats | undefined
+  /** The object was deleted at the API, and is yet to be made again. */
+  isLost?: boolean | undefined
+  /** How often an object that was deleted at the API was made again of late. */
+  remakes?: Repeats | undefined
   /** What the object was last replaced for, while the new one still differs in it: another would too. */
   replacedFor?: string | undefined
   /** Successors that could not be made, since one last was. */
@@ -62,6 +68,10 @@ export interface Memory {
   released?: boolean | undefined
 }
 
+export function emptyMemory(): Memory {
+  return { made: new Map(), denied: new Map() }
+}
+
 /** The memory of every CR, by UID: a namesake starts with none. */
 export class Memories {
   readonly #byUid = new Map<string, Memory>()
@@ -69,7 +79,7 @@ export class Memories {
   of(uid: string): Memory {
     let memory = this.#byUid.get(uid)
     if (memory === undefined) {
-      memory = { gone: new Map() }
+      memory = emptyMemory()
       this.#byUid.set(uid, memory)
     }
     return memory

@@ -14,7 +14,7 @@ import {
   type ResourceName,
   statusOf,
 } from './cr.ts'
-import { deletionNeedsAccount, letGo, remove } from './delete.ts'
+import { deletionNeedsAccount, letGo, remove, sessionForDeletion } from './delete.ts'
 import { WaitError } from './errors.ts'
 import { isGoneWithItsCalls } from './key-in-use.ts'
 import { Reconciliation } from './reconciliation.ts'
@@ -52,7 +52,7 @@ export class ManagedReconciler {
         return await converge(run)
       }
       if (deletionNeedsAccount(run) && (await isGoneWithItsCalls(run))) return await letGo(run)
-      if (deletionNeedsAccount(run)) run.enter(openSession(this.#context, cr))
+      if (deletionNeedsAccount(run)) run.enter(sessionForDeletion(run))
       return await remove(run)
     } catch (error) {
       this.#report(run, descriptor, error)

@@ -6,6 +6,7 @@ import { createObject } from './create.ts'
 import { copiesOf } from './create-protocol.ts'
 import { markerText, type Wanted } from './desired.ts'
 import { WaitError } from './errors.ts'
+import { deleteForSure, deleteObject, noteMade, settle } from './gone.ts'
 import { GUARD_NONCE, markerOf } from './marker.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -25,10 +26,10 @@ export async function replaceObject(
   former: RemoteObject,
   reason: WriteReason,
 ): Promise<string> {
-  const { collection, descriptor, session } = run
+  const { collection, descriptor } = run
   if (descriptor.replacement?.first === 'delete') {
     await raiseGuard(run, wanted, former, reason)
-    await session.cache.delete(collection, former.id, run.because(reason))
+    await deleteForSure(run, collection, former.id, reason)
     run.note({ id: undefined, uri: undefined, createdAt: undefined })
   }
   return createObject(run, wanted, reason)
@@ -57,7 +58,7 @@ async function raiseGuard(
   const own = copiesOf(all, cr.metadata.uid, run.status, context.installation)
   if (body === undefined || own.some((object) => markerOf(object)?.nonce === GUARD_NONCE)) return
   try {
-    await session.cache.create(collection, body, run.because(reason))
+    noteMade(run, (await session.cache.create(collection, body, run.because(reason))).id)
   } catch (error) {
     if (!(error instanceof ApiError) || !error.definite) {
       run.memory.guardUnknownUntil = context.clock.monotonic() + context.times.requestTimeoutMs
@@ -125,9 +126,10 @@ async function retire(run: Reconciliation, former: Former): Promise<number | und
   const { id } = former
   const early = overlapLeft(run, former)
   if (early > 0) return early
-  const object = await find(run, id)
+  const existence = await settle(run, run.collection, id)
+  if (existence.type === 'unsettled') return existence.ms
   // A status that was put back or copied may have named another's.
-  if (object === undefined || isNeighbours(run, object)) return undefined
+  if (existence.type === 'gone' || isNeighbours(run, existence.object)) return undefined
   if (referrersHold(run, id)) return IN_USE_MS
   if (await isKeyInUse(run, former)) return IN_USE_MS
   run.memory.retiringSince ??= clock.monotonic()
@@ -138,7 +140,8 @@ async function retire(run: Reconciliation, former: Former): Promise<number | und
     return IN_USE_MS
   }
   try {
-    await run.session.cache.delete(run.collection, id, run.because(writeReasons.superseded))
+    const deletion = await deleteObject(run, run.collection, id, writeReasons.superseded)
+    if (typeof deletion !== 'string') return deletion.ms
   } catch (error) {
     if (error instanceof ApiError && error.code === 'Conflict') return IN_USE_MS
     throw error
@@ -163,11 +166,6 @@ async function isKeyInUse(run: Reconciliation, { id, digest, adopted }: Former):
   }
   memory.keptFor = user === undefined ? undefined : id
   return user !== undefined
-}
-
-/** The object of a former id. One that vanished, and was made anew for that, needs no waiting and no DELETE. */
-async function find({ collection, session: { cache } }: Reconciliation, id: string): Promise<RemoteObject | undefined> {
-  return cache.get(collection, id)?.object ?? (await cache.fetch(collection, id))
 }
 
 /** CRs that have not moved over yet: their next status write wakes this one, so that no list is needed to know. */

@@ -86,7 +86,8 @@ export async function isTakenLive(run: Reconciliation, id: string): Promise<bool
   const mayBeNamesakes = status.id === id && status.create?.uid === cr.metadata.uid
   const known = session.cache.get(collection, id)?.object
   if (!mayBeNamesakes && !isNeighbours(run, known ?? { id })) return false
-  const live = await session.cache.fetch(collection, id)
+  // A 404 does not unsay what is known.
+  const live = (await session.cache.fetch(collection, id)) ?? session.cache.get(collection, id)?.object
   const taker = live === undefined ? undefined : takerOf(run, live)
   if (taker === undefined) return false
   const message = `left ${id} in place: it ${ownershipOf(run, taker)}`

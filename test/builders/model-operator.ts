@@ -22,8 +22,8 @@ import { createSilentLogger } from './silent-logger.ts'
 const OPERATOR_NAMESPACE = 'culvert-system'
 export const INSTALLATION = 'installation-1'
 
-/** Longest life of a request, and the pause between two looks, of a model's operator. Milliseconds. */
-export const times = { requestTimeoutMs: 1000, scanPauseMs: 500 } as const
+/** Longest life of a request, the pause between two lists, and the lag of reads that a model's operator reckons with. Milliseconds. */
+export const times = { requestTimeoutMs: 1000, scanPauseMs: 500, readLagMs: 60_000 } as const
 
 export interface ModelOperatorOptions {
   readonly kinds: KindsRegistry

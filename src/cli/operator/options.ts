@@ -23,6 +23,7 @@ export interface OperatorOptions {
   readonly retryPeriodMs: number
   readonly requestTimeoutMs: number
   readonly scanPauseMs: number
+  readonly readLagMs: number
   /** Without any frame for so long, bookmarks included, a watch is taken for dead. */
   readonly watchSilenceMs: number
   readonly workers: number

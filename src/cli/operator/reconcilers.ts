@@ -156,12 +156,12 @@ function managedController(
   context: Omit<ManagedContext, 'metrics' | 'leadership' | 'times'>,
 ): Controller {
   const { options, store, metrics, leadingSince } = parts
-  const { requestTimeoutMs, scanPauseMs, workers } = options
+  const { requestTimeoutMs, scanPauseMs, readLagMs, workers } = options
   const reconciler = new ManagedReconciler({
     ...context,
     metrics: driftMetrics(metrics),
     leadership: { leadingSince: () => leadingSince },
-    times: { requestTimeoutMs, scanPauseMs },
+    times: { requestTimeoutMs, scanPauseMs, readLagMs },
   })
   const controller = new Controller({
     ...base(parts),

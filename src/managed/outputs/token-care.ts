@@ -1,10 +1,10 @@
+import { countedRepeat, pauseBeforeNext } from '../damping.ts'
 import { WaitError } from '../errors.ts'
 import { reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
 import { heldToken, isDescribed, isLive, tokenPatch } from './held-token.ts'
 import { type DataObject, readTarget, targetText } from './place.ts'
-import { reissued, reissuePause } from './reissue.ts'
 import { isClaimed, tenureOf } from './tenure.ts'
 import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
 import { vacateOthers } from './vacate.ts'
@@ -57,7 +57,7 @@ export async function findToken(run: Reconciliation): Promise<TokenState> {
 
 /** Whether the object is to be replaced, now, because its token is lost. */
 export function isReissueDue({ context, memory }: Reconciliation, state: TokenState): boolean {
-  return state.type === 'lost' && reissuePause(memory.reissues, context.clock.monotonic()) === 0
+  return state.type === 'lost' && pauseBeforeNext(memory.reissues, context.clock.monotonic()) === 0
 }
 
 export function announceReissue({ context, cr }: Reconciliation, state: TokenState): void {
@@ -68,7 +68,7 @@ export function announceReissue({ context, cr }: Reconciliation, state: TokenSta
 
 /** Counts a lost token that was issued anew. */
 export function countReissue({ context, memory }: Reconciliation): void {
-  memory.reissues = reissued(memory.reissues, context.clock.monotonic())
+  memory.reissues = countedRepeat(memory.reissues, context.clock.monotonic())
 }
 
 /**
@@ -99,7 +99,7 @@ async function putRight(run: Reconciliation, state: Found): Promise<void> {
 }
 
 function tooEarly({ context, memory }: Reconciliation, why: string): WaitError {
-  const pause = reissuePause(memory.reissues, context.clock.monotonic())
+  const pause = pauseBeforeNext(memory.reissues, context.clock.monotonic())
   const message = `${why}, and so was the one before: find out what does that; another token is issued in a while`
   return new WaitError(reasons.TokenAltered, message, Math.ceil(pause))
 }

@@ -31,6 +31,7 @@ export class OperatorInProcess implements AsyncDisposable {
         retryPeriodMs: 2_000,
         requestTimeoutMs: 4_000,
         scanPauseMs: 200,
+        readLagMs: 500,
         watchSilenceMs: NEVER_MS,
         workers: 4,
         listen: '127.0.0.1:0',

@@ -65,6 +65,8 @@ export class OperatorProcess {
       '1s',
       '--scan-pause',
       '200ms',
+      '--read-lag',
+      '500ms',
       '--listen',
       '127.0.0.1:0',
       '--log-level',

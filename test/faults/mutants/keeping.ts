@@ -116,10 +116,16 @@ export const keeping: readonly Mutant[] = [
     restored,
   ),
   mutant(
-    'make a vanished object again after one look',
-    'src/managed/look.ts',
-    ['if (object === undefined && missedAt === undefined) {', 'if (object === undefined && missedAt === null) {'],
+    'make a vanished object again after one list',
+    'src/managed/lists-needed.ts',
+    ['last - counting >= pauseMs ?', 'last >= counting ?'],
     looks,
+  ),
+  mutant(
+    'take an object for gone while reads may lag behind its create',
+    'src/managed/lists-needed.ts',
+    ['misses.find((at) => at >= notBefore)', 'misses.find((at) => at <= last)'],
+    { suite: 'lagging-reads', cases: 'Backend group / create' },
   ),
   mutant(
     'trust a list that misses an object',

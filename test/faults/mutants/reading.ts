@@ -40,9 +40,9 @@ export const reading: readonly Mutant[] = [
     unknown,
   ),
   mutant(
-    'take a 404 of something on the way for an object that is gone',
-    'src/api/failure.ts',
-    ['return status === 404 && apiErrorBody(body) !== undefined', 'return status === 404'],
+    'take a 404 for a deletion',
+    'src/managed/gone.ts',
+    ["run.because(reason))) === 'deleted') {", 'run.because(reason))) !== undefined) {'],
     { ...writes, cases: '^(Backend group|IPPolicy policy) / delete', isWhole: true },
   ),
   {

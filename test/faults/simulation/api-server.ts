@@ -18,6 +18,8 @@ export interface Surroundings {
 export class ApiServer implements SimulatedServer {
   readonly emulator: OpenEmulator
   readonly #current: { surroundings: Surroundings }
+  /** When objects were made, in monotonic time, by the last part of their paths. */
+  readonly #madeAt = new Map<string, number>()
   /** Objects on a page of a list; undefined: as many as the emulator gives. */
   pageSize: number | undefined
 
@@ -48,6 +50,7 @@ export class ApiServer implements SimulatedServer {
   reset(surroundings: Surroundings): void {
     this.#current.surroundings = surroundings
     this.pageSize = undefined
+    this.#madeAt.clear()
     this.emulator.admin.reset()
   }
 
@@ -58,6 +61,7 @@ export class ApiServer implements SimulatedServer {
       headers: { ...(headers as Readonly<Record<string, string>>), host: API_HOST },
       body: body === '' ? undefined : body,
     })
+    if (method === 'POST' && answer.status === 201) this.#noteMade(answer.body)
     // Handed over without a connection, a request counts as plain HTTP: its answer is taken to where it came from.
     return { ...answer, body: answer.body.replaceAll(`http://${API_HOST}`, `https://${API_HOST}`) }
   }
@@ -75,6 +79,18 @@ export class ApiServer implements SimulatedServer {
     } finally {
       admin.deleteFault(id)
     }
+  }
+
+  isForYounger({ method, path }: WireRequest, seconds: number): boolean {
+    const { pathname } = new URL(path, `https://${API_HOST}`)
+    const madeAt = this.#madeAt.get(pathname.split('/').at(-1) ?? '')
+    if (method === 'POST' || madeAt === undefined) return false
+    return this.#current.surroundings.clock.monotonic() - madeAt < seconds * 1000
+  }
+
+  #noteMade(body: string): void {
+    const { id } = JSON.parse(body) as { readonly id?: string }
+    if (id !== undefined) this.#madeAt.set(id, this.#current.surroundings.clock.monotonic())
   }
 
   /** Asks as the administrator does, whose request nothing befalls. @throws Error for a refusal. */

@@ -29,6 +29,8 @@ export type When = 'before' | 'after'
  * - `answer`: something on the way answers this
  * - `twice`: something on the way sends it twice, and gives the first answer, or the last
  * - `stale`: a list is answered as it was so many seconds ago
+ * - `behind`: a GET, PATCH or DELETE of an object that is younger than so many seconds gets this answer: it came to a copy of the data that
+ *   lags behind
  * - `cut`: the answer ends in the middle
  * - `crossed`: the answer is that of the process's last request to the server that was not refused, as where one comes twice on a connection
  */
@@ -40,6 +42,7 @@ export type Fault =
   | { readonly type: 'answer'; readonly when: When; readonly answer: WireAnswer }
   | { readonly type: 'twice'; readonly gives?: 'first' | 'last' }
   | { readonly type: 'stale'; readonly seconds: number }
+  | { readonly type: 'behind'; readonly seconds: number; readonly answer: WireAnswer }
   | { readonly type: 'cut' }
   | { readonly type: 'crossed' }
 

@@ -21,6 +21,8 @@ export interface SimulatedServer {
   answer(request: WireRequest): WireAnswer | WireStream | Promise<WireAnswer>
   /** As it would have answered so many seconds ago; a server without it has no stale answers. */
   answerStale?(request: WireRequest, seconds: number): Promise<WireAnswer>
+  /** Whether the request is for an object that is younger than so many seconds. */
+  isForYounger?(request: WireRequest, seconds: number): boolean
 }
 
 /** Who has sent a request: all that comes back goes through these, in the process's own time. */
@@ -106,6 +108,11 @@ export class Network {
         return fault.when === 'before'
       case 'silence':
         return fault.when === 'before'
+      case 'behind': {
+        const isBehind = this.#servers[sighting.server].isForYounger?.(request, fault.seconds) ?? false
+        if (isBehind) this.#answer(sighting, caller, fault.answer)
+        return isBehind
+      }
       case 'late':
         this.#time.setTimer(fault.ms, () => {
           this.onArrival(sighting)

@@ -19,6 +19,7 @@ export const API_HOST = 'api.example.com'
 export const times = {
   requestTimeoutMs: 4_000,
   scanPauseMs: 500,
+  readLagMs: 60_000,
   leaseDurationMs: 15_000,
   renewDeadlineMs: 10_000,
   retryPeriodMs: 2_000,

@@ -143,7 +143,7 @@ describe('a difference found by a list', () => {
     expect(cache.get(ipPolicies, 'a')).toEqual({ object: { id: 'a', description: 'changed', version: 3 } })
   })
 
-  it('makes a missing object suspect, and a GET that does not find it removes it', async () => {
+  it('makes a missing object suspect, and a GET that does not find it adds nothing', async () => {
     const { api, cache, heard, settle } = await listedWorld()
     api.store.delete('a')
     await settle(cache.refresh(ipPolicies))
@@ -151,9 +151,10 @@ describe('a difference found by a list', () => {
     expect(cache.get(ipPolicies, 'a')).toEqual({ suspect: 'vanished' })
     expect(cache.all(ipPolicies).map((object) => object.id)).toEqual(['b'])
     expect(await settle(cache.fetch(ipPolicies, 'a'))).toBeUndefined()
-    expect(cache.get(ipPolicies, 'a')).toBeUndefined()
+    expect(cache.get(ipPolicies, 'a')).toEqual({ suspect: 'vanished' })
     await settle(cache.refresh(ipPolicies))
     expect(heard).toEqual(['vanished a'])
+    expect(cache.missesOf(ipPolicies, 'a')).toHaveLength(2)
   })
 
   it('clears when a GET finds the missing object after all', async () => {
@@ -198,6 +199,7 @@ describe('our own writes', () => {
     await settle(cache.delete(ipPolicies, 'b'))
     expect(cache.get(ipPolicies, 'a')).toMatchObject({ object: { description: 'ours' } })
     expect(cache.get(ipPolicies, 'a')?.suspect).toBeUndefined()
+    expect(cache.isDeleted(ipPolicies, 'b')).toBe(true)
     expect(
       cache
         .all(ipPolicies)
@@ -308,7 +310,7 @@ describe('our own writes', () => {
     expect(cache.get(ipPolicies, 'a')?.suspect).toBeUndefined()
   })
 
-  it('that are refused change nothing, unless because the object is gone', async () => {
+  it('that are refused change nothing; a 404 makes the object suspect', async () => {
     const { api, cache, settle } = await listedWorld()
     const before = cache.get(ipPolicies, 'a')
     api.refuse = 'update'
@@ -316,7 +318,7 @@ describe('our own writes', () => {
     expect(cache.get(ipPolicies, 'a')).toEqual(before)
     api.store.delete('a')
     await expect(settle(cache.update(ipPolicies, 'a', {}))).rejects.toMatchObject({ code: 'NotFound' })
-    expect(cache.get(ipPolicies, 'a')).toEqual({ suspect: 'vanished' })
+    expect(cache.get(ipPolicies, 'a')).toEqual({ ...before, suspect: 'missed' })
   })
 
   it('are returned with the token, which is not kept', async () => {
@@ -327,6 +329,62 @@ describe('our own writes', () => {
     api.store.set('cr_1', { ...created, token: null })
     await settle(cache.refresh(credentials))
     expect(heard).toEqual([])
+  })
+})
+
+describe('a 404 for an object', () => {
+  const asks = [
+    ['a GET', (cache: AccountCache) => cache.fetch(ipPolicies, 'a')],
+    ['a DELETE', (cache: AccountCache) => cache.delete(ipPolicies, 'a')],
+    ['a PATCH', (cache: AccountCache) => cache.update(ipPolicies, 'a', {}).catch(() => undefined)],
+  ] as const
+
+  it.each(asks)('in answer to %s is a suspicion that a later list refutes', async (_title, ask) => {
+    const { api, cache, heard, settle } = await listedWorld()
+    const before = cache.get(ipPolicies, 'a')
+    const kept = api.store.get('a')
+    api.store.delete('a')
+    await settle<unknown>(ask(cache))
+    expect(cache.get(ipPolicies, 'a')).toEqual({ ...before, suspect: 'missed' })
+    expect(cache.isDeleted(ipPolicies, 'a')).toBe(false)
+    expect(cache.all(ipPolicies)).toHaveLength(2)
+    if (kept !== undefined) api.store.set('a', kept)
+    await settle(cache.refresh(ipPolicies))
+    expect(cache.get(ipPolicies, 'a')).toEqual(before)
+    expect(heard).toEqual([])
+  })
+
+  it.each(asks)('in answer to %s is a suspicion that later lists bear out', async (_title, ask) => {
+    const { clock, api, cache, heard, settle } = await listedWorld()
+    api.delays = { there: 1, back: 100 }
+    const earlier = cache.refresh(ipPolicies)
+    await clock.advance(5)
+    api.delays = { there: 1, back: 1 }
+    api.store.delete('a')
+    await settle<unknown>(ask(cache))
+    await settle(earlier)
+    expect(cache.missesOf(ipPolicies, 'a')).toEqual([])
+    const lists = [clock.monotonic()]
+    await settle(cache.refresh(ipPolicies))
+    expect(cache.get(ipPolicies, 'a')).toEqual({ suspect: 'vanished' })
+    // Another 404 does not make it begin anew.
+    await settle<unknown>(ask(cache))
+    lists.push(clock.monotonic())
+    await settle(cache.refresh(ipPolicies))
+    expect(cache.missesOf(ipPolicies, 'a')).toEqual(lists)
+    expect(heard).toEqual(['vanished a'])
+  })
+
+  it('tells nothing of an object that nothing is known of, until lists that begin after it was asked about', async () => {
+    const { cache, settle } = await listedWorld()
+    expect(await settle(cache.fetch(ipPolicies, 'x'))).toBeUndefined()
+    expect(cache.get(ipPolicies, 'x')).toBeUndefined()
+    expect(cache.missesOf(ipPolicies, 'x')).toEqual([])
+    for (let lists = 1; lists <= 40; lists++) {
+      await settle(cache.refresh(ipPolicies))
+      expect(cache.missesOf(ipPolicies, 'x').length).toBeGreaterThan(Math.min(lists, 8) - 1)
+      expect(cache.missesOf(ipPolicies, 'x').length).toBeLessThanOrEqual(16)
+    }
   })
 })
 

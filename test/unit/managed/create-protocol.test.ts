@@ -11,7 +11,7 @@ import {
   ownershipClaim,
 } from '../../../src/managed/create-protocol.ts'
 import { markerOf } from '../../../src/managed/marker.ts'
-import type { Memory } from '../../../src/managed/memory.ts'
+import { emptyMemory, type Memory } from '../../../src/managed/memory.ts'
 import { cr, marked } from '../../builders/custom-resource.ts'
 
 const NONCES = ['aaaaaaaa', 'bbbbbbbb'] as const
@@ -54,7 +54,7 @@ function resourceIn({ attempt, id, stored, replaced }: State): CustomResource {
 
 function memoryIn({ answer, refused }: State): Memory {
   const object = { id: 'bkdtg_2' }
-  return { gone: new Map(), refused, answer: answer === undefined ? undefined : { ...answer, object } }
+  return { ...emptyMemory(), refused, answer: answer === undefined ? undefined : { ...answer, object } }
 }
 
 describe('the next step', () => {
@@ -81,7 +81,7 @@ describe('the next step', () => {
   test('is never a POST while an answer may be out, for a process that remembers nothing', () => {
     fc.assert(
       fc.property(states, (state) => {
-        const step = createStep(resourceIn(state), { gone: new Map() })
+        const step = createStep(resourceIn(state), emptyMemory())
         expect(['settled', 'resolve', 'begin']).toContain(step.type)
       }),
     )

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { OwnerReference } from '../../../src/kube/types.ts'
+import { countedRepeat, pauseBeforeNext, type Repeats } from '../../../src/managed/damping.ts'
 import { configMapType } from '../../../src/managed/inputs.ts'
 import { digestOf, heldToken, isLive, tokenPatch } from '../../../src/managed/outputs/held-token.ts'
 import type { DataObject } from '../../../src/managed/outputs/place.ts'
-import { type Reissues, reissued, reissuePause } from '../../../src/managed/outputs/reissue.ts'
 import { isClaimed, LABELS, noteOf, tenureOf, withOwner } from '../../../src/managed/outputs/tenure.ts'
 import { cr } from '../../builders/custom-resource.ts'
 import { applyMergePatch } from '../../builders/merge-patch.ts'
@@ -117,12 +117,12 @@ test('tokens are issued anew at once, then ever more slowly while something goes
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 20_000_000 }), { minLength: 1, maxLength: 60 }), (gaps) => {
       let now = 0
-      let before: Reissues | undefined
+      let before: Repeats | undefined
       const at: number[] = []
       for (const gap of gaps) {
         now += gap
-        if (reissuePause(before, now) > 0) continue
-        before = reissued(before, now)
+        if (pauseBeforeNext(before, now) > 0) continue
+        before = countedRepeat(before, now)
         at.push(now)
       }
       expect(at[0]).toBe(gaps[0])
@@ -133,9 +133,9 @@ test('tokens are issued anew at once, then ever more slowly while something goes
       }
     }),
   )
-  expect(reissuePause(undefined, 5)).toBe(0)
-  expect(reissuePause(reissued(undefined, 0), 0)).toBe(60_000)
-  expect(reissuePause(reissued(reissued(undefined, 0), 60_000), 60_000)).toBe(120_000)
+  expect(pauseBeforeNext(undefined, 5)).toBe(0)
+  expect(pauseBeforeNext(countedRepeat(undefined, 0), 0)).toBe(60_000)
+  expect(pauseBeforeNext(countedRepeat(countedRepeat(undefined, 0), 60_000), 60_000)).toBe(120_000)
 })
 
 describe('derived outputs', () => {

@@ -28,6 +28,7 @@
 {{- end }}
 - --request-timeout={{ .Values.operator.requestTimeout }}
 - --scan-pause={{ .Values.operator.scanPause }}
+- --read-lag={{ .Values.operator.readLag }}
 - --watch-silence={{ .Values.operator.watchSilence }}
 - --workers={{ .Values.operator.workers }}
 - --log-level={{ .Values.operator.logLevel }}

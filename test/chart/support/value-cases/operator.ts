@@ -80,6 +80,7 @@ export const operatorCases: readonly ValueCase[] = [
   { path: 'operator.workers', to: 4, sees: [args('--workers=4')] },
   { path: 'operator.requestTimeout', to: '3s', sees: [args('--request-timeout=3s')] },
   { path: 'operator.scanPause', to: '5s', sees: [args('--scan-pause=5s')] },
+  { path: 'operator.readLag', to: '2m', sees: [args('--read-lag=2m')] },
   { path: 'operator.watchSilence', to: '3m', sees: [args('--watch-silence=3m')] },
   { path: 'operator.logLevel', to: 'debug', sees: [args('--log-level=debug')] },
   { path: 'operator.auditLog', to: 'off', sees: [args('--audit-log=off')] },

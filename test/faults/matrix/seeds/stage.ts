@@ -1,10 +1,11 @@
 import { headersOf, KEY } from '../../simulation/api-server.ts'
 import { deleteByHand, drift, EPISODE_SEED } from '../../simulation/episodes.ts'
-import type { Sighting } from '../../simulation/faults.ts'
+import type { Sighting, Trouble } from '../../simulation/faults.ts'
 import { meaningAt } from '../../simulation/meaning-at.ts'
 import { times } from '../../simulation/operator.ts'
 import { differences, Oracle, textOf } from '../../simulation/oracle.ts'
 import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
+import { lagging, lagOf } from '../lagging-reads.ts'
 import type { Fresh } from './fresh.ts'
 import { Plagues } from './plagues.ts'
 import { kindsAmong, needsAmong, type Role } from './roles.ts'
@@ -23,6 +24,8 @@ const FAREWELL_MS = 20 * 60_000
 
 /** One story of so many gets its lists from Kubernetes in pages. */
 const PAGED_OF = 3
+/** In one story of so many the API's reads lag behind its writes: the last of each row. */
+const LAGGING_OF = 4
 
 /** What came of a story. */
 export interface Told {
@@ -73,30 +76,34 @@ class Stage {
   readonly #stepped = { operators: 0, servers: 0 }
   /** By how much the clock of the servers was ahead at most. Milliseconds. */
   #ahead = 0
+  /** Until the end. */
+  #lag: Trouble | undefined
   /** Whether somebody has worked by hand, of which operators learn only when they look at the account. */
   #hasMeddled: boolean = false
 
-  private constructor(world: SimulatedWorld, oracle: Oracle, cast: readonly Role[]) {
+  private constructor(world: SimulatedWorld, oracle: Oracle, { cast, seed }: Story) {
     this.#world = world
     this.#oracle = oracle
     this.#cast = cast
     this.#plagues = new Plagues(world)
+    this.#lag = seed % LAGGING_OF === LAGGING_OF - 1 ? lagging(lagOf(Math.floor(seed / LAGGING_OF))) : undefined
     world.trouble = {
       request: (sighting) => {
         this.trace.push(this.#noted(sighting))
-        return this.#plagues.request(sighting)
+        return this.#plagues.request(sighting) ?? this.#lag?.request(sighting)
       },
       frame: (watch) => this.#plagues.frame(watch),
     }
   }
 
-  static async open(laboratory: Laboratory, { seed, cast, replicas }: Story): Promise<Stage> {
+  static async open(laboratory: Laboratory, story: Story): Promise<Stage> {
+    const { seed, cast, replicas } = story
     const world = laboratory.world({ seed, kinds: kindsAmong(cast), replicas })
     world.api.emulator.admin.seed(EPISODE_SEED)
     if (seed % PAGED_OF === 0) world.server.pageSize = 1
     const oracle = await Oracle.watch(world)
     for (const { kind, name, spec } of needsAmong(cast)) world.apply(kind, name, spec)
-    return new Stage(world, oracle, cast)
+    return new Stage(world, oracle, story)
   }
 
   close(): void {
@@ -153,6 +160,7 @@ class Stage {
   async end(): Promise<readonly string[]> {
     const world = this.#world
     this.#plagues.end()
+    this.#lag = undefined
     this.#setClocksRight()
     // A watch that says nothing any more is noticed by then, and what went meanwhile with it.
     if (this.#plagues.haveStalled) await world.advance(STALL_MS)

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import type { Sighting, Trouble, WireAnswer } from '../simulation/faults.ts'
+import { Oracle } from '../simulation/oracle.ts'
+import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
+import { refusal } from './api-faults-kinds.ts'
+import { lagging } from './lagging-reads.ts'
+
+const SPEC = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
+const COLLECTION = '/backends/tunnel_group'
+/** Longer than reads may lag behind a create, and for lists to agree. */
+const SETTLED_MS = 70_000
+const MINUTE_MS = 60_000
+
+const laboratory = await Laboratory.open()
+
+async function withBackend(): Promise<{ readonly world: SimulatedWorld; readonly oracle: Oracle }> {
+  const world = laboratory.world({ kinds: new Set(['Backend']) })
+  const oracle = await Oracle.watch(world)
+  world.apply('Backend', 'group', SPEC)
+  expect(await oracle.untilRest()).toEqual([])
+  return { world, oracle }
+}
+
+async function objects(world: SimulatedWorld): Promise<readonly { readonly id: string }[]> {
+  return (await world.api.ask('GET', COLLECTION)).backends as readonly { readonly id: string }[]
+}
+
+async function removeByHand(world: SimulatedWorld): Promise<void> {
+  for (const { id } of await objects(world)) await world.api.ask('DELETE', `${COLLECTION}/${id}`)
+}
+
+const isGone = (world: SimulatedWorld): boolean => world.get('Backend', 'group') === undefined
+const saysOf = (world: SimulatedWorld): string => JSON.stringify(world.get('Backend', 'group')?.status?.conditions)
+
+test.each<[string, WireAnswer]>([
+  ['the words of the API', refusal(404, 'ERR_3004', 'there is no such object')],
+  ['other JSON', { status: 404, body: '{"error": "not found"}' }],
+  ['nothing', { status: 404, body: '' }],
+  ['HTML', { status: 404, body: '<html><body>Not Found</body></html>' }],
+])('a deletion that is answered 404, with %s, ends when the object is gone, and not before', async (_title, answer) => {
+  const { world } = await withBackend()
+  const deletes: Sighting[] = []
+  const notFound = lagging({ name: '', seconds: Number.POSITIVE_INFINITY, answer })
+  world.trouble = {
+    request: (sighting) => {
+      if (sighting.method === 'DELETE' && sighting.server === 'api') deletes.push(sighting)
+      return notFound.request(sighting)
+    },
+  }
+  world.delete('Backend', 'group')
+  await world.advance(10 * MINUTE_MS)
+  expect(isGone(world)).toBe(false)
+  expect(saysOf(world)).toContain('lists it: trying again')
+  expect(await objects(world)).toHaveLength(1)
+  expect(deletes.length).toBeGreaterThan(10)
+  expect(deletes.length).toBeLessThan(40)
+  await removeByHand(world)
+  expect(await world.until(() => isGone(world), SETTLED_MS)).toBe(true)
+  world.down()
+})
+
+test('a deletion that cannot tell whether its object is gone says so, and ends with spec.deletionPolicy: Retain', async () => {
+  const { world } = await withBackend()
+  const unlisted: Trouble = {
+    request: ({ server, method, path }) => {
+      if (server !== 'api' || method !== 'GET' || path !== COLLECTION) return undefined
+      return { type: 'answer', when: 'before', answer: refusal(403, 'ERR_3003', 'the key may not list these') }
+    },
+  }
+  await removeByHand(world)
+  world.trouble = unlisted
+  world.delete('Backend', 'group')
+  for (let minutes = 0; minutes < 5; minutes++) {
+    await world.advance(MINUTE_MS)
+    expect(isGone(world)).toBe(false)
+    expect(saysOf(world)).toContain('the key may not list these')
+    expect(saysOf(world)).toContain('spec.deletionPolicy: Retain')
+  }
+  world.apply('Backend', 'group', { ...SPEC, deletionPolicy: 'Retain' })
+  expect(await world.until(() => isGone(world), 5_000)).toBe(true)
+  world.down()
+})
+
+test('an object that is deleted again and again is made again at once, and then more and more rarely', async () => {
+  const { world, oracle } = await withBackend()
+  oracle.meddled('Backend', 'group')
+  const made: number[] = []
+  world.network.onDone = ({ server, method }) => {
+    if (server === 'api' && method === 'POST') made.push(world.time.now)
+  }
+  const begun = world.time.now
+  while (world.time.now - begun < 60 * MINUTE_MS) {
+    await world.advance(5_000)
+    await removeByHand(world)
+  }
+  const pauses = made.slice(1).map((at, index) => Math.round((at - (made[index] ?? 0)) / MINUTE_MS))
+  expect((made[0] ?? Number.NaN) - begun).toBeLessThan(3 * MINUTE_MS)
+  expect(pauses.toSorted((left, right) => left - right)).toEqual(pauses)
+  expect(made.length).toBeLessThan(8)
+  expect(saysOf(world)).toContain('was deleted at the API, and so was the one before')
+  world.down()
+})
