@@ -163,6 +163,7 @@ class HttpKubeClient implements ClosableKubeClient {
     }
     try {
       const body = await this.#transport.open(request)
+      options.onOpen?.()
       yield* readFrames<T>(callName(request), body, signal, (object) => normalise<T>(type, object))
     } catch (error) {
       if (!options.signal.aborted) throw error

@@ -75,6 +75,8 @@ export interface WatchOptions {
   /** The server ends the watch after this many seconds. */
   readonly timeoutSeconds: number
   readonly signal: AbortSignal
+  /** Told when the server has taken the watch, before its first frame. */
+  readonly onOpen?: () => void
 }
 
 export interface PatchOptions {

@@ -85,6 +85,27 @@ export class Memories {
     return memory
   }
 
+  /**
+   * The CR is in an older state than before, since etcd was put back: what was concluded from later ones is forgotten. What requests of
+   * this process did, or may still do, is true whatever the CR says.
+   */
+  rollBack(uid: string): void {
+    const memory = this.#byUid.get(uid)
+    if (memory === undefined) return
+    memory.gone.clear()
+    memory.firstScanAt = undefined
+    memory.lookAt = undefined
+    memory.createdHere = undefined
+    memory.copies = undefined
+    memory.deletingSince = undefined
+    memory.retiringSince = undefined
+    memory.replacedFor = undefined
+    memory.succession = undefined
+    memory.keptFor = undefined
+    memory.dismissed = undefined
+    memory.released = undefined
+  }
+
   forget(uid: string): void {
     this.#byUid.delete(uid)
   }

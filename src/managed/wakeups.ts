@@ -41,14 +41,17 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   const { kinds, store, memories, wake } = options
   const { object, previous } = event
   const name = nameOf(object)
+  if (event.isRolledBack) memories.rollBack(object.metadata.uid)
   if (event.type === 'deleted') memories.forget(object.metadata.uid)
   // The status we write ourselves is the end of a reconcile, not a reason for the next one.
   else if (!store.recording && !store.mayBeOurs(object)) wake.managed(name, 'edit')
-  if (previous !== undefined && isSameForOthers(previous, object)) return
+  // Generations are counted anew from where etcd was put back to.
+  const before = event.isRolledBack ? undefined : previous
+  if (before !== undefined && isSameForOthers(before, object)) return
   wakeRivals(options, event)
   const descriptor = kinds.managedKind(name.kind)
   const parts = descriptor?.parts ?? []
-  const asBefore = previous !== undefined && isSameForParts(previous, object)
+  const asBefore = before !== undefined && isSameForParts(before, object)
   for (const referrer of store.referrersOf(name)) {
     if (!asBefore || !parts.includes(referrer.kind)) wake.managed(nameOf(referrer), 'edit')
   }
@@ -99,26 +102,29 @@ function waitsForReferrers(cr: CustomResource): boolean {
 
 /** Parts ask whether the whole takes them, where it is and whether it goes, not how it stands: many of them would wake each other. */
 function isSameForParts(previous: CustomResource, object: CustomResource): boolean {
-  return (
-    !isDeleting(object) &&
-    previous.metadata.generation === object.metadata.generation &&
-    statusOf(previous).id === statusOf(object).id
-  )
+  return !isDeleting(object) && isSameSpec(previous, object) && statusOf(previous).id === statusOf(object).id
 }
 
 function isSameForOthers(previous: CustomResource, object: CustomResource): boolean {
   return (
     isDeleting(previous) === isDeleting(object) &&
-    previous.metadata.generation === object.metadata.generation &&
+    isSameSpec(previous, object) &&
     equalJSON(statusOf(previous), statusOf(object))
   )
 }
+
+/** A generation tells specs apart within one history; two that etcd was put back between may both count so far. */
+function isSameSpec(previous: Specified, object: Specified): boolean {
+  return previous.metadata.generation === object.metadata.generation && equalJSON(previous.spec, object.spec)
+}
+
+type Specified = KubeObject & { readonly spec: unknown }
 
 function onAccount({ store, wake }: WakeupOptions, event: ObjectEvent<AccountResource>): void {
   const key = keyOfAccount(event.object)
   if (!store.recording || event.type === 'deleted') wake.account(key, 'edit')
   // Who had no account may have one now, and the other way round; a changed spec may let others in.
-  if (event.type === 'updated' && event.previous.metadata.generation === event.object.metadata.generation) return
+  if (event.type === 'updated' && isSameSpec(event.previous, event.object)) return
   for (const cr of store.all()) {
     const inReach = key.namespace === undefined || cr.metadata.namespace === key.namespace
     if (inReach) wake.managed(nameOf(cr), 'edit')

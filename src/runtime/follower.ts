@@ -33,7 +33,8 @@ export interface FollowerOptions {
 
 /**
  * Lists one namespace, or all, in pages, then watches, and tries again after every failure without end. What it learns
- * goes into the replica.
+ * goes into the replica. A watch goes on where the last one ended, as long as nothing speaks for another history: where one was silent,
+ * none could be opened, or a bookmark is older than what was seen, etcd may have been put back, and it lists anew.
  */
 export class Follower<T extends KubeObject> {
   readonly #options: FollowerOptions
@@ -46,6 +47,12 @@ export class Follower<T extends KubeObject> {
   #retryAfterMs = 0
   /** Where to watch from; undefined when a list is due. */
   #from: string | undefined
+  /** Monotonic time when the last complete list began. */
+  #listedAt = Number.NEGATIVE_INFINITY
+  /** Who waits for a list that begins at a time or later. */
+  #waiting: readonly { readonly since: number; readonly resolve: () => void }[] = []
+  /** Ends the watch, or the pause, that is under way. */
+  #turn = new AbortController()
 
   constructor(options: FollowerOptions, replica: Replica<T>, scope: string | undefined, onSynced: () => void) {
     this.#options = options
@@ -56,27 +63,46 @@ export class Follower<T extends KubeObject> {
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      this.#turn = new AbortController()
+      const turn = AbortSignal.any([signal, this.#turn.signal])
       try {
-        this.#from ??= await this.#list(signal)
-        await this.#watch(this.#from, signal)
+        if (this.#from === undefined || this.#waiting.length > 0) this.#from = await this.#list(signal)
+        if (this.#waiting.length === 0) await this.#watch(this.#from, turn)
       } catch (error) {
         if (signal.aborted) return
         this.#noteFailure(error)
-        await this.#pause(signal)
+        await this.#pause(turn)
       }
     }
   }
 
+  /**
+   * Ends the present watch and lists anew, unless a complete list that began at `since` (monotonic milliseconds) or later is in. Resolves
+   * when such a list is in, however often it has to be tried; whether it had to be made.
+   */
+  async refresh(since: number): Promise<boolean> {
+    if (this.#listedAt >= since) return false
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting = [...this.#waiting, { since, resolve }]
+    this.#turn.abort()
+    await promise
+    return true
+  }
+
   async #list(signal: AbortSignal): Promise<string> {
+    const began = this.#options.clock.monotonic()
+    const newest = this.#replica.newest(this.#scope)
     const { items, resourceVersion } = await this.#pages(signal)
-    const seen = this.#replica.seen(this.#scope)
-    const restored = seen !== undefined && isNewer(seen, resourceVersion)
+    const restored = newest !== undefined && isNewer(newest, resourceVersion)
     if (restored && ++this.#staleLists < LISTS_UNTIL_RESTORED) {
       throw new KubeError('Unavailable', `listing ${this.#options.type.plural}: the list is older than what was seen`)
     }
     this.#staleLists = 0
     this.#replica.replace(this.#scope, items, resourceVersion, restored)
+    this.#listedAt = began
     this.#onSynced()
+    for (const { since, resolve } of this.#waiting) if (since <= began) resolve()
+    this.#waiting = this.#waiting.filter(({ since }) => since > began)
     return resourceVersion
   }
 
@@ -101,7 +127,8 @@ export class Follower<T extends KubeObject> {
   async #watch(from: string, signal: AbortSignal): Promise<void> {
     const { client, type, clock, random, watchSeconds = 300 } = this.#options
     const watchdog = new Watchdog(clock, this.#options.stallMs ?? 150_000)
-    const opened = clock.monotonic()
+    const began = clock.monotonic()
+    let isOpen = false
     let frames = 0
     try {
       const watch = client.watch<T>(type, {
@@ -109,28 +136,43 @@ export class Follower<T extends KubeObject> {
         resourceVersion: from,
         timeoutSeconds: Math.round(jitter(random, watchSeconds, 0.2)),
         signal: AbortSignal.any([signal, watchdog.signal]),
+        onOpen: () => {
+          isOpen = true
+        },
       })
       for await (const frame of watch) {
         frames++
         this.#failures = 0
         watchdog.feed()
-        if (frame.type === 'bookmark') this.#replica.progress(this.#scope, frame.resourceVersion)
+        if (frame.type === 'bookmark') this.#progress(frame.resourceVersion)
         else if (frame.type === 'deleted') this.#replica.remove(this.#scope, frame.object)
         else this.#replica.put(this.#scope, frame.object)
         this.#from = this.#replica.seen(this.#scope)
       }
     } catch (error) {
-      if (isGone(error)) this.#from = undefined
+      if (isGone(error) || !(isOpen || isBusy(error))) this.#from = undefined
       throw error
     } finally {
       watchdog.stop()
     }
     if (signal.aborted) return
-    if (watchdog.signal.aborted) throw new KubeError('Timeout', `watching ${type.plural}: no sign of life`)
-    if (frames === 0 && clock.monotonic() - opened < SHORT_WATCH_MS) {
+    if (watchdog.signal.aborted) {
+      this.#from = undefined
+      throw new KubeError('Timeout', `watching ${type.plural}: no sign of life`)
+    }
+    if (frames === 0 && clock.monotonic() - began < SHORT_WATCH_MS) {
       throw new KubeError('Unavailable', `watching ${type.plural}: the watch ended at once`)
     }
     this.#failures = 0
+  }
+
+  /** @throws KubeError `Gone` when the server is behind what was seen: its history is another one. */
+  #progress(resourceVersion: string): void {
+    const seen = this.#replica.seen(this.#scope)
+    if (seen !== undefined && isNewer(seen, resourceVersion)) {
+      throw new KubeError('Gone', `watching ${this.#options.type.plural}: the server is behind what was seen`)
+    }
+    this.#replica.progress(this.#scope, resourceVersion)
   }
 
   #noteFailure(error: unknown): void {
@@ -196,4 +238,9 @@ class Watchdog {
 
 function isGone(error: unknown): boolean {
   return error instanceof KubeError && error.code === 'Gone'
+}
+
+/** A server that has too much to do is not given more. */
+function isBusy(error: unknown): boolean {
+  return error instanceof KubeError && error.code === 'TooManyRequests'
 }

@@ -32,7 +32,11 @@ export interface LeaderElectionOptions {
    * once, wherever it can be watched.
    */
   readonly retryPeriodMs?: number
-  readonly onStartedLeading: () => void
+  /**
+   * Leadership has begun. `claimedAt`, on the monotonic clock, is when the Lease was asked for: nobody else has written anything since, and
+   * what is read from then on is as the former leader left it.
+   */
+  readonly onStartedLeading: (claimedAt: number) => void
   /** Leadership is over. When it is given up on purpose, the lease is released after this has resolved. */
   readonly onStoppedLeading: () => void | Promise<void>
 }
@@ -63,6 +67,7 @@ export class LeaderElection {
   readonly #options: LeaderElectionOptions
   readonly #renewDeadlineMs: number
   readonly #lock: LeaseLock
+  readonly #attempted = Promise.withResolvers<void>()
   #term: Term | undefined
 
   /** Throws a `RangeError` unless retry period < renew deadline < lease duration. */
@@ -88,6 +93,11 @@ export class LeaderElection {
     if (!this.isLeader()) throw new KubeError('NotLeader', 'this process does not lead')
   }
 
+  /** Resolves when the first attempt at the Lease has ended, whatever came of it, or `run` has. */
+  get attempted(): Promise<void> {
+    return this.#attempted.promise
+  }
+
   /** Monotonic milliseconds since when this process leads; undefined when it does not. */
   get leadingSince(): number | undefined {
     return this.isLeader() ? this.#term?.since : undefined
@@ -104,7 +114,7 @@ export class LeaderElection {
     this.#term = { since: clock.monotonic(), renewed: acquired }
     logger.info({}, 'started leading')
     try {
-      onStartedLeading()
+      onStartedLeading(this.#lock.claimedAt)
       await this.#renewUntilLost(this.#term, signal)
       return signal.aborted ? 'stopped' : 'lost'
     } finally {
@@ -122,12 +132,14 @@ export class LeaderElection {
         freed = new AbortController()
         const started = this.#now()
         const held = await this.#claim(signal)
+        this.#attempted.resolve()
         // An answer that took too long came too late to lead by.
         if (held === true && !signal.aborted && this.#isFresh(started)) return started
         await this.#pause(AbortSignal.any([signal, freed.signal]))
       }
       return undefined
     } finally {
+      this.#attempted.resolve()
       acquired.abort()
     }
   }

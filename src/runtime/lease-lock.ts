@@ -43,9 +43,18 @@ export class LeaseLock {
   #held: Lease | undefined
   #observed: { readonly record: string; readonly at: number } | undefined
   #abandoned: boolean = false
+  #claimedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: LeaseLockOptions) {
     this.#options = options
+  }
+
+  /**
+   * Monotonic time right before the last write that took or renewed the lock was sent. Nobody else held it by then: whoever did had given
+   * it back, or had been silent for long enough.
+   */
+  get claimedAt(): number {
+    return this.#claimedAt
   }
 
   /**
@@ -83,15 +92,17 @@ export class LeaseLock {
   }
 
   async #claim(): Promise<boolean> {
-    const { client, key, identity } = this.#options
+    const { client, clock, key, identity } = this.#options
     const lease = this.#held ?? (await client.get<Lease>(leases, key))
     if (this.#abandoned) return false
     if (lease === undefined) {
+      this.#claimedAt = clock.monotonic()
       this.#held = await client.create<Lease>(leases, key, { spec: this.#spec(undefined) })
       return true
     }
     const ours = lease.spec?.holderIdentity === identity
     if (!ours && !this.#isFree(lease)) return false
+    this.#claimedAt = clock.monotonic()
     this.#held = await client.mergePatch<Lease>(leases, key, { spec: this.#spec(lease.spec) }, precondition(lease))
     return true
   }

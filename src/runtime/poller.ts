@@ -7,6 +7,9 @@ import type { ObjectSource } from './object-source.ts'
 import { type ObjectHandler, Replica } from './replica.ts'
 import { type IndexFunction, keyString, type Store } from './store.ts'
 
+/** Objects looked at at a time in a round that somebody waits for. */
+const AWAITED_AT_A_TIME = 8
+
 export interface PollerOptions {
   readonly client: Pick<KubeClient, 'get'>
   readonly type: ResourceType
@@ -31,6 +34,12 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
   readonly #options: PollerOptions
   readonly #replica: Replica<T>
   readonly #sync = Promise.withResolvers<void>()
+  /** Monotonic time when the last round that has ended began. */
+  #lookedAt = Number.NEGATIVE_INFINITY
+  /** Who waits for a round that begins at a time or later. */
+  #waiting: readonly { readonly since: number; readonly resolve: () => void }[] = []
+  /** Ends the pause that is under way. */
+  #pause = new AbortController()
 
   constructor(options: PollerOptions) {
     this.#options = options
@@ -61,10 +70,16 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
     try {
       await ready
       while (!signal.aborted) {
+        this.#pause = new AbortController()
+        const began = clock.monotonic()
         await this.#round(signal)
         if (signal.aborted) break
+        this.#noteRound(began)
         this.#sync.resolve()
-        await sleep(clock, jitter(random, intervalMs, 0.1), signal)
+        const pause = AbortSignal.any([signal, this.#pause.signal])
+        await sleep(clock, jitter(random, intervalMs, 0.1), pause).catch((error: unknown) => {
+          if (signal.aborted) throw error
+        })
       }
     } catch (error) {
       this.#sync.reject(error)
@@ -73,24 +88,44 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
     this.#sync.reject(signal.reason)
   }
 
-  /** One after the other: that is slow enough to keep nobody else waiting. */
+  async refresh(since: number): Promise<boolean> {
+    if (this.#lookedAt >= since) return false
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting = [...this.#waiting, { since, resolve }]
+    this.#pause.abort()
+    await promise
+    return true
+  }
+
+  #noteRound(began: number): void {
+    this.#lookedAt = began
+    for (const { since, resolve } of this.#waiting) if (since <= began) resolve()
+    this.#waiting = this.#waiting.filter(({ since }) => since > began)
+  }
+
+  /** One after the other, which is slow enough to keep nobody else waiting; a few at a time while somebody waits for it. */
   async #round(signal: AbortSignal): Promise<void> {
     const named = new Map([...this.#options.names()].map((key) => [keyString(key), key]))
     for (const stored of this.store.list()) {
       if (!named.has(keyString(stored.metadata))) this.#replica.remove(undefined, stored)
     }
-    for (const key of named.values()) {
-      if (signal.aborted) return
-      await this.#look(key, signal)
+    const left = named.values()
+    const work = async (): Promise<void> => {
+      for (const key of left) {
+        if (signal.aborted) return
+        await this.#look(key, signal)
+      }
     }
+    await Promise.all(Array.from({ length: this.#waiting.length > 0 ? AWAITED_AT_A_TIME : 1 }, work))
   }
 
   async #look(key: ObjectKey, signal: AbortSignal): Promise<void> {
     const { client, type, logger } = this.#options
     try {
+      const before = this.store.get(key)
       const object = await client.get<T>(type, key, signal)
       const stored = this.store.get(key)
-      if (object !== undefined) this.#replica.put(undefined, object)
+      if (object !== undefined) this.#replica.take(object, before)
       else if (stored !== undefined) this.#replica.remove(undefined, stored)
     } catch (error) {
       if (signal.aborted) return

@@ -25,6 +25,7 @@ export class Reflector<T extends KubeObject> {
   /** Resolves once every namespace was listed; rejects with the signal's reason when stopped before. */
   readonly synced: Promise<void>
   readonly #options: ReflectorOptions
+  readonly #followers: readonly Follower<T>[]
   readonly #replica: Replica<T>
   readonly #sync = Promise.withResolvers<void>()
   readonly #unsynced: Set<string | undefined>
@@ -40,6 +41,9 @@ export class Reflector<T extends KubeObject> {
     this.synced.catch(() => undefined)
     const namespaces = options.namespaces ?? []
     this.#unsynced = new Set(namespaces.length === 0 || !options.type.namespaced ? [undefined] : namespaces)
+    this.#followers = [...this.#unsynced].map((scope) => {
+      return new Follower<T>(options, this.#replica, scope, () => this.#markSynced(scope))
+    })
   }
 
   get hasSynced(): boolean {
@@ -69,13 +73,13 @@ export class Reflector<T extends KubeObject> {
   async start(signal: AbortSignal): Promise<void> {
     if (this.#started) throw new Error(`the reflector of ${this.type.plural} was started already`)
     this.#started = true
-    await Promise.all([...this.#unsynced].map((scope) => this.#follow(scope, signal)))
+    await Promise.all(this.#followers.map((follower) => follower.run(signal)))
     this.#sync.reject(signal.reason)
   }
 
-  async #follow(scope: string | undefined, signal: AbortSignal): Promise<void> {
-    const follower = new Follower<T>(this.#options, this.#replica, scope, () => this.#markSynced(scope))
-    await follower.run(signal)
+  /** As `ObjectSource.refresh`. Never resolves before `start`, or when stopped before. */
+  async refresh(since: number): Promise<boolean> {
+    return (await Promise.all(this.#followers.map((follower) => follower.refresh(since)))).includes(true)
   }
 
   #markSynced(scope: string | undefined): void {

@@ -5,16 +5,23 @@ import { type IndexFunction, keyString, MapStore } from './store.ts'
 
 /** A change of the store. `previous` is the object it replaced, for updates. */
 export type ObjectEvent<T extends KubeObject> =
-  | { readonly type: 'added'; readonly object: T; readonly previous?: undefined }
-  | { readonly type: 'updated'; readonly object: T; readonly previous: T }
-  | { readonly type: 'deleted'; readonly object: T; readonly previous?: undefined }
+  | { readonly type: 'added'; readonly object: T; readonly previous?: undefined; readonly isRolledBack?: undefined }
+  | {
+      readonly type: 'updated'
+      readonly object: T
+      readonly previous: T
+      /** It is an older state of the same object: etcd was put back. What was concluded from the newer ones may not hold. */
+      readonly isRolledBack: boolean
+    }
+  | { readonly type: 'deleted'; readonly object: T; readonly previous?: undefined; readonly isRolledBack?: undefined }
 
 export type ObjectHandler<T extends KubeObject> = (event: ObjectEvent<T>) => void
 
 /**
  * The store that a reflector keeps, and the rules of what may enter it, whatever order lists, frames and our own writes
  * arrive in: nothing older replaces anything newer, nothing deleted comes back, and another uid under the same name is
- * a deletion and an addition.
+ * a deletion and an addition. A complete list is above these rules for all that it is not older than: where etcd was put
+ * back, an object's resourceVersion is lower than before.
  */
 export class Replica<T extends KubeObject> {
   readonly store = new MapStore<T>()
@@ -22,6 +29,8 @@ export class Replica<T extends KubeObject> {
   readonly #handlers = new Set<ObjectHandler<T>>()
   /** Per scope, the resourceVersion up to which everything that happened is known. */
   readonly #seen = new Map<string | undefined, string>()
+  /** Per scope, the newest resourceVersion that was met: of what was seen, and of our own writes. */
+  readonly #newest = new Map<string | undefined, string>()
 
   constructor(logger: Logger) {
     this.#logger = logger
@@ -63,8 +72,8 @@ export class Replica<T extends KubeObject> {
 
   /** Everything in `scope` up to `resourceVersion` is known. */
   progress(scope: string | undefined, resourceVersion: string): void {
-    const seen = this.#seen.get(scope)
-    if (seen === undefined || isNewer(resourceVersion, seen)) this.#seen.set(scope, resourceVersion)
+    raise(this.#seen, scope, resourceVersion)
+    raise(this.#newest, scope, resourceVersion)
   }
 
   /** The resourceVersion to watch `scope` from; undefined before its first list. */
@@ -72,8 +81,14 @@ export class Replica<T extends KubeObject> {
     return this.#seen.get(scope)
   }
 
+  /** The newest resourceVersion of `scope` that was met: a list that is asked for now cannot be older. Undefined before anything was. */
+  newest(scope: string | undefined): string | undefined {
+    return this.#newest.get(scope)
+  }
+
   /**
-   * Takes a complete list of `scope`: what is missing from it was deleted, unless our own write made it after the list.
+   * Takes a complete list of `scope`. It is the truth for every object that was known at its resourceVersion or before: what is missing
+   * was deleted, and what it holds replaces what is stored, be it an older state. What our own writes made after the list stays.
    * `restored` says that history itself was reset (a backup was restored), so that the list is right whatever its age.
    */
   replace(scope: string | undefined, objects: readonly T[], resourceVersion: string, restored = false): void {
@@ -83,14 +98,28 @@ export class Replica<T extends KubeObject> {
       const known = restored || isSameOrNewer(resourceVersion, stored.metadata.resourceVersion)
       if (known && !listed.has(keyString(stored.metadata))) this.#drop(stored)
     }
-    for (const object of objects) this.#enter(object, restored)
-    if (restored) this.#seen.set(scope, resourceVersion)
+    for (const object of objects) {
+      const stored = this.store.get(object.metadata)
+      const known = stored === undefined || isSameOrNewer(resourceVersion, stored.metadata.resourceVersion)
+      this.#enter(object, restored || known)
+    }
+    if (restored) for (const known of [this.#seen, this.#newest]) known.set(scope, resourceVersion)
     else this.progress(scope, resourceVersion)
+  }
+
+  /**
+   * Takes what a read of this one object has found, which was begun when `before` was stored: it is the truth, be it an older state, unless
+   * something has come in since.
+   */
+  take(object: T, before: T | undefined): void {
+    if (this.store.get(object.metadata) === before) this.#enter(object, true)
+    else this.put(undefined, object)
   }
 
   /** Takes the response of our own write. `scope` is the one that covers the object. */
   record(scope: string | undefined, object: T): void {
     if (!this.#wasDeleted(scope, object)) this.#enter(object)
+    raise(this.#newest, scope, object.metadata.resourceVersion)
   }
 
   /** Everything up to what was seen is known: an object from before that is not there was deleted since. */
@@ -109,7 +138,8 @@ export class Replica<T extends KubeObject> {
     }
     const { resourceVersion, uid } = object.metadata
     const changed = resourceVersion !== stored.metadata.resourceVersion
-    if (!changed || !(regardless || isNewer(resourceVersion, stored.metadata.resourceVersion))) return
+    const isOlder = !isNewer(resourceVersion, stored.metadata.resourceVersion)
+    if (!changed || (isOlder && !regardless)) return
     if (uid !== stored.metadata.uid) {
       this.#drop(stored)
       this.store.set(object)
@@ -117,7 +147,7 @@ export class Replica<T extends KubeObject> {
       return
     }
     this.store.set(object)
-    this.#emit({ type: 'updated', object, previous: stored })
+    this.#emit({ type: 'updated', object, previous: stored, isRolledBack: isOlder })
   }
 
   #drop(object: T): void {
@@ -136,4 +166,10 @@ export class Replica<T extends KubeObject> {
       this.#logger.error({ key: keyString(event.object.metadata), event: event.type, err: error }, 'a handler failed')
     }
   }
+}
+
+/** Raises what is known of `scope`, and never lowers it. */
+function raise(known: Map<string | undefined, string>, scope: string | undefined, resourceVersion: string): void {
+  const before = known.get(scope)
+  if (before === undefined || isNewer(resourceVersion, before)) known.set(scope, resourceVersion)
 }

@@ -154,12 +154,15 @@ export class ModelKube {
     return { objects: new Map(this.#objects), revision: this.#revision, length: this.#history.length }
   }
 
-  /** Everything as it was then, resource versions included; no watch is told. A uid is given out once all the same. */
-  restore({ objects, revision, length }: KubeSnapshot): void {
+  /**
+   * Everything as it was then, resource versions included; no watch is told. A uid is given out once all the same.
+   * @param goesOnFrom the revision from which it counts on: as then, or higher, as `etcdutl snapshot restore --bump-revision` has it
+   */
+  restore({ objects, revision, length }: KubeSnapshot, goesOnFrom: number = revision): void {
     this.#objects.clear()
     for (const [at, object] of objects) this.#objects.set(at, object)
     this.#history.length = length
-    this.#revision = revision
+    this.#revision = goesOnFrom
   }
 
   #store(type: ResourceType, change: Change['type'], object: KubeObject): KubeObject {

@@ -16,7 +16,7 @@ import { notingWrites } from './noting-writes.ts'
 import type { OperatorOptions } from './options.ts'
 import { createReconcilers } from './reconcilers.ts'
 import { USER_AGENT } from './sessions.ts'
-import { allWatches, createWatches } from './watches.ts'
+import { allWatches, createWatches, refreshWatches } from './watches.ts'
 
 /** What one operator works with: all that it sees of the world comes through these. */
 export interface OperatorParts {
@@ -47,6 +47,7 @@ export class Operator {
   /** What a stop waits for before the Lease is released. */
   #drained: Promise<void> | undefined
   #leadingSince: number | undefined
+  #claimedAt: number | undefined
   #synced = false
 
   constructor(parts: OperatorParts) {
@@ -77,7 +78,7 @@ export class Operator {
       leaseDurationMs: options.leaseDurationMs,
       renewDeadlineMs: options.renewDeadlineMs,
       retryPeriodMs: options.retryPeriodMs,
-      onStartedLeading: () => this.#onStartedLeading(),
+      onStartedLeading: (claimedAt) => this.#onStartedLeading(claimedAt),
       onStoppedLeading: () => this.#onStoppedLeading(),
     })
   }
@@ -115,8 +116,10 @@ export class Operator {
     return (await this.#election.run(AbortSignal.any([signal, failed.signal]))) === 'lost' ? 1 : 0
   }
 
-  #onStartedLeading(): void {
+  /** @param claimedAt undefined without an election: nobody else wrote anything, and the watches have seen all that this process did not write. */
+  #onStartedLeading(claimedAt?: number): void {
     this.#leadingSince = this.#clock.monotonic()
+    this.#claimedAt = claimedAt
     this.#metrics.setLeading(this.#options.name, true)
     this.#started.resolve()
   }
@@ -131,7 +134,7 @@ export class Operator {
     if (this.#options.leaderElect) this.#election.assertLeader()
   }
 
-  /** The watches start at once, so that a standby is warm; the reconcilers when this process leads. */
+  /** The watches start early, so that a standby is warm; the reconcilers when this process leads, on lists of its term. */
   async #work(signal: AbortSignal): Promise<void> {
     const { namespace, watchNamespaces, readSecretsEveryMs: intervalMs, watchSilenceMs, logger } = this.#options
     const { kinds, clock, random } = this.#parts
@@ -142,11 +145,14 @@ export class Operator {
     })
     const reflectors = allWatches(watches)
     const store = new ResourceStore(kinds, watches)
+    // Where the Lease is free, the first lists are those of the term already.
+    if (this.#options.leaderElect) await Promise.race([this.#election.attempted, aborted(signal)])
     const running = reflectors.map((reflector) => reflector.start(signal))
     try {
       await Promise.race([Promise.all(reflectors.map((reflector) => reflector.synced)), aborted(signal)])
       this.#synced = true
       await Promise.race([this.#started.promise, aborted(signal)])
+      await Promise.race([this.#refresh(watches), aborted(signal)])
       if (!signal.aborted) await this.#reconcile(watches, store, signal)
     } catch (error) {
       // The watches would go on without an end, and with them a process that does nothing.
@@ -155,6 +161,17 @@ export class Operator {
     } finally {
       await Promise.allSettled(running)
     }
+  }
+
+  /**
+   * Nothing is sent from what was seen before this process led: a watch may have been silent, while another process acted on what it did
+   * not tell (docs/decisions/0016-lists-of-the-term.md).
+   */
+  async #refresh(watches: Watches): Promise<void> {
+    if (this.#claimedAt === undefined) return
+    const { logger } = this.#options
+    logger.info({}, 'listing what was not listed since this process leads')
+    await refreshWatches(watches, this.#claimedAt, this.#clock)
   }
 
   async #reconcile(watches: Watches, store: ResourceStore, signal: AbortSignal): Promise<void> {

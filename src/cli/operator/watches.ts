@@ -13,6 +13,7 @@ import type { Descriptor } from '../../managed/types/descriptor.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'
 import { Poller } from '../../runtime/poller.ts'
 import { Reflector, type ReflectorOptions } from '../../runtime/reflector.ts'
+import type { Clock } from '../../util/clock.ts'
 
 export interface WatchScope {
   /** Namespaces to watch; empty: all, and with them the operator's own, where the Secrets of ClusterAccounts live. */
@@ -74,8 +75,22 @@ export function createWatches(
   }
 }
 
+/** What is known of one type, whatever that is. */
+type Source = Pick<ObjectSource<KubeObject>, 'start' | 'synced' | 'refresh'>
+
+/** Resolves when everything is known as it was at `since` (monotonic milliseconds) or later. All is asked for at a time. */
+export async function refreshWatches(watches: Watches, since: number, clock: Clock): Promise<void> {
+  const sources = allWatches(watches)
+  const pollers = sources.filter((source) => source instanceof Poller)
+  const reflectors = sources.filter((source) => !(source instanceof Poller))
+  const areRefreshed = await Promise.all(reflectors.map((reflector) => reflector.refresh(since)))
+  // Whom they look at is known by now.
+  const named = areRefreshed.includes(true) ? clock.monotonic() : since
+  await Promise.all(pollers.map((poller) => poller.refresh(named)))
+}
+
 /** Every watch, whatever it is of. */
-export function allWatches(watches: Watches): readonly Pick<ObjectSource<KubeObject>, 'start' | 'synced'>[] {
+export function allWatches(watches: Watches): readonly Source[] {
   const { managed, accounts, mirrors, commands, secrets, configMaps, namespaces } = watches
   return [
     ...managed.values(),

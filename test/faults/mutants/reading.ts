@@ -126,10 +126,7 @@ export const reading: readonly Mutant[] = [
   mutant(
     'let a frame from before change what is known',
     'src/runtime/replica.ts',
-    [
-      'if (!changed || !(regardless || isNewer(resourceVersion, stored.metadata.resourceVersion))) return',
-      'if (!changed) return',
-    ],
+    ['if (!changed || (isOlder && !regardless)) return', 'if (!changed) return'],
     { suite: 'watch-faults', cases: '^IPPolicy policy / change of rules: watch of its kind', isWhole: true },
   ),
   mutant(
@@ -144,7 +141,7 @@ export const reading: readonly Mutant[] = [
   mutant(
     'watch on from where history has been forgotten',
     'src/runtime/follower.ts',
-    ['      if (isGone(error)) this.#from = undefined\n', ''],
+    ['      if (isGone(error) || !(isOpen || isBusy(error))) this.#from = undefined\n', ''],
     watches,
   ),
   mutant(

@@ -34,6 +34,8 @@ export class KubeServer implements SimulatedServer {
   #oldest = 0
   /** Lists that were begun, by what goes on with them. */
   readonly #begun = new Map<string, Listing>()
+  /** Ends of the watches that are open. */
+  readonly #open = new Set<() => void>()
 
   constructor(kube: ModelKube, time: VirtualTime, types: readonly ServedType[]) {
     this.#kube = kube
@@ -45,6 +47,12 @@ export class KubeServer implements SimulatedServer {
   compact(): void {
     this.#oldest = Number(this.#kube.revision)
     this.#begun.clear()
+  }
+
+  /** Begins anew, as a process that knows what etcd holds now, and nothing from before. */
+  restart(): void {
+    this.compact()
+    for (const end of [...this.#open]) end()
   }
 
   /** Makes an object as `kubectl create` does, defaults of its schema included. */
@@ -153,6 +161,8 @@ export class KubeServer implements SimulatedServer {
     return {
       follow: (line, end) => {
         const tell = ({ type: change, object }: Change): void => {
+          // Whoever watches from what is yet to come hears nothing before.
+          if (from !== '0' && Number(object.metadata.resourceVersion) <= Number(from)) return
           if (isWanted(object)) line(JSON.stringify({ type: change.toUpperCase(), object: shown(object) }))
         }
         if (from === '0')
@@ -166,7 +176,9 @@ export class KubeServer implements SimulatedServer {
         }
         cancel = this.#time.setTimer(BOOKMARK_MS, bookmark)
         const cancelEnd = this.#time.setTimer(1000 * Number(query.get('timeoutSeconds') ?? 300), end)
+        this.#open.add(end)
         return () => {
+          this.#open.delete(end)
           stop()
           cancel()
           cancelEnd()

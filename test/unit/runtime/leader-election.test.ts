@@ -143,6 +143,7 @@ function start(
 ) {
   const { link = new Link(server), onStoppedLeading } = options
   const events: string[] = []
+  const claimedAt: number[] = []
   const stop = new AbortController()
   const election = new LeaderElection({
     client: link,
@@ -152,14 +153,17 @@ function start(
     namespace: 'system',
     name: 'culvert',
     identity,
-    onStartedLeading: () => events.push('started'),
+    onStartedLeading: (at) => {
+      claimedAt.push(at)
+      events.push('started')
+    },
     onStoppedLeading: () => {
       events.push('stopped')
       return onStoppedLeading?.()
     },
   })
   const ended = election.run(stop.signal)
-  return { election, link, events, stop, ended }
+  return { election, link, events, claimedAt, stop, ended }
 }
 
 describe('taking the lease', () => {
@@ -177,6 +181,18 @@ describe('taking the lease', () => {
       renewTime: '2026-01-01T00:00:00.000000Z',
       leaseTransitions: 0,
     })
+  })
+
+  test('the first attempt has ended, whoever holds it; a term counts from when the Lease was asked for', async () => {
+    server.put({ holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: microTime(0) })
+    const clock = new FakeClock()
+    const { election, claimedAt } = start('b', clock)
+    await clock.advance(0)
+    await election.attempted
+    expect(claimedAt).toEqual([])
+    await clock.advance(17_300)
+    expect(claimedAt).toEqual([election.leadingSince])
+    expect(claimedAt[0]).toBeGreaterThan(14_999)
   })
 
   test('a holder that renews is left alone, whatever its clock says', async () => {

@@ -144,3 +144,43 @@ test('it ends when it is told to', async () => {
   await polling.after(120)
   expect(polling.asked).toEqual([])
 })
+
+test('an object that goes back in time, as when etcd is put back, is told', async () => {
+  const polling = new Polling()
+  polling.put('a')
+  const older = polling.objects.get('a') as KubeObject
+  polling.put('a')
+  polling.names = named('a')
+  polling.ready.resolve()
+  void polling.poller.start(new AbortController().signal)
+  await polling.after(1)
+  polling.objects.set('a', older)
+  expect(await polling.after(70)).toEqual(['updated a'])
+  expect(polling.poller.store.get({ namespace: 'shop', name: 'a' })).toEqual(older)
+})
+
+test('an object that was there before others were looked at is known once somebody names it', async () => {
+  const polling = new Polling()
+  for (const name of ['old', 'new']) polling.put(name)
+  polling.names = named('new')
+  polling.ready.resolve()
+  void polling.poller.start(new AbortController().signal)
+  await polling.after(1)
+  polling.names = named('new', 'old')
+  expect(await polling.after(70)).toEqual(['added old'])
+})
+
+test('who asks for everything anew waits for a round that begins then, and not for the next one', async () => {
+  const polling = new Polling()
+  polling.put('a')
+  polling.names = named('a')
+  polling.ready.resolve()
+  void polling.poller.start(new AbortController().signal)
+  await polling.after(10)
+  expect(await polling.poller.refresh(0)).toBe(false)
+  polling.put('a')
+  const refreshed = polling.poller.refresh(polling.clock.monotonic())
+  expect(await polling.after(0.001)).toEqual(['updated a'])
+  expect(await refreshed).toBe(true)
+  expect(polling.asked).toEqual(['a'])
+})

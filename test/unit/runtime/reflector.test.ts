@@ -246,7 +246,7 @@ describe('watching', () => {
     expect(pauses[3]).toBeGreaterThan(1500)
   })
 
-  test('a watch without any sign of life is opened anew', async () => {
+  test('a watch without any sign of life is opened anew, after a list of what it may have missed', async () => {
     const { codes, events } = start({ stallMs: 60_000 })
     const first = await watchOpened(1)
     await clock.advance(50_000)
@@ -254,10 +254,11 @@ describe('watching', () => {
     await vi.waitFor(() => expect(events).toHaveLength(1))
     await clock.advance(50_000)
     expect(codes).toEqual([])
+    answerList = (_request, response) => sendList(response, '25', [thing('a', 24)])
     await clock.advance(10_000)
     await retryAfter(codes, 1)
-    expect((await watchOpened(2)).request.query.get('resourceVersion')).toBe('20')
-    expect(codes).toEqual(['Timeout'])
+    expect((await watchOpened(2)).request.query.get('resourceVersion')).toBe('25')
+    expect([codes, events]).toEqual([['Timeout'], ['added a 20', 'updated a 24']])
   })
 
   test('an older frame changes nothing, and is not where the next watch starts', async () => {
@@ -325,4 +326,122 @@ test('our own writes are recorded in watched namespaces only', async () => {
 test('a reflector refuses to be started twice', async () => {
   const { reflector } = start()
   await expect(reflector.start(stop.signal)).rejects.toThrow('started already')
+})
+
+describe('another history', () => {
+  test('is listed anew when no watch could be opened: etcd may have been put back meanwhile', async () => {
+    let isRestored = false
+    answerList = (_request, response) => {
+      if (isRestored) sendList(response, '1000000100', [thing('a', 3)])
+      else sendList(response, '10', [thing('a', 8)])
+    }
+    let refusals = 0
+    const served = startFakeKubeServer((request, response) => {
+      if (!request.query.has('watch')) return answerList(request, response)
+      if (refusals > 0) {
+        refusals -= 1
+        return sendStatus(response, 503, 'ServiceUnavailable', 'starting')
+      }
+      openWatch(response)
+      watches.push({ request, response })
+    })
+    await using other = await served
+    await using there = {
+      kube: createKubeClient({ connection: other.connection, clock, random: systemRandom, maxRetries: 0 }),
+      [Symbol.asyncDispose]: () => there.kube.close(),
+    }
+    const { reflector, codes, events } = start({ client: there.kube })
+    const { response } = await watchOpened(1)
+    refusals = 1
+    isRestored = true
+    response.destroy()
+    await retryAfter(codes, 1)
+    await retryAfter(codes, 2)
+    const { request } = await watchOpened(2)
+    expect(request.query.get('resourceVersion')).toBe('1000000100')
+    expect(events).toEqual(['added a 8', 'updated a 3'])
+    stop.abort()
+    expect(names(reflector)).toEqual(['a'])
+  })
+
+  test('shows in a bookmark from before what was seen', async () => {
+    const lists: (readonly [string, ReturnType<typeof thing>[]])[] = [['100', [thing('a', 90)]]]
+    answerList = (_request, response) => {
+      const [resourceVersion, items] = lists.length > 1 ? (lists.shift() ?? ['', []]) : (lists[0] ?? ['', []])
+      sendList(response, resourceVersion, items)
+    }
+    const { codes, events } = start()
+    const { response } = await watchOpened(1)
+    lists[0] = ['120', [thing('a', 4)]]
+    sendFrame(response, 'BOOKMARK', { metadata: { resourceVersion: '50' } })
+    await retryAfter(codes, 1)
+    await watchOpened(2)
+    expect(codes).toEqual(['Gone'])
+    expect(events).toEqual(['added a 90', 'updated a 4'])
+  })
+
+  test('an own write that was recorded counts: a list from before it is not believed at once', async () => {
+    const { reflector, codes } = start()
+    await watchOpened(1)
+    reflector.record({ apiVersion: 'g.dev/v1', kind: 'Thing', ...thing('a', 200) })
+    void reflector.refresh(clock.monotonic() + 1)
+    await clock.advance(1)
+    await vi.waitFor(() => expect(codes).toEqual(['Unavailable']))
+    expect(names(reflector)).toEqual(['a'])
+  })
+})
+
+describe('being asked for everything anew', () => {
+  test('ends a watch that says nothing, lists, and watches from there', async () => {
+    const { reflector, events } = start()
+    await reflector.synced
+    await watchOpened(1)
+    answerList = (_request, response) => sendList(response, '30', [thing('a', 25)])
+    await clock.advance(1)
+    expect(await reflector.refresh(clock.monotonic())).toBe(true)
+    expect(events).toEqual(['added a 25'])
+    const { request } = await watchOpened(2)
+    expect(request.query.get('resourceVersion')).toBe('30')
+  })
+
+  test('asks nothing when a list that began late enough is in', async () => {
+    const { reflector } = start()
+    await reflector.synced
+    await watchOpened(1)
+    const requests = server.requests.length
+    expect(await reflector.refresh(0)).toBe(false)
+    expect(server.requests).toHaveLength(requests)
+  })
+
+  test('lists once more when the list under way began too early', async () => {
+    const held: ServerResponse[] = []
+    answerList = (_request, response) => held.push(response)
+    const { reflector } = start()
+    await vi.waitFor(() => expect(held).toHaveLength(1))
+    await clock.advance(5)
+    const refreshed = reflector.refresh(clock.monotonic())
+    sendList(held[0] as ServerResponse, '10', [thing('a', 1)])
+    await vi.waitFor(() => expect(held).toHaveLength(2))
+    sendList(held[1] as ServerResponse, '12', [thing('a', 11)])
+    expect(await refreshed).toBe(true)
+    const { request } = await watchOpened(1)
+    expect(request.query.get('resourceVersion')).toBe('12')
+  })
+
+  test('waits for a list that fails as long as that takes', async () => {
+    const { reflector, codes } = start()
+    await reflector.synced
+    await watchOpened(1)
+    let isDown = true
+    answerList = (_request, response) =>
+      isDown ? sendStatus(response, 503, 'ServiceUnavailable', 'no') : sendList(response, '40', [thing('b', 39)])
+    await clock.advance(1)
+    const refreshed = reflector.refresh(clock.monotonic())
+    await retryAfter(codes, 1)
+    await vi.waitFor(() => expect(codes).toHaveLength(2))
+    isDown = false
+    await retryAfter(codes, 2)
+    expect(await refreshed).toBe(true)
+    expect(names(reflector)).toEqual(['b'])
+  })
 })

@@ -111,6 +111,29 @@ describe('what may enter the store', () => {
     expect(replica.seen(undefined)).toBe('10')
   })
 
+  test('a complete list is the truth for all that it is not older than, be it a lower resourceVersion', () => {
+    const { replica, events } = setUp()
+    const rolledBack: (boolean | undefined)[] = []
+    replica.replace(undefined, [object('a', 90), object('b', 91)], '100')
+    replica.record(undefined, object('c', 1_000_200))
+    replica.subscribe((event) => rolledBack.push(event.isRolledBack))
+    rolledBack.length = 0
+    replica.replace(undefined, [object('a', 4), object('b', 91), object('c', 50)], '1000100')
+    expect(events.slice(3)).toEqual(['updated a a-1 4'])
+    expect(rolledBack).toEqual([true])
+    replica.put(undefined, object('a', 1_000_101))
+    expect(rolledBack).toEqual([true, false])
+  })
+
+  test('the newest that was met counts our own writes, which a later list cannot be older than', () => {
+    const { replica } = setUp()
+    replica.replace(undefined, [object('a', 1)], '5')
+    replica.record(undefined, object('a', 9))
+    expect([replica.seen(undefined), replica.newest(undefined)]).toEqual(['5', '9'])
+    replica.replace(undefined, [object('a', 1)], '3', true)
+    expect([replica.seen(undefined), replica.newest(undefined)]).toEqual(['3', '3'])
+  })
+
   test('is the same in the end whatever of the history arrives twice, late or through our own writes', () => {
     const names = ['a', 'b', 'c']
     const change = fc.record({ name: fc.constantFrom(...names), remove: fc.boolean() })

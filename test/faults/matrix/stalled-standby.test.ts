@@ -1,0 +1,45 @@
+import { test } from 'vitest'
+import { Laboratory } from '../simulation/world.ts'
+import { CaseList } from '../support/case-list.ts'
+import { IS_WHOLE, leastOf, some } from '../support/size.ts'
+import { accountStories, secretStories } from './watches/shared-stories.ts'
+import { type End, playTakeOver, type Stalled } from './watches/stalled-standby.ts'
+import { referenceOfStory } from './watches/watch-play.ts'
+import { ownStories, referenceStories } from './watches/watch-story.ts'
+
+const ends: readonly End[] = [
+  'killed at rest',
+  'told to stop at rest',
+  'killed before its first write',
+  'killed after its first write',
+]
+const stalls: readonly Stalled[] = ['one', 'all']
+const ways: readonly Way[] = stalls.flatMap((stalled) => ends.map((end) => ({ stalled, end })))
+/** So many of them each story is told in; over the stories of a kind, all of them come. */
+const WAYS = 3
+
+interface Way {
+  readonly stalled: Stalled
+  readonly end: End
+}
+
+test('a replica whose watches were silent takes over, and sends nothing from what it knew before', async () => {
+  const list = new CaseList('stalled standby', 'simulation', { least: leastOf(400) })
+  const laboratory = await Laboratory.open()
+  let turn = 0
+  const stories = [
+    ...some(ownStories, 4),
+    ...some(referenceStories, 2),
+    ...some(secretStories, 1),
+    ...some(accountStories, 1),
+  ]
+  for (const story of stories) {
+    const reference = await referenceOfStory(laboratory, story)
+    for (let count = 0; count < (IS_WHOLE ? WAYS : 2); count++) {
+      const way = ways[turn++ % ways.length] as Way
+      const problems = await playTakeOver(laboratory, story, { ...way, reference })
+      list.add({ write: story.title, point: way.end, fault: `${way.stalled} of its watches silent` }, problems)
+    }
+  }
+  await list.end()
+})
