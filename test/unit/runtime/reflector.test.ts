@@ -330,7 +330,7 @@ test('a reflector refuses to be started twice', async () => {
 
 describe('another history', () => {
   test('is listed anew when no watch could be opened: etcd may have been put back meanwhile', async () => {
-    let isRestored = false
+    let isRestored: boolean = false
     answerList = (_request, response) => {
       if (isRestored) sendList(response, '1000000100', [thing('a', 3)])
       else sendList(response, '10', [thing('a', 8)])
@@ -432,7 +432,7 @@ describe('being asked for everything anew', () => {
     const { reflector, codes } = start()
     await reflector.synced
     await watchOpened(1)
-    let isDown = true
+    let isDown: boolean = true
     answerList = (_request, response) =>
       isDown ? sendStatus(response, 503, 'ServiceUnavailable', 'no') : sendList(response, '40', [thing('b', 39)])
     await clock.advance(1)

@@ -83,7 +83,7 @@ export async function playTakeOver(
   }
   const played = await play(laboratory, episode, {
     replicas: 2,
-    trouble: (world, oracle) => {
+    trouble: (_world, oracle) => {
       judge = oracle
       deafness = new Deafness()
       return deafness
