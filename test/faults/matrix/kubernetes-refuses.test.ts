@@ -1,0 +1,96 @@
+import { test } from 'vitest'
+import { type Episode, episodes } from '../simulation/episodes.ts'
+import type { Fault, FrameFault, Sighting, Trouble } from '../simulation/faults.ts'
+import { type Planned, playAll, References } from '../simulation/suite.ts'
+import { isWrite, Laboratory, type SimulatedWorld } from '../simulation/world.ts'
+import { numbered } from '../simulation/writes.ts'
+import { some } from '../support/size.ts'
+import * as refusals from './kubernetes/refusals.ts'
+
+/** Longer than a leader goes on without its Lease, and than most pauses. Virtual milliseconds. */
+const REFUSED_MS = 60_000
+
+interface Way {
+  readonly name: string
+  readonly refusal: refusals.Refusal
+  /** Whether the watches that are open break off as well, as behind a proxy that begins anew. */
+  readonly breaks: boolean
+  readonly replicas: number
+}
+
+const ways: readonly Way[] = [
+  { name: '429', refusal: refusals.tooManyRequestsWithoutTime, breaks: false, replicas: 0 },
+  { name: '429 with Retry-After, watches broken', refusal: refusals.tooManyRequests, breaks: true, replicas: 0 },
+  { name: '503, watches broken', refusal: refusals.unavailable, breaks: true, replicas: 0 },
+  { name: '503', refusal: refusals.unavailable, breaks: false, replicas: 0 },
+  { name: '429 with Retry-After, two replicas', refusal: refusals.tooManyRequests, breaks: false, replicas: 2 },
+  { name: '503, watches broken, two replicas', refusal: refusals.unavailable, breaks: true, replicas: 2 },
+]
+
+/** The turns of lives, without the creation of everything that a spec can say. */
+const lives = episodes.slice(0, 1 + episodes.findLastIndex(({ title }) => title.endsWith('/ delete')))
+
+test('an API server that refuses everything for a minute, at any write, delays what there is to do and changes nothing else', async () => {
+  const laboratory = await Laboratory.open()
+  const references = new References(laboratory)
+  const cases: Planned[] = []
+  for (const [place, episode] of some(lives, 12).entries()) {
+    const reference = await references.of(episode)
+    for (const [at, write] of numbered(reference.writes).entries()) {
+      // Each write meets two of them, another choice for each: over the writes of a kind, all of them come.
+      for (const way of [0, 3].map((step) => ways[(place + at + step) % ways.length] as Way)) {
+        cases.push(plannedOf(episode, { at, write, way }, reference))
+      }
+    }
+  }
+  await playAll('Kubernetes refuses everything', laboratory, some(cases, 30), 600)
+})
+
+interface Moment {
+  readonly at: number
+  readonly write: string
+  readonly way: Way
+}
+
+function plannedOf(episode: Episode, { at, write, way }: Moment, reference: Planned['reference']): Planned {
+  return {
+    episode,
+    ...(reference === undefined ? {} : { reference }),
+    replicas: way.replicas,
+    what: { write: `${episode.title}: ${write}`, point: 'from then on for 60 s', fault: `${way.name} to everything` },
+    trouble: (world) => new Refusing(world, at, way),
+  }
+}
+
+/** From the write of that place on, the API server refuses everything: watches and Leases too. */
+class Refusing implements Trouble {
+  readonly #world: SimulatedWorld
+  readonly #at: number
+  readonly #way: Way
+  #passed = 0
+  #until: number | undefined
+
+  constructor(world: SimulatedWorld, at: number, way: Way) {
+    this.#world = world
+    this.#at = at
+    this.#way = way
+  }
+
+  request(sighting: Sighting): Fault | undefined {
+    if (isWrite(sighting) && this.#passed++ === this.#at) this.#until = this.#world.time.now + REFUSED_MS
+    if (sighting.server !== 'kubernetes' || !this.#isRefusing) return undefined
+    return { type: 'answer', when: 'before', answer: this.#way.refusal(sighting) }
+  }
+
+  frame(): FrameFault | undefined {
+    return this.#way.breaks && this.#isRefusing ? 'reset' : undefined
+  }
+
+  unspent(): readonly string[] {
+    return this.#until === undefined ? ['this write never came'] : []
+  }
+
+  get #isRefusing(): boolean {
+    return this.#until !== undefined && this.#world.time.now < this.#until
+  }
+}
