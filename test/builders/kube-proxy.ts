@@ -90,6 +90,7 @@ export class KubeProxy implements AsyncDisposable {
   readonly #rules = new Set<Rule>()
   readonly #watches = new Set<OpenWatch>()
   readonly #statuses = new WeakMap<PassingRequest, number>()
+  readonly #abandoned = new WeakSet<PassingRequest>()
 
   private constructor(folder: string, upstream: string, { headers, tls }: ConnectionMaterial) {
     this.#folder = folder
@@ -180,6 +181,11 @@ export class KubeProxy implements AsyncDisposable {
     return this.#statuses.get(request)
   }
 
+  /** Whether the caller has gone before the server had answered: what came of the request will never pass here. */
+  isAbandoned(request: PassingRequest): boolean {
+    return this.#abandoned.has(request)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const rule of [...this.#rules]) rule.remove()
     this.#server.closeAllConnections()
@@ -192,6 +198,9 @@ export class KubeProxy implements AsyncDisposable {
     const { request, body } = await read(incoming)
     const meeting = this.#meet(request)
     if (meeting !== undefined && !(await actAt('before', meeting, request, response))) return
+    response.once('close', () => {
+      if (!this.#statuses.has(request)) this.#abandoned.add(request)
+    })
     const upstream = await this.#forward(incoming, response, body)
     if (isWatch(request) && upstream.statusCode === 200) return this.#stream(request, upstream, response)
     const content = await buffer(upstream)

@@ -95,12 +95,17 @@ export class Stops {
     return this.#armed.get(lane)?.met !== undefined
   }
 
-  /** Whether the lane has given up the request that it was to be stopped at before the answer had come that was to be held. */
+  /**
+   * Whether the lane has given up the request that it was to be stopped at before the answer had come that was to be held. The server may
+   * have carried it out all the same: then nothing is left to ask for, and no other request shows that this one was given up.
+   */
   isLost(lane: string): boolean {
     const armed = this.#armed.get(lane)
     if (armed?.met === undefined || armed.stop.when !== 'after') return false
+    const { met } = armed
     const held = armed.rules.flatMap(({ requests }) => requests)
-    return held.length > 0 && !held.includes(armed.met)
+    if (held.includes(met)) return false
+    return held.length > 0 || this.#proxies.some((proxy) => proxy.isAbandoned(met))
   }
 
   /** Lets the lane go on. */

@@ -1,12 +1,14 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { expectAsWritten } from '../../cluster/support/as-written.ts'
 import { type Room, wavesOf } from '../../cluster/support/journeys.ts'
 import { Stage } from '../../cluster/support/stage.ts'
-import { CaseList } from '../support/case-list.ts'
+import type { World } from '../../cluster/support/world.ts'
+import { type Case, CaseList } from '../support/case-list.ts'
 import { applyBystanders, expectAllGone, expectAtRest, setUp } from './support/at-rest.ts'
 import { type Life, livesTitled } from './support/lives.ts'
 import { Made } from './support/made.ts'
 import { Restarted } from './support/restarted.ts'
-import { type Aim, bring, caseOf, leave, record, settle, Walk } from './support/walks.ts'
+import { type Aim, bring, caseOf, leave, record, settled, Walk } from './support/walks.ts'
 
 /** A Lease that is over soon, with room for renewals on a busy machine. */
 const LEASE = ['--lease-duration', '9s', '--renew-deadline', '6s', '--retry-period', '300ms']
@@ -66,24 +68,30 @@ async function killAt(
   const { world, stops } = stage
   const walks = wave.map((aim, at) => new Walk(stage, made, aim, `${aim.life.name}-w${index}-${at}`))
   const cases = wave.map(caseOf)
+  const caseOfWalk = (walk: Walk): Case => cases[walks.indexOf(walk)] as Case
   try {
     const there = await bring(walks, world)
     await operator.kill()
     stops.releaseAll()
     await operator.start()
-    await settle(world, walks, (walk, cr) => walk.isOver(cr))
-    await expectAtRest(
-      world,
-      walks.flatMap(({ comesTo }) => comesTo ?? []),
-      made,
-    )
-    for (const walk of there) {
-      const what = cases[walks.indexOf(walk)]
-      if (what !== undefined) list.passed(what)
-    }
+    const { left, why } = await settled(world, walks, (walk, cr) => walk.isOver(cr))
+    for (const walk of left) list.failed(caseOfWalk(walk), wordsOf(why))
+    await judge(world, made, walks, left)
+    for (const walk of there) if (!left.includes(walk)) list.passed(caseOfWalk(walk))
     await leave(world, walks)
   } catch (error) {
-    for (const what of cases) list.failed(what, error instanceof Error ? (error.stack ?? error.message) : String(error))
+    for (const what of cases) list.failed(what, wordsOf(error))
     throw error
   }
+}
+
+/** Each is judged by what has come of it; where one has not come to its end, nothing can be said of the whole account. */
+async function judge(world: World, made: Made, walks: readonly Walk[], left: readonly Walk[]): Promise<void> {
+  const subjects = walks.filter((walk) => !left.includes(walk)).flatMap(({ comesTo }) => comesTo ?? [])
+  if (left.length === 0) await expectAtRest(world, subjects, made)
+  else await expectAsWritten(world, subjects)
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

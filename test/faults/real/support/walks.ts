@@ -20,6 +20,9 @@ export interface Aim {
 const TRIES = 3
 /** So many of each act go their way while it is written down: what one alone has passed came of the moment, and one that was led another way is outvoted. */
 const WITNESSES = 3
+const SETTLED_MS = 240_000
+/** Far more than three tries take on a busy machine. Whoever has come to its stop waits for the others meanwhile. */
+const REACH_MS = 120_000
 const WHENS: readonly Stop['when'][] = ['before', 'after', 'answered']
 
 /** How the case of an aim is listed. */
@@ -60,19 +63,29 @@ export async function record(stage: Stage, made: Made, lives: readonly Life[]): 
   return aims
 }
 
-/** Takes a resource to each aim. @returns those that stand where they should. */
+/** Takes a resource to each aim. One that has not come to its stop in time counts as one that came another way. @returns those that stand where they should. */
 export async function bring(walks: readonly Walk[], world: World): Promise<readonly Walk[]> {
   await Promise.all(walks.map((walk) => walk.begin()))
-  await settle(world, walks, (walk, cr) => walk.step(cr))
+  const { left } = await settled(world, walks, (walk, cr) => walk.step(cr), REACH_MS)
+  for (const walk of left) walk.giveUp()
   return walks.filter(({ isThere }) => isThere)
 }
 
-/** Waits until each of the walks says so of its CR, and calls it no more from then on. */
-export async function settle(
+type Look = (walk: Walk, cr: Resource | undefined) => boolean | Promise<boolean>
+
+/** Waits until each of the walks says so of its CR, and calls it no more from then on. @throws Error naming those that do not in time */
+export async function settle(world: World, walks: readonly Walk[], look: Look): Promise<void> {
+  const { why } = await settled(world, walks, look)
+  if (why !== undefined) throw why
+}
+
+/** The same, with those that have not come so far in time, and how they stand. */
+export async function settled(
   world: World,
   walks: readonly Walk[],
-  look: (walk: Walk, cr: Resource | undefined) => boolean | Promise<boolean>,
-): Promise<void> {
+  look: Look,
+  timeoutMs: number = SETTLED_MS,
+): Promise<{ readonly left: readonly Walk[]; readonly why?: Error }> {
   const open = new Set(walks)
   const all = async (): Promise<boolean> => {
     const kinds = [...new Set([...open].map(({ aim }) => aim.life.kind))]
@@ -86,7 +99,14 @@ export async function settle(
     const crs = await Promise.all(left.slice(0, 3).map(({ name, aim }) => world.get(aim.life.kind, name)))
     return [left.map(({ name, aim }) => [name, aim.act.name, aim.stop]), crs, world.operator.log.split('\n').slice(-30)]
   }
-  await until('every resource has come so far', all, { timeoutMs: 240_000, describe })
+  try {
+    await until('every resource has come so far', all, { timeoutMs, describe })
+    return { left: [] }
+  } catch (error) {
+    // What a request to a server says has failed is about all of them.
+    if (open.size === 0 || !(error instanceof Error)) throw error
+    return { left: [...open], why: error }
+  }
 }
 
 /** Deletes the CRs of the walks and what they refer to, and waits until they are gone. */
@@ -176,6 +196,12 @@ export class Walk {
     return this.aim.act.isOver(cr, this.#former)
   }
 
+  /** It is not to be stopped any more. */
+  giveUp(): void {
+    this.#stage.stops.release(this.name)
+    this.#state = 'missed'
+  }
+
   /** Goes on towards the stop. Whether it stands there, or has missed it as often as it may. */
   async step(cr: Resource | undefined): Promise<boolean> {
     const { stops } = this.#stage
@@ -192,8 +218,7 @@ export class Walk {
     }
     const isLost = stops.isLost(this.name)
     if (!isLost && (!passed || stops.isMet(this.name))) return false
-    stops.release(this.name)
-    this.#state = 'missed'
+    this.giveUp()
     if (this.#tries === TRIES) return true
     await this.begin()
     return false
