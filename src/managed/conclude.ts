@@ -1,4 +1,3 @@
-import { clockOffset } from '../util/noted-time.ts'
 import { markerText, type Wanted } from './desired.ts'
 import { type Observed, type Operation, type PlanContext, plan } from './plan.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -41,7 +40,8 @@ export function conclude(run: Reconciliation, observed: Observed): Verdict {
   const { ready, reason, message, stalled = false, conditions, lookAgainMs } = readiness
   const succession = reportSuccession(run, remote)
   const again = sooner(lookAgainMs, succession.lookAgainMs)
-  memory.clockOffset = again === undefined ? undefined : clockOffset(context.clock)
+  // As the run began: where the clock was set in the middle of it, some of this follows from the clock before and some from the one after.
+  memory.clockOffset = again === undefined ? undefined : run.clockOffset
   memory.lookAt = lookAgainMs === undefined ? undefined : context.clock.monotonic() + lookAgainMs
   return {
     standing: ready ? { type: 'ready', message } : { type: 'synced', reason, message, stalled },

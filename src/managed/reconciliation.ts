@@ -2,6 +2,7 @@ import type { Collection, RemoteObject, WriteOptions } from '../api/types.ts'
 import { KubeError } from '../kube/errors.ts'
 import type { ResourceType } from '../kube/types.ts'
 import type { WriteReason } from '../telemetry/write-origin.ts'
+import { clockOffset } from '../util/noted-time.ts'
 import { conditionsFor, type Standing, stampConditions } from './conditions.ts'
 import type { AccountSession, ManagedContext } from './context.ts'
 import { type CustomResource, generationOf, nameOf, openRequest, originOf, statusOf } from './cr.ts'
@@ -30,6 +31,8 @@ export class Reconciliation {
   readonly memory: Memory
   /** Monotonic time when the run began: what a list that begins later shows is live. */
   readonly begun: number
+  /** By how much wall time was ahead of monotonic time then; what is worked out from wall time is so by this clock. Milliseconds. */
+  readonly clockOffset: number
   readonly #type: ResourceType
   /** Generation of the spec this run acts on. A newer one is left to the next run. */
   readonly #generation: number
@@ -45,6 +48,7 @@ export class Reconciliation {
     this.descriptor = descriptor
     this.memory = context.memories.of(cr.metadata.uid)
     this.begun = context.clock.monotonic()
+    this.clockOffset = clockOffset(context.clock)
     this.#type = resourceTypeOf(descriptor)
     this.#generation = generationOf(cr)
     this.#request = openRequest(cr)

@@ -110,4 +110,26 @@ export const failedStories: readonly KeptStory[] = [
       { after: 4590, does: 'apply', who: 1, version: 4 },
     ],
   },
+  {
+    seed: 3627850145,
+    found:
+      'a certificate was renewed while the clock was 40 days ahead and the clock was set right in the middle of that: not Ready for 20 days',
+    cast: ['SSHUserCertificate/user', 'SSHCredential/key'],
+    replicas: 0,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 2 },
+      { after: 9173, does: 'clock', whose: 'operators', ms: 3456000000 },
+      { after: 0, does: 'apply', who: 1, version: 4 },
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'broken',
+        servers: 'api',
+        ms: 771,
+        chance: 0.39504572430159896,
+        seed: 1851577061,
+      },
+      { after: 90, does: 'apply', who: 1, version: 3 },
+    ],
+  },
 ]
