@@ -3,6 +3,7 @@ import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
 import { markerOf } from '../../../../src/managed/marker.ts'
 import { SEED, type SpecCase } from '../../../builders/specs.ts'
 import { headersOf, KEY } from '../api-server.ts'
+import { childrenOf } from '../meaning-at.ts'
 import { Oracle } from '../oracle.ts'
 import { wipe } from '../restore/life.ts'
 import type { Laboratory, SimulatedWorld, WorldOptions } from '../world.ts'
@@ -39,7 +40,8 @@ export async function findObject(
   const isMade = await world.until(() => isReady(world.get(kind, MAKER)), MADE_MS)
   const cr = world.get(kind, MAKER)
   const place = cr === undefined ? undefined : world.placeOf(cr)
-  if (!isMade || cr === undefined || place === undefined) throw new Error(`${kind} was not made: ${JSON.stringify([cr?.status, world.account?.status])}`)
+  if (!isMade || cr === undefined || place === undefined)
+    throw new Error(`${kind} was not made: ${JSON.stringify([cr?.status, world.account?.status])}`)
   await world.advance(1_000)
   world.down()
   wipe(world, [cr])
@@ -50,9 +52,17 @@ export async function findObject(
   const path = `/${place.path}/${place.id}`
   const object = (await world.api.ask('GET', path)) as unknown as RemoteObject
   if (markerOf(object) !== undefined) await world.api.ask('PATCH', path, { metadata: 'made by hand' })
+  for (const child of await childrenOf(world, kind, place.id)) {
+    const isMarked = markerOf(child as unknown as RemoteObject) !== undefined
+    if (isMarked) await world.api.ask('PATCH', `/${childPath(world, kind)}/${String(child.id)}`, { metadata: '' })
+  }
   world.up()
   await world.advance(1_000)
   return { world, oracle, id: place.id, spec: spec(MAKER), path }
+}
+
+function childPath(world: SimulatedWorld, kind: string): string {
+  return world.kinds.managedKind(kind)?.children?.collection.path ?? ''
 }
 
 /** The object as the account has it; undefined: it is gone. */

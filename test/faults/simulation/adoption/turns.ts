@@ -1,0 +1,149 @@
+import { type CustomResource, hasFinalizer, statusOf } from '../../../../src/managed/cr.ts'
+import { EXTERNAL_ID } from '../../../../src/managed/names.ts'
+import type { SpecCase } from '../../../builders/specs.ts'
+import { subjects } from '../restore/life.ts'
+import type { Trial } from '../restore/trial.ts'
+import { NAMESPACE } from '../world.ts'
+import { type FoundObject, findObject, objectAt, refusalOf } from './found.ts'
+import { type Hurt, hurtIn, hurts } from './hurts.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const NAME = 'subject'
+const TEXT = 'as the resource has it'
+
+/** How a resource is to stand to the object; undefined: there is none. */
+type Stance = 'observing' | 'managing' | 'managing, to delete' | undefined
+
+/** One step of a resource that names an object which is there already. */
+interface Turn {
+  readonly title: string
+  readonly before: Stance
+  readonly after: Stance
+  /** What becomes of the object. */
+  readonly object: 'stays as it was' | 'is as the resource has it' | 'goes'
+}
+
+const turns: readonly Turn[] = [
+  { title: 'observed', before: undefined, after: 'observing', object: 'stays as it was' },
+  { title: 'adopted at once', before: undefined, after: 'managing', object: 'is as the resource has it' },
+  { title: 'adopted', before: 'observing', after: 'managing', object: 'is as the resource has it' },
+  { title: 'let go of', before: 'managing', after: 'observing', object: 'stays as it was' },
+  { title: 'no longer observed', before: 'observing', after: undefined, object: 'stays as it was' },
+  { title: 'left behind', before: 'managing', after: undefined, object: 'stays as it was' },
+  { title: 'deleted', before: 'managing, to delete', after: undefined, object: 'goes' },
+]
+
+/** Every step from a look at an object to its end, with nothing that fails, in an account of the namespace or a shared one. */
+export const adoptions: readonly Trial[] = each((subject, turn, isShared) => [trial(subject, turn, isShared)])
+
+/** The same with a kill or a fault at each write. */
+export const hurtAdoptions: readonly Trial[] = each((subject, turn, isShared) => {
+  return hurts.map((hurt) => trial(subject, turn, isShared, hurt))
+})
+
+function each(trialsOf: (subject: SpecCase, turn: Turn, isShared: boolean) => readonly Trial[]): readonly Trial[] {
+  return subjects.flatMap((subject) => {
+    return turns
+      .filter((turn) => !waitsForItsOwner(subject, turn))
+      .flatMap((turn) => [false, true].flatMap((isShared) => trialsOf(subject, turn, isShared)))
+  })
+}
+
+/** An adopted key may be the account's own: it waits for the bot that owns it, which cannot go first. */
+function waitsForItsOwner({ kind, needs }: SpecCase, { title }: Turn): boolean {
+  return kind === 'APIKey' && title === 'deleted' && needs(NAME).length > 0
+}
+
+function trial(subject: SpecCase, turn: Turn, isShared: boolean, hurt?: (typeof hurts)[number]): Trial {
+  const account = isShared ? 'ClusterAccount' : 'Account'
+  return {
+    what: {
+      write: `${subject.kind} ${subject.title} / ${turn.title}, ${account}`,
+      point: hurt?.point ?? 'at rest',
+      fault: hurt?.title ?? 'none',
+    },
+    run: async (laboratory) => {
+      const found = await findObject(laboratory, subject, { isShared })
+      try {
+        return await played(found, subject.kind, turn, hurt)
+      } finally {
+        found.world.down()
+      }
+    },
+  }
+}
+
+async function played(
+  found: FoundObject,
+  kind: string,
+  turn: Turn,
+  hurt: Hurt | undefined,
+): Promise<readonly string[] | undefined> {
+  const { world, oracle, id, path } = found
+  oracle.allow({ refused: ['Observed'], others: new Set([id]) })
+  if (turn.before !== undefined) take(found, kind, turn.before)
+  const unrest = await oracle.untilRest()
+  if (unrest.length > 0) return unrest
+  await world.advance(1_000)
+  const before = JSON.stringify(await objectAt(found))
+  const isHurt = hurtIn(world, hurt)
+  if (turn.after === undefined) world.delete(kind, NAME)
+  else take(found, kind, turn.after)
+  const problems = [...(await oracle.judge(undefined, LEFT_RULES))]
+  if (!isHurt()) return undefined
+  const after = await objectAt(found)
+  problems.push(...unlikeTurn(turn, before, after), ...unlikeStance(world.get(kind, NAME), turn.after, id))
+  world.delete(kind, NAME)
+  await world.until(() => world.get(kind, NAME) === undefined, FAREWELL_MS)
+  if ((await objectAt(found)) !== undefined) await world.api.ask('DELETE', path)
+  for (const cr of world.all()) world.delete(cr.kind, cr.metadata.name)
+  oracle.allow({})
+  return [...problems, ...(await oracle.judge({}))]
+}
+
+/** Until a resource is gone. Milliseconds. */
+const FAREWELL_MS = 60_000
+/** Rules of a policy that is left behind bear the mark of the resource that has gone: they are reported. */
+const LEFT_RULES = 3
+
+/** Applies the resource so that it stands so to the object. */
+function take({ world, id, spec }: FoundObject, kind: string, stance: NonNullable<Stance>): void {
+  const text = kind === 'BotUser' ? { name: TEXT } : { description: TEXT }
+  const mode = stance === 'observing' ? 'Observe' : 'Manage'
+  const wanted: Fields = {
+    ...spec,
+    ...text,
+    mode,
+    ...(stance === 'managing, to delete' && { deletionPolicy: 'Delete' }),
+  }
+  const key = { namespace: NAMESPACE, name: NAME }
+  if (world.get(kind, NAME) !== undefined) world.apply(kind, NAME, wanted)
+  else {
+    const metadata = { annotations: { [EXTERNAL_ID]: id } }
+    world.server.create(world.typeOf(kind), key, { metadata, spec: wanted })
+  }
+}
+
+function unlikeTurn({ object }: Turn, before: string, after: Fields | undefined): readonly string[] {
+  const text = JSON.stringify(after)
+  switch (object) {
+    case 'stays as it was':
+      return text === before ? [] : [`the object was ${before} and is ${text}`]
+    case 'is as the resource has it':
+      return after?.description === TEXT || after?.name === TEXT ? [] : [`the object is ${text}`]
+    case 'goes':
+      return after === undefined ? [] : [`the object is still ${text}`]
+  }
+}
+
+function unlikeStance(cr: CustomResource | undefined, stance: Stance, id: string): readonly string[] {
+  if (cr === undefined || stance === undefined) return cr === stance ? [] : ['the resource is still there']
+  const { adopted = false, create, id: held } = statusOf(cr)
+  const problems = held === id ? [] : [`the resource has ${held}`]
+  if (stance !== 'observing')
+    return adopted && hasFinalizer(cr) ? problems : [...problems, 'it did not adopt the object']
+  if (create === undefined && hasFinalizer(cr)) problems.push('it has a finalizer for what it only looks at')
+  const { reason } = refusalOf(cr)
+  return ['InSync', 'Observed'].includes(reason) ? problems : [...problems, `it says ${reason}`]
+}
