@@ -1,3 +1,4 @@
+import { type CustomResource, unresolvedAttempt } from '../../../../src/managed/cr.ts'
 import { headersOf, KEY } from '../../simulation/api-server.ts'
 import { deleteByHand, drift, EPISODE_SEED } from '../../simulation/episodes.ts'
 import type { Sighting, Trouble } from '../../simulation/faults.ts'
@@ -60,6 +61,12 @@ interface Left {
   readonly meaning: unknown
 }
 
+/** A resource as it stood in the cluster at some moment. */
+interface Export {
+  readonly version: number
+  readonly cr: CustomResource
+}
+
 class Stage {
   readonly trace: string[] = []
   /** What there is in the end. */
@@ -78,6 +85,8 @@ class Stage {
   #ahead = 0
   /** Until the end. */
   #lag: Trouble | undefined
+  /** What was exported of resources, by number in the cast, oldest first: as they were before each step. */
+  readonly #exports = new Map<number, Export[]>()
   /** Whether somebody has worked by hand, of which operators learn only when they look at the account. */
   #hasMeddled: boolean = false
 
@@ -114,6 +123,7 @@ class Stage {
     const world = this.#world
     await world.advance(step.after)
     this.#recreate()
+    this.#export()
     switch (step.does) {
       case 'apply':
         this.#wanted.set(step.who, step.version)
@@ -126,6 +136,9 @@ class Stage {
       case 'drift':
       case 'remove':
         await this.#meddle(step.does, this.#role(step.who))
+        break
+      case 'old manifest':
+        this.#applyOld(step.who, step.back)
         break
       case 'rotate':
         world.annotate(this.#role(step.who).kind, this.#role(step.who).name, {
@@ -200,6 +213,31 @@ class Stage {
     const right = this.#ahead
     this.#world.stepWall('operators', right - operators)
     this.#world.stepWall('servers', right - servers)
+  }
+
+  #export(): void {
+    for (const [who, version] of this.#wanted) {
+      const { kind, name } = this.#role(who)
+      const cr = this.#world.get(kind, name)
+      if (cr !== undefined && !isLeaving(cr))
+        this.#exports.set(who, [...(this.#exports.get(who) ?? []), { version, cr }])
+    }
+  }
+
+  /**
+   * As `kubectl apply` with an export. While a create is open nothing takes its attempt out of the annotations: without that, and with a
+   * status that does not know of it, nothing would tell that a POST may be under way (`docs/reliability.md`).
+   */
+  #applyOld(who: number, back: number): void {
+    const { kind, name } = this.#role(who)
+    const all = this.#exports.get(who) ?? []
+    const old = all[Math.floor((1 - back) * (all.length - 1))]
+    const present = this.#world.get(kind, name)
+    if (old === undefined || !this.#wanted.has(who) || present === undefined || isLeaving(present)) return
+    if (unresolvedAttempt(present) !== undefined) return
+    this.#wanted.set(who, old.version)
+    this.#world.annotate(kind, name, old.cr.metadata.annotations ?? {})
+    this.#apply(who)
   }
 
   /** What went while it was wanted is made again, as people and GitOps do. */

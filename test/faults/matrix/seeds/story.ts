@@ -21,6 +21,8 @@ export type Plague = 'cut off' | 'down' | 'busy' | 'broken' | 'deadly' | 'watche
 export type Step = { readonly after: number } & (
   | { readonly does: 'apply'; readonly who: number; readonly version: number }
   | { readonly does: 'delete' | 'drift' | 'remove' | 'rotate'; readonly who: number }
+  /** A manifest of some moment before is applied again, `back` of the way to the first one, from 0 to 1. */
+  | { readonly does: 'old manifest'; readonly who: number; readonly back: number }
   | { readonly does: 'rest' | 'kill' }
   | { readonly does: 'pause' | 'outage'; readonly ms: number }
   | { readonly does: 'clock'; readonly whose: 'operators' | 'servers'; readonly ms: number }
@@ -96,6 +98,7 @@ function stepOf(random: Random, pick: Pick, cast: readonly Role[]): Step {
   if (drawn < 0.4) return { after, does: 'drift', who }
   if (drawn < 0.44) return { after, does: 'remove', who }
   if (drawn < 0.48) return { after, does: hasToken ? 'rotate' : 'drift', who }
+  if (drawn < 0.51) return { after, does: 'old manifest', who, back: random.next() }
   if (drawn < 0.56) return { after, does: 'kill' }
   if (drawn < 0.61) return { after, does: 'pause', ms: seconds }
   if (drawn < 0.64) return { after, does: 'outage', ms: seconds }
