@@ -41,6 +41,8 @@ export interface WorldOptions {
   readonly installation?: string
   /** Whether the account is a ClusterAccount that every namespace may use, adoption included. Default: an Account of the namespace. */
   readonly isShared?: boolean
+  /** Further fields of the account's spec. */
+  readonly accountSpec?: Fields
 }
 
 const builtIn: readonly ServedType[] = [secretType, configMapType, namespaceType, events, leases].map((type) => ({
@@ -107,7 +109,7 @@ export class SimulatedWorld {
   #stepped = 0
 
   constructor(api: ApiServer, options: WorldOptions) {
-    const { seed = 1, kinds: wanted, replicas = 0, beside, installation, isShared = false } = options
+    const { seed = 1, kinds: wanted, replicas = 0, beside, installation, isShared = false, accountSpec } = options
     const time = beside?.time ?? new VirtualTime()
     this.time = time
     this.#installation = installation
@@ -134,6 +136,7 @@ export class SimulatedWorld {
         apiKeySecretRef: { name: 'key' },
         resyncInterval: '60s',
         ...(isShared ? { allowedNamespaces: {}, allowAdoption: true } : {}),
+        ...accountSpec,
       },
     })
     for (let replica = 0; replica < Math.max(1, replicas); replica++) this.startOperator()
@@ -282,6 +285,11 @@ export class SimulatedWorld {
 
   get account(): AccountResource | undefined {
     return this.kube.get<AccountResource>(this.#accountType, this.#accountKey)
+  }
+
+  /** Patches the spec of the account. */
+  editAccount(spec: Fields): void {
+    this.server.patch(this.#accountType, this.#accountKey, { spec })
   }
 
   get #accountType(): ResourceType {
