@@ -6,6 +6,7 @@ import type { AccountContext } from '../../managed/accounts/account-context.ts'
 import { AccountReconciler } from '../../managed/accounts/account-reconciler.ts'
 import { accountText } from '../../managed/accounts/account-resource.ts'
 import { KeptKeys } from '../../managed/accounts/kept-key.ts'
+import { sweepKeptKeys } from '../../managed/accounts/kept-key-sweep.ts'
 import { KeysInUse } from '../../managed/accounts/keys-in-use.ts'
 import { AccountRegistry } from '../../managed/accounts/registry.ts'
 import { CommandReconciler } from '../../managed/commands/reconciler.ts'
@@ -139,11 +140,21 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       companions.start(signal)
       signal.addEventListener('abort', () => stop.abort(), { once: true })
       if (signal.aborted) stop.abort()
+      if (options.watchNamespaces.length === 0) {
+        void sweepKeptKeys({ ...sharedContext(parts), ...keptKeyViews(parts), keptKeys }, stop.signal)
+      }
       await Promise.all([managed.run(signal), accounts.run(signal), mirrors.run(signal), commands.run(signal)])
       await companions.ended()
       await recorder.flush(EVENTS_MS)
       await registry.close()
     },
+  }
+}
+
+function keptKeyViews({ options, store, watches }: ReconcilersOptions) {
+  return {
+    known: () => new Set(store.accounts().map(({ metadata }) => metadata.uid)),
+    secrets: () => watches.secrets.store.list().filter(({ metadata }) => metadata.namespace === options.namespace),
   }
 }
 

@@ -24,6 +24,8 @@ const IN_USE_MS = 30_000
 export class AccountReconciler {
   readonly #context: AccountContext
   readonly #passes = new Map<string, Pass>()
+  /** UIDs of the accounts that were last seen under their names. */
+  readonly #uids = new Map<string, string>()
   readonly #failures = new Map<string, number>()
   readonly #orphans = new Map<string, readonly Orphan[]>()
   /** The problem that members of an account were last woken to hear of. */
@@ -35,6 +37,11 @@ export class AccountReconciler {
 
   async reconcile(key: AccountKey): Promise<Outcome> {
     const resource = this.#context.resources.account(key)
+    try {
+      await this.#forgetFormer(key, resource)
+    } catch (error) {
+      return { type: 'backoff', error }
+    }
     if (resource === undefined) {
       this.#forget(key)
       return done
@@ -166,8 +173,19 @@ export class AccountReconciler {
       return outcome.type === 'after' ? { ...outcome, ms: Math.min(outcome.ms, IN_USE_MS) } : outcome
     }
     await releaseAccount(this.#context, resource)
+    this.#uids.delete(accountText(key))
     this.#forget(key)
     return done
+  }
+
+  /** An account that went without our finalizer, by hand, leaves the key behind that was kept for it. */
+  async #forgetFormer(key: AccountKey, resource: AccountResource | undefined): Promise<void> {
+    const text = accountText(key)
+    const former = this.#uids.get(text)
+    const uid = resource?.metadata.uid
+    if (former !== undefined && former !== uid) await this.#context.keptKeys.forget(former)
+    if (uid === undefined) this.#uids.delete(text)
+    else this.#uids.set(text, uid)
   }
 
   #facts(key: AccountKey, resource: AccountResource, finding: Finding): AccountFacts {

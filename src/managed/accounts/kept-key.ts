@@ -1,8 +1,16 @@
 import { KubeError } from '../../kube/errors.ts'
-import type { KubeClient } from '../../kube/types.ts'
+import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import { readSecretKey, secretType } from '../inputs.ts'
 
 const DATA_KEY = 'apiKey'
+const PREFIX = 'culvert-key-'
+const LABELS = { 'app.kubernetes.io/managed-by': 'culvert' }
+
+/** UID of the account that a Secret of the operator's namespace keeps a key for; undefined for any other Secret. */
+export function keptFor({ metadata: { name, labels = {} } }: KubeObject): string | undefined {
+  const isOurs = Object.entries(LABELS).every(([label, value]) => labels[label] === value)
+  return isOurs && name.startsWith(PREFIX) ? name.slice(PREFIX.length) : undefined
+}
 
 /**
  * The last working key of each account, in a Secret of the operator's own namespace. Deleting a namespace takes its Secrets
@@ -36,7 +44,7 @@ export class KeptKeys {
       {
         apiVersion: 'v1',
         kind: 'Secret',
-        metadata: { name, namespace: this.#namespace, labels: { 'app.kubernetes.io/managed-by': 'culvert' } },
+        metadata: { name, namespace: this.#namespace, labels: LABELS },
         type: 'Opaque',
         data: { [DATA_KEY]: Buffer.from(key).toString('base64') },
       },
@@ -55,6 +63,6 @@ export class KeptKeys {
   }
 
   #ref(uid: string): { readonly name: string; readonly key: string } {
-    return { name: `culvert-key-${uid}`, key: DATA_KEY }
+    return { name: `${PREFIX}${uid}`, key: DATA_KEY }
   }
 }

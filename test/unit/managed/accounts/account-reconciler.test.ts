@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { fingerprint } from '../../../../src/api/fingerprint.ts'
+import { secretType } from '../../../../src/managed/inputs.ts'
 import { ModelAccount } from '../../../builders/model-account.ts'
 import { INSTALLATION } from '../../../builders/model-operator.ts'
 import { ModelWorld } from '../../../builders/model-world.ts'
@@ -171,4 +172,15 @@ test.each([
   if (within !== undefined) return await world.until('mended', isMended, within)
   await world.clock.advance(3_600_000)
   expect(world.reads.slice(reads)).toEqual([])
+})
+
+test('the key that was kept for an Account goes with it, also when its finalizer is taken off by hand', async () => {
+  const world = await withBackends(1)
+  const kept = () => world.kube.list(secretType).items.filter(({ metadata }) => /^culvert-key-/.test(metadata.name))
+  const [first] = kept()
+  world.moveAccount('https://api.example.com', 'status kept')
+  await world.until('kept anew', () => kept().length === 1 && kept()[0]?.metadata.name !== first?.metadata.name)
+  world.patchAccount({ metadata: { finalizers: [] } })
+  world.deleteAccount()
+  await world.until('gone', () => kept().length === 0)
 })
