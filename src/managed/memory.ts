@@ -92,7 +92,8 @@ export class Memories {
   rollBack(uid: string): void {
     const memory = this.#byUid.get(uid)
     if (memory === undefined) return
-    memory.gone.clear()
+    memory.denied.clear()
+    memory.isLost = undefined
     memory.firstScanAt = undefined
     memory.lookAt = undefined
     memory.createdHere = undefined

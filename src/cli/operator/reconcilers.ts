@@ -140,10 +140,10 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       companions.start(signal)
       signal.addEventListener('abort', () => stop.abort(), { once: true })
       if (signal.aborted) stop.abort()
-      if (options.watchNamespaces.length === 0) {
-        void sweepKeptKeys({ ...sharedContext(parts), ...keptKeyViews(parts), keptKeys }, stop.signal)
-      }
-      await Promise.all([managed.run(signal), accounts.run(signal), mirrors.run(signal), commands.run(signal)])
+      // One of some namespaces does not see the accounts that others serve.
+      const isWhole = options.watchNamespaces.length === 0
+      const sweep = isWhole && sweepKeptKeys({ ...sharedContext(parts), ...keptKeyViews(parts), keptKeys }, stop.signal)
+      await Promise.all([managed.run(signal), accounts.run(signal), mirrors.run(signal), commands.run(signal), sweep])
       await companions.ended()
       await recorder.flush(EVENTS_MS)
       await registry.close()
