@@ -96,13 +96,13 @@ class Play {
     this.#calls.push(answered.finally(() => this.#busy.delete(id)))
   }
 
-  /** The version that our answered write gave the object; after a delete, one above all that were. */
+  /** The version that our answered write gave the object; after a delete, one above all that were. A 404 is no such answer. */
   async #send(action: 'create' | 'update' | 'delete', id: string): Promise<number> {
     if (action === 'delete') {
       // The delete takes effect on its way: the versions given before it began are surely older.
       const before = this.api.versions
-      await this.cache.delete(ipPolicies, id)
-      return before + 1
+      const result = await this.cache.delete(ipPolicies, id)
+      return result === 'deleted' ? before + 1 : (this.#floor.get(id) ?? 0)
     }
     const write = action === 'create' ? this.cache.create(ipPolicies, { id }) : this.cache.update(ipPolicies, id, {})
     return Number((await write).version)
