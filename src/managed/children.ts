@@ -76,7 +76,7 @@ async function createChild(
   const { clock, times } = run.context
   try {
     const { id } = await run.session.cache.create(collection, body, options)
-    noteMade(run, id)
+    noteMade(run, collection, id)
     return id
   } catch (error) {
     if (!(error instanceof ApiError) || !error.definite) {

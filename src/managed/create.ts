@@ -71,7 +71,7 @@ export async function createObject(run: Reconciliation, wanted: Wanted, reason: 
   }
   memory.answer = answer
   memory.createdHere = true
-  noteMade(run, answer.object.id)
+  noteMade(run, collection, answer.object.id)
   context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${answer.object.id}` })
   await storeToken(run, answer, reserved)
   return take(run, answer.object, attempt)

@@ -18,8 +18,9 @@ import {
 import { settleIdentity } from './create.ts'
 import { copiesOf } from './create-protocol.ts'
 import { WaitError } from './errors.ts'
-import { deleteForSure } from './gone.ts'
+import { deleteForSure, unlisted } from './gone.ts'
 import { leavingOrder } from './key-in-use.ts'
+import { sought } from './look.ts'
 import { release } from './outputs/vacate.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -139,11 +140,15 @@ async function deleteOwn(run: Reconciliation, id: string): Promise<void> {
   }
 }
 
-/** After more than one attempt a late answer may still have left a copy: one more list shows it. */
+/**
+ * After more than one attempt a late answer may still have left a copy: one more list shows it. What this process has made beside the
+ * object is sought for where no list shows it yet.
+ */
 async function removeCopies(run: Reconciliation, kept: string | undefined): Promise<void> {
   const { context, cr, session } = run
   const attempts = ownAttempt(cr)?.number ?? 0
   if (attempts > 1) await session.cache.ensureListed(run.collection, { since: context.clock.monotonic() })
+  for (const id of unlisted(run)) if (id !== kept) await sought(run, run.collection, id)
   const left = copiesOf(
     session.cache.all(run.collection),
     cr.metadata.uid,

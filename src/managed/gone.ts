@@ -48,8 +48,8 @@ export async function settle(run: Reconciliation, collection: Collection, id: st
 
 /** From when on lists count: reads may not show yet what was made a moment ago, by this process or the one before it. */
 function countsFrom({ context: { leadership, times }, memory }: Reconciliation, id: string): number {
-  const madeAt = memory.made.get(id)
-  return madeAt === undefined ? leadership.leadingSince() + times.requestTimeoutMs : madeAt + times.readLagMs
+  const made = memory.made.get(id)
+  return made === undefined ? leadership.leadingSince() + times.requestTimeoutMs : made.at + times.readLagMs
 }
 
 async function listFor(run: Reconciliation, collection: Collection, id: string, since: number): Promise<void> {
@@ -70,10 +70,23 @@ const LIST_AGAIN_MS = 10_000
 const ELSEWHERE: ReadonlySet<ApiErrorCode> = new Set(['NotLeader', 'Aborted', 'Suspended', 'Unauthorized'])
 
 /** Notes that a create was answered with this id just now: reads may lag behind it. */
-export function noteMade({ context: { clock, times }, memory }: Reconciliation, id: string): void {
+export function noteMade(run: Reconciliation, { path }: Collection, id: string): void {
+  const { clock, times } = run.context
+  const { made } = run.memory
   const now = clock.monotonic()
-  for (const [made, at] of memory.made) if (at + times.readLagMs < now) memory.made.delete(made)
-  memory.made.set(id, now)
+  for (const [each, { at }] of made) if (at + times.readLagMs < now) made.delete(each)
+  made.set(id, { path, at: now })
+}
+
+/**
+ * Ids of what this process has made in the collection of the CR of late and not deleted, and what no list shows: lists may lag behind, and
+ * it is to be sought for.
+ */
+export function unlisted({ collection, memory, session: { cache } }: Reconciliation): readonly string[] {
+  return [...memory.made]
+    .filter(([, { path }]) => path === collection.path)
+    .map(([id]) => id)
+    .filter((id) => !cache.isDeleted(collection, id) && cache.get(collection, id)?.object === undefined)
 }
 
 export type Deletion =

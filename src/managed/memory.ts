@@ -28,8 +28,8 @@ export interface Memory {
   unknownUntil?: number | undefined
   /** When the first of the two scans for a lost answer was done. */
   firstScanAt?: number | undefined
-  /** Ids of objects and children that a create of this process was answered with of late, with the time of the answer. */
-  readonly made: Map<string, number>
+  /** What creates of this process were answered with of late, by id: the path of the collection, and the time of the answer. */
+  readonly made: Map<string, { readonly path: string; readonly at: number }>
   /** Ids whose DELETE was answered 404: how often in a row, and whether lists have yet to tell what that means. */
   readonly denied: Map<string, { readonly tries: number; readonly isOpen: boolean }>
   /** Monotonic time of the next look that readiness asked for. */

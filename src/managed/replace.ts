@@ -58,7 +58,7 @@ async function raiseGuard(
   const own = copiesOf(all, cr.metadata.uid, run.status, context.installation)
   if (body === undefined || own.some((object) => markerOf(object)?.nonce === GUARD_NONCE)) return
   try {
-    noteMade(run, (await session.cache.create(collection, body, run.because(reason))).id)
+    noteMade(run, collection, (await session.cache.create(collection, body, run.because(reason))).id)
   } catch (error) {
     if (!(error instanceof ApiError) || !error.definite) {
       run.memory.guardUnknownUntil = context.clock.monotonic() + context.times.requestTimeoutMs

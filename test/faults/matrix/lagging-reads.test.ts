@@ -17,15 +17,14 @@ test('every turn in a life while reads lag behind every write', async () => {
   for (const episode of some(episodes, 30)) {
     const reference = await references.of(episode)
     for (const seconds of LAGS) {
-      const lag = lagOf(turn, seconds)
-      for (const each of [lag, withLists(lag)]) {
-        const what = { write: `${episode.title}: all`, point: 'reads', fault: each.name }
-        cases.push({ episode, reference, what, trouble: () => lagging(each) })
-      }
+      const reads = lagOf(turn, seconds)
+      const lag = turn % 2 === 0 ? reads : withLists(reads)
+      const what = { write: `${episode.title}: all`, point: 'reads', fault: lag.name }
+      cases.push({ episode, reference, what, trouble: () => lagging(lag) })
       turn += 1
     }
   }
-  await playAll('reads that lag', laboratory, some(cases, 60), 500)
+  await playAll('reads that lag', laboratory, some(cases, 60), 400)
 })
 
 test('resources that are edited or deleted, or whose operator dies, at every write while reads lag', async () => {
@@ -56,7 +55,7 @@ test('resources that are edited or deleted, or whose operator dies, at every wri
       turn += 1
     }
   }
-  await playAll('reads that lag, and more', laboratory, some(cases, 60), 800)
+  await playAll('reads that lag, and more', laboratory, some(cases, 60), 900)
 })
 
 /** What happens when a write leaves, and what befalls the write for that. */
