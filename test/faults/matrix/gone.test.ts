@@ -81,6 +81,24 @@ test('a deletion that cannot tell whether its object is gone says so, and ends w
   world.down()
 })
 
+test('one list that does not show an object makes no other', async () => {
+  const { world, oracle } = await withBackend()
+  await world.advance(SETTLED_MS)
+  const before = await objects(world)
+  let lists = 0
+  world.trouble = {
+    request: ({ server, method, path }) => {
+      if (server !== 'api' || method !== 'GET' || path !== COLLECTION || lists++ > 0) return undefined
+      return { type: 'stale', seconds: 3600 }
+    },
+  }
+  await world.advance(3 * MINUTE_MS)
+  expect(lists).toBeGreaterThan(1)
+  expect(await objects(world)).toEqual(before)
+  expect(await oracle.judge()).toEqual([])
+  world.down()
+})
+
 test('an object that is deleted again and again is made again at once, and then more and more rarely', async () => {
   const { world, oracle } = await withBackend()
   oracle.meddled('Backend', 'group')

@@ -119,7 +119,7 @@ export const keeping: readonly Mutant[] = [
     'make a vanished object again after one list',
     'src/managed/lists-needed.ts',
     ['last - counting >= pauseMs ?', 'last >= counting ?'],
-    looks,
+    { suite: 'gone', cases: '' },
   ),
   mutant(
     'take an object for gone while reads may lag behind its create',

@@ -43,7 +43,7 @@ export const reading: readonly Mutant[] = [
     'take a 404 for a deletion',
     'src/managed/gone.ts',
     ["run.because(reason))) === 'deleted') {", 'run.because(reason))) !== undefined) {'],
-    { ...writes, cases: '^(Backend group|IPPolicy policy) / delete', isWhole: true },
+    { suite: 'gone', cases: '' },
   ),
   {
     title: 'treat the 404 of a list as an empty list',
