@@ -165,10 +165,11 @@ function made(run: Reconciliation, wanted: Wanted, id: string): RemoteObject {
 
 /** @throws WaitError while what was deleted at the API again and again has to wait. */
 async function createdOrMadeAgain(run: Reconciliation, wanted: Wanted): Promise<Kept> {
-  const { clock } = run.context
+  const { clock, times } = run.context
   const { memory } = run
   if (!memory.isLost) return created(run, wanted, writeReasons.spec)
-  const pause = pauseBeforeNext(memory.remakes, clock.monotonic())
+  // No sooner than it could be known that the one before has got lost, too.
+  const pause = pauseBeforeNext(memory.remakes, clock.monotonic(), times.readLagMs)
   if (pause > 0) {
     const message =
       'the object was deleted at the API, and so was the one before: find out what does that; another is made in a while'
@@ -176,7 +177,7 @@ async function createdOrMadeAgain(run: Reconciliation, wanted: Wanted): Promise<
   }
   const kept = await created(run, wanted, writeReasons.drift)
   memory.isLost = undefined
-  memory.remakes = countedRepeat(memory.remakes, clock.monotonic())
+  memory.remakes = countedRepeat(memory.remakes, clock.monotonic(), times.readLagMs)
   return kept
 }
 

@@ -5,6 +5,7 @@ export interface Repeats {
   readonly at: number
 }
 
+/** The pause after the first time, unless another is given. */
 const FIRST_PAUSE_MS = 60_000
 const LONGEST_PAUSE_MS = 3_600_000
 
@@ -12,17 +13,25 @@ const LONGEST_PAUSE_MS = 3_600_000
  * How long what got lost has to wait until it is made again, in milliseconds. The first time is at once; while something goes on
  * taking it away, each waits twice as long as the one before, an hour at most.
  */
-export function pauseBeforeNext(before: Repeats | undefined, now: number): number {
+export function pauseBeforeNext(
+  before: Repeats | undefined,
+  now: number,
+  firstPauseMs: number = FIRST_PAUSE_MS,
+): number {
   if (before === undefined) return 0
-  return Math.max(0, before.at + pauseAfter(before.count) - now)
+  return Math.max(0, before.at + pauseAfter(before.count, firstPauseMs) - now)
 }
 
 /** Counts one more. After twice the pause in peace the count starts over. */
-export function countedRepeat(before: Repeats | undefined, now: number): Repeats {
-  const calm = before === undefined || now - before.at > 2 * pauseAfter(before.count)
+export function countedRepeat(
+  before: Repeats | undefined,
+  now: number,
+  firstPauseMs: number = FIRST_PAUSE_MS,
+): Repeats {
+  const calm = before === undefined || now - before.at > 2 * pauseAfter(before.count, firstPauseMs)
   return { count: calm ? 1 : before.count + 1, at: now }
 }
 
-function pauseAfter(count: number): number {
-  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (count - 1))
+function pauseAfter(count: number, firstPauseMs: number): number {
+  return Math.min(LONGEST_PAUSE_MS, firstPauseMs * 2 ** (count - 1))
 }

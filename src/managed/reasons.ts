@@ -52,7 +52,7 @@ export const reasons = {
   Observed: 'Observed',
   /** The object that `culvert.dev/external-id` names cannot be taken. */
   NotAdoptable: 'NotAdoptable',
-  /** An adopted or observed object is not at the API any more. */
+  /** The object is not at the API any more: one that was adopted or is observed, or that is to be made again later. */
   RemoteMissing: 'RemoteMissing',
   /** A call failed in a way that may pass; it is tried again. */
   ApiError: 'ApiError',
