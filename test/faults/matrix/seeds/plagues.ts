@@ -2,7 +2,9 @@ import type { Random } from '../../../../src/util/random.ts'
 import { seededRandom } from '../../../builders/seeded-random.ts'
 import type { Fault, FrameFault, Sighting, Trouble, WireAnswer } from '../../simulation/faults.ts'
 import { status } from '../../simulation/kube-server.ts'
+import type { SimulatedProcess } from '../../simulation/process.ts'
 import { isWrite, type SimulatedWorld } from '../../simulation/world.ts'
+import { noRoute, notFound, tooManyRequests, unavailable } from '../kubernetes/refusals.ts'
 import type { Step } from './story.ts'
 
 type PlagueStep = Extract<Step, { readonly does: 'plague' }>
@@ -13,6 +15,16 @@ interface Active {
   readonly random: Random
   /** How many processes may still die of it. */
   deaths: number
+}
+
+/** Processes whose watches have fallen silent. */
+interface Deaf {
+  readonly processes: ReadonlySet<SimulatedProcess>
+  /** Watches that were opened later tell everything. */
+  readonly since: number
+  readonly chance: number
+  readonly random: Random
+  readonly paths: Map<string, boolean>
 }
 
 /** Nothing that an operator has sent is done later than that: the time that a request lives, which is what is promised for. */
@@ -29,6 +41,8 @@ const FRAMES: readonly FrameFault[] = ['stall', 'reset', 'torn', 'gone', 'twice'
 export class Plagues implements Trouble {
   readonly #world: SimulatedWorld
   #active: Active[] = []
+  readonly #deaf: Deaf[] = []
+  readonly #openedAt = new WeakMap<Sighting, number>()
   /** Whether a watch has stopped talking. */
   haveStalled: boolean = false
 
@@ -45,7 +59,14 @@ export class Plagues implements Trouble {
     this.#active = []
   }
 
+  /** From now on the open watches of these processes say nothing, each with the chance of the step. */
+  deafen(processes: readonly SimulatedProcess[], { chance, seed }: { readonly chance: number; readonly seed: number }) {
+    const since = this.#world.time.now
+    this.#deaf.push({ processes: new Set(processes), since, chance, random: seededRandom(seed), paths: new Map() })
+  }
+
   request(sighting: Sighting): Fault | undefined {
+    if (sighting.query.has('watch')) this.#openedAt.set(sighting, this.#world.time.now)
     for (const active of this.#at(sighting)) {
       const fault = faultOf(active, sighting)
       if (fault !== undefined) return fault
@@ -59,7 +80,20 @@ export class Plagues implements Trouble {
     return fault
   }
 
+  #isDeaf(watch: Sighting): boolean {
+    const { process, path } = watch
+    const openedAt = this.#openedAt.get(watch) ?? 0
+    return this.#deaf.some(({ processes, since, chance, random, paths }) => {
+      if (!processes.has(process) || openedAt > since || path.includes('/leases')) return false
+      const at = `${process.name} ${path}`
+      const isSilent = paths.get(at) ?? random.next() < chance
+      paths.set(at, isSilent)
+      return isSilent
+    })
+  }
+
   #frameFault(watch: Sighting): FrameFault | undefined {
+    if (this.#isDeaf(watch)) return 'stall'
     for (const { step, random } of this.#at(watch)) {
       if (step.plague === 'cut off') return 'stall'
       if (step.plague === 'down') return 'reset'
@@ -80,11 +114,22 @@ function faultOf(active: Active, sighting: Sighting): Fault | undefined {
   const { plague, chance } = step
   if (plague === 'cut off') return { type: 'silence', when: 'before' }
   if (plague === 'down') return { type: 'reset', when: 'before' }
+  if (plague === 'refused') {
+    return { type: 'answer', when: 'before', answer: (chance < 0.3 ? tooManyRequests : unavailable)(sighting) }
+  }
   if (plague === 'watches' && !sighting.query.has('continue')) return undefined
   if (random.next() >= chance) return undefined
   if (plague === 'watches') return { type: 'answer', when: 'before', answer: status(410, 'Expired', 'too old') }
+  if (plague === 'lost') return lossOf(random, sighting)
   if (plague === 'busy') return { type: 'answer', when: 'before', answer: busy(random, sighting) }
   return plague === 'deadly' ? deathOf(active, sighting) : trouble(random, sighting)
+}
+
+/** An API server itself never says of what is there that it is not: where something is only read, it comes from something on the way. */
+function lossOf(random: Random, sighting: Sighting): Fault {
+  const when = sighting.method === 'GET' ? 'before' : oneOf(random, ['before', 'after'] as const)
+  const answer = sighting.method === 'GET' ? noRoute : oneOf(random, [noRoute, notFound])
+  return { type: 'answer', when, answer: answer(sighting) }
 }
 
 function deathOf(active: Active, sighting: Sighting): Fault | undefined {

@@ -1,10 +1,13 @@
 import { type CustomResource, unresolvedAttempt } from '../../../../src/managed/cr.ts'
+import type { KubeSnapshot } from '../../../builders/model-kube.ts'
 import { headersOf, KEY } from '../../simulation/api-server.ts'
 import { deleteByHand, drift, EPISODE_SEED } from '../../simulation/episodes.ts'
 import type { Sighting, Trouble } from '../../simulation/faults.ts'
 import { meaningAt } from '../../simulation/meaning-at.ts'
-import { times } from '../../simulation/operator.ts'
+import { type SimulatedOperator, times } from '../../simulation/operator.ts'
 import { differences, Oracle, textOf } from '../../simulation/oracle.ts'
+import { putBackEtcd } from '../../simulation/restore/running.ts'
+import { takeBack } from '../../simulation/restore/taking-back.ts'
 import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
 import { lagging, lagOf } from '../lagging-reads.ts'
 import type { Fresh } from './fresh.ts'
@@ -23,6 +26,8 @@ const STALL_MS = times.watchSilenceMs + 60_000
 /** In the end, for what is deleted to be gone. */
 const FAREWELL_MS = 20 * 60_000
 
+/** Objects that may be reported as orphans where etcd was put back: of resources that were made since, and of which nobody knows. */
+const MOST_ORPHANS = 20
 /** One story of so many gets its lists from Kubernetes in pages. */
 const PAGED_OF = 3
 /** In one story of so many the API's reads lag behind its writes: the last of each row. */
@@ -87,6 +92,10 @@ class Stage {
   #lag: Trouble | undefined
   /** What was exported of resources, by number in the cast, oldest first: as they were before each step. */
   readonly #exports = new Map<number, Export[]>()
+  /** What etcd held before each step, as far as it is still a part of its history. */
+  readonly #snapshots: KubeSnapshot[] = []
+  /** Whether etcd was put back. */
+  #isPutBack: boolean = false
   /** Whether somebody has worked by hand, of which operators learn only when they look at the account. */
   #hasMeddled: boolean = false
 
@@ -124,6 +133,7 @@ class Stage {
     await world.advance(step.after)
     this.#recreate()
     this.#export()
+    this.#snapshots.push(world.kube.snapshot())
     switch (step.does) {
       case 'apply':
         this.#wanted.set(step.who, step.version)
@@ -166,6 +176,12 @@ class Stage {
         break
       case 'plague':
         this.#plagues.begin(step)
+        break
+      case 'deafen':
+        this.#plagues.deafen(this.#standingBy(), step)
+        break
+      case 'put back':
+        await this.#putBack(step)
     }
   }
 
@@ -177,11 +193,14 @@ class Stage {
     this.#setClocksRight()
     // A watch that says nothing any more is noticed by then, and what went meanwhile with it.
     if (this.#plagues.haveStalled) await world.advance(STALL_MS)
+    if (this.#isPutBack) this.#applyAgain()
     const areGone = await world.until(() => !world.all().some(isLeaving), FAREWELL_MS)
     if (!areGone) return this.#oracle.untilRest()
     this.#recreate()
     if (this.#hasMeddled) await world.advance(LOOK_MS)
-    const problems = await this.#oracle.judge(undefined, 0, LOOK_MS)
+    const problems = this.#isPutBack
+      ? await takeBack(world, this.#oracle, { refused: ['Conflict'], orphans: MOST_ORPHANS })
+      : await this.#oracle.judge(undefined, 0, LOOK_MS)
     for (const [who, version] of this.#wanted) {
       const role = this.#role(who)
       const { kind, name, versions } = role
@@ -198,10 +217,24 @@ class Stage {
     // It is made anew when it has gone.
     if (present !== undefined && isLeaving(present)) return
     if (present === undefined) this.#since.delete(who)
+    this.#specChanges(who, spec)
+    this.#world.apply(kind, name, spec)
+  }
+
+  #specChanges(who: number, spec: Fields): void {
+    const { kind, name } = this.#role(who)
+    const present = this.#world.get(kind, name)
     const since = this.#since.get(who) ?? []
     this.#oracle.specChanges(kind, name, spec, since)
     this.#since.set(who, [...since, ...(present === undefined ? [] : [present.spec as Fields]), spec])
-    this.#world.apply(kind, name, spec)
+  }
+
+  /** As GitOps does once the cluster is back: everything is given the spec that it is to have, and what is not to be there goes. */
+  #applyAgain(): void {
+    for (const [who, { kind, name }] of this.#cast.entries()) {
+      if (this.#wanted.has(who)) this.#apply(who)
+      else if (this.#world.get(kind, name) !== undefined) this.#world.delete(kind, name)
+    }
   }
 
   /**
@@ -261,6 +294,22 @@ class Stage {
     await (how === 'drift' ? drift : deleteByHand)(kind, name)(world, this.#oracle)
   }
 
+  /** etcd holds what it held before one of the last steps, while operators run. */
+  async #putBack({ steps, revision, ms }: Extract<Step, { readonly does: 'put back' }>): Promise<void> {
+    const at = Math.max(0, this.#snapshots.length - 1 - steps)
+    const snapshot = this.#snapshots[at] as KubeSnapshot
+    this.#snapshots.length = at
+    this.#isPutBack = true
+    for (const [who, { kind, name }] of this.#cast.entries()) {
+      const held = [...snapshot.objects.values()].find((each) => each.kind === kind && each.metadata.name === name)
+      if (held === undefined) continue
+      if (this.#world.get(kind, name) === undefined) this.#since.delete(who)
+      this.#specChanges(who, held.spec as Fields)
+    }
+    await putBackEtcd(this.#world, snapshot, { revision, downMs: ms })
+    this.#oracle.allow({})
+  }
+
   #pause(ms: number): void {
     const process = this.#anyOperator()
     if (process === undefined) return
@@ -270,7 +319,17 @@ class Stage {
 
   /** The one that leads, or else any. */
   #anyOperator() {
-    return this.#world.operators.find(({ isOver }) => !isOver)?.process
+    const running = this.#world.operators.filter(({ isOver }) => !isOver)
+    return (running.find((operator) => this.#leads(operator)) ?? running[0])?.process
+  }
+
+  #standingBy() {
+    const running = this.#world.operators.filter(({ isOver }) => !isOver)
+    return running.filter((operator) => !this.#leads(operator)).map(({ process }) => process)
+  }
+
+  #leads({ process }: SimulatedOperator): boolean {
+    return this.#world.leader?.startsWith(`${process.name}_`) ?? false
   }
 
   #role(who: number): Role {

@@ -14,8 +14,10 @@ export type Servers = ServerName | 'both'
  * - `broken`: all that can befall a request, here and there: errors, resets and silence before and after, answers cut, things that take long
  * - `deadly`: an operator dies or stands still at a write, here and there
  * - `watches`: watches stall, tear, are reset, told twice, or have forgotten; lists expire between two pages
+ * - `lost`: 404 of what is there, here and there; of Kubernetes alone
+ * - `refused`: 429 or 503 to everything, watches and Leases too; of Kubernetes alone
  */
-export type Plague = 'cut off' | 'down' | 'busy' | 'broken' | 'deadly' | 'watches'
+export type Plague = 'cut off' | 'down' | 'busy' | 'broken' | 'deadly' | 'watches' | 'lost' | 'refused'
 
 /** One thing that happens, `after` so many milliseconds. `who` counts in the cast. Lengths in milliseconds. */
 export type Step = { readonly after: number } & (
@@ -26,6 +28,15 @@ export type Step = { readonly after: number } & (
   | { readonly does: 'rest' | 'kill' }
   | { readonly does: 'pause' | 'outage'; readonly ms: number }
   | { readonly does: 'clock'; readonly whose: 'operators' | 'servers'; readonly ms: number }
+  /** Watches of replicas that stand by fall silent, each of them with this chance. */
+  | { readonly does: 'deafen'; readonly chance: number; readonly seed: number }
+  /** etcd is put back to what it held so many steps ago, while operators run; the API server is away for `ms`. */
+  | {
+      readonly does: 'put back'
+      readonly steps: number
+      readonly revision: 'bumped' | 'as it was' | 'passed'
+      readonly ms: number
+    }
   | {
       readonly does: 'plague'
       readonly plague: Plague
@@ -49,6 +60,13 @@ const HOUR = 3_600_000
 const FORTY_DAYS = 40 * 24 * HOUR
 const CLOCK_STEPS = [HOUR, -HOUR, FORTY_DAYS, -FORTY_DAYS]
 const SHORTEST_MS = 1
+/** Those that are seen more often leave more to be found. */
+const PLAGUES: readonly Plague[] = [
+  ...(['cut off', 'down', 'busy', 'broken', 'broken', 'broken', 'deadly', 'deadly', 'watches'] as const),
+  ...(['lost', 'refused'] as const),
+]
+/** etcd is put back by so many steps at most. */
+const PUT_BACK_STEPS = 4
 /** A story has so many steps beside the first ones. */
 const LEAST_STEPS = 3
 const MORE_STEPS = 5
@@ -69,6 +87,7 @@ export function storyOf(seed: number): Story {
     steps.push(step)
     if (step.does === 'plague' && random.next() < 0.7) steps.push(editAmid(random, cast))
   }
+  if (replicas > 0 && random.next() < 0.7) steps.push(...takeOver(random, pick, cast))
   return { seed, cast, replicas, steps }
 }
 
@@ -103,14 +122,32 @@ function stepOf(random: Random, pick: Pick, cast: readonly Role[]): Step {
   if (drawn < 0.61) return { after, does: 'pause', ms: seconds }
   if (drawn < 0.64) return { after, does: 'outage', ms: seconds }
   if (drawn < 0.7) return { after, does: 'clock', whose: pick(['operators', 'servers']), ms: pick(CLOCK_STEPS) }
+  if (drawn < 0.72) {
+    const revision = pick(['bumped', 'as it was', 'passed'] as const)
+    return { after, does: 'put back', steps: Math.floor(random.next() * PUT_BACK_STEPS), revision, ms: seconds }
+  }
   return { ...plagueOf(random, pick), after }
 }
 
+/** What the leader did last is not told to the one that takes over. */
+function takeOver(random: Random, pick: Pick, cast: readonly Role[]): readonly Step[] {
+  const chance = pick([0.3, 1])
+  const steps: Step[] = [
+    { after: between(random, SHORTEST_MS, 5_000), does: 'deafen', chance, seed: Math.floor(random.next() * 2 ** 31) },
+    editAmid(random, cast),
+  ]
+  if (random.next() < 0.6) steps.push({ after: 0, does: 'rest' })
+  steps.push({ after: between(random, SHORTEST_MS, 10_000), does: 'kill' })
+  if (random.next() < 0.5) steps.push({ ...editAmid(random, cast), after: between(random, 1_000, 30_000) })
+  return steps
+}
+
 function plagueOf(random: Random, pick: Pick): Extract<Step, { readonly does: 'plague' }> {
-  const plague = pick<Plague>(['cut off', 'down', 'busy', 'broken', 'broken', 'broken', 'deadly', 'deadly', 'watches'])
-  const servers = pick<Servers>(['api', 'kubernetes', 'both'])
+  const plague = pick(PLAGUES)
+  const any = pick<Servers>(['api', 'kubernetes', 'both'])
+  const servers = plague === 'lost' || plague === 'refused' ? 'kubernetes' : any
   const chance = 0.05 + 0.45 * random.next()
-  const ms = between(random, 500, 30_000)
+  const ms = between(random, 500, plague === 'refused' ? 60_000 : 30_000)
   return { after: 0, does: 'plague', plague, servers, ms, chance, seed: Math.floor(random.next() * 2 ** 31) }
 }
 
