@@ -7,7 +7,7 @@ import { meaningAt } from '../../simulation/meaning-at.ts'
 import { type SimulatedOperator, times } from '../../simulation/operator.ts'
 import { differences, Oracle, textOf } from '../../simulation/oracle.ts'
 import { putBackEtcd } from '../../simulation/restore/running.ts'
-import { takeBack } from '../../simulation/restore/taking-back.ts'
+import { reasonOf, takeBack, unmarked } from '../../simulation/restore/taking-back.ts'
 import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
 import { lagging, lagOf } from '../lagging-reads.ts'
 import type { Fresh } from './fresh.ts'
@@ -198,12 +198,13 @@ class Stage {
     if (!areGone) return this.#oracle.untilRest()
     this.#recreate()
     if (this.#hasMeddled) await world.advance(LOOK_MS)
-    const problems = this.#isPutBack
-      ? await takeBack(world, this.#oracle, { refused: ['Conflict'], orphans: MOST_ORPHANS })
-      : await this.#oracle.judge(undefined, 0, LOOK_MS)
+    const problems = this.#isPutBack ? await this.#takeBack() : await this.#oracle.judge(undefined, 0, LOOK_MS)
     for (const [who, version] of this.#wanted) {
       const role = this.#role(who)
       const { kind, name, versions } = role
+      const cr = world.get(kind, name)
+      // What bears no mark, and was made after the snapshot, is in the way of a second one.
+      if (this.#isPutBack && cr !== undefined && reasonOf(cr) === 'Conflict') continue
       const meaning = await meaningAt(world, { kind, name, spec: versions[version] ?? {} })
       this.left.push({ role, version, meaning })
     }
@@ -227,6 +228,12 @@ class Stage {
     const since = this.#since.get(who) ?? []
     this.#oracle.specChanges(kind, name, spec, since)
     this.#since.set(who, [...since, ...(present === undefined ? [] : [present.spec as Fields]), spec])
+  }
+
+  /** What bears no mark, and whose resource etcd has never heard of, nobody can know: it may be left, and in the way. */
+  async #takeBack(): Promise<readonly string[]> {
+    const left = new Set((await unmarked(this.#world)).map(({ id }) => id))
+    return await takeBack(this.#world, this.#oracle, { left, refused: ['Conflict'], orphans: MOST_ORPHANS })
   }
 
   /** As GitOps does once the cluster is back: everything is given the spec that it is to have, and what is not to be there goes. */

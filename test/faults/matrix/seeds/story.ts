@@ -65,6 +65,8 @@ const PLAGUES: readonly Plague[] = [
   ...(['cut off', 'down', 'busy', 'broken', 'broken', 'broken', 'deadly', 'deadly', 'watches'] as const),
   ...(['lost', 'refused'] as const),
 ]
+/** Putting etcd back takes longer than a request lives: of one that is out nothing is known afterwards. Milliseconds. */
+const PUT_BACK_MS = 5_000
 /** etcd is put back by so many steps at most. */
 const PUT_BACK_STEPS = 4
 /** A story has so many steps beside the first ones. */
@@ -124,7 +126,8 @@ function stepOf(random: Random, pick: Pick, cast: readonly Role[]): Step {
   if (drawn < 0.7) return { after, does: 'clock', whose: pick(['operators', 'servers']), ms: pick(CLOCK_STEPS) }
   if (drawn < 0.72) {
     const revision = pick(['bumped', 'as it was', 'passed'] as const)
-    return { after, does: 'put back', steps: Math.floor(random.next() * PUT_BACK_STEPS), revision, ms: seconds }
+    const ms = between(random, PUT_BACK_MS, 60_000)
+    return { after, does: 'put back', steps: Math.floor(random.next() * PUT_BACK_STEPS), revision, ms }
   }
   return { ...plagueOf(random, pick), after }
 }

@@ -82,13 +82,19 @@ export async function doubles(
     .list<KubeObject>(events)
     .items.filter(({ reason }) => reason === 'PossibleDuplicate')
     .map(({ note }) => String(note))
+  return (await unmarked(world)).filter(({ id }) => notes.some((note) => note.includes(id)))
+}
+
+/** Objects without a mark that nobody holds. */
+export async function unmarked(
+  world: SimulatedWorld,
+): Promise<readonly { readonly path: string; readonly id: string }[]> {
   const held = new Set(world.all().map(({ status }) => status?.id))
   const found: { path: string; id: string }[] = []
   for (const { path, listKey } of world.kinds.managed.flatMap(({ collections }) => collections)) {
     const { [listKey]: objects } = await world.api.ask('GET', `/${path}?limit=100`)
     for (const object of objects as readonly RemoteObject[]) {
-      const isTold = notes.some((note) => note.includes(object.id))
-      if (isTold && markerOf(object) === undefined && !held.has(object.id)) found.push({ path, id: object.id })
+      if (markerOf(object) === undefined && !held.has(object.id)) found.push({ path, id: object.id })
     }
   }
   return found
