@@ -1,4 +1,4 @@
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Laboratory } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
 import { IS_WHOLE, leastOf, some } from '../support/size.ts'
@@ -42,4 +42,31 @@ test('a replica whose watches were silent takes over, and sends nothing from wha
     }
   }
   await list.end()
+})
+
+test('a process that finds the Lease free lists each kind once, and one that takes over lists each once more', async () => {
+  const world = (await Laboratory.open()).world({ kinds: new Set(['Backend']), replicas: 1 })
+  const lists: string[] = []
+  world.trouble = {
+    request: ({ server, method, path, query, process }) => {
+      const isCollection = /\/v1[a-z0-9]*\/[a-z]+$/.test(path)
+      if (server === 'kubernetes' && method === 'GET' && isCollection && !query.has('watch')) {
+        lists.push(`${process.name} ${path}`)
+      }
+      return undefined
+    },
+  }
+  await world.advance(30_000)
+  const [first] = world.operators
+  const listed = (name: string | undefined): readonly string[] => lists.filter((list) => list.startsWith(`${name} `))
+  expect(listed(first?.process.name).length).toBeGreaterThan(3)
+  expect(new Set(lists).size).toBe(lists.length)
+  const second = world.startOperator()
+  await world.advance(30_000)
+  first?.stop()
+  await world.until(() => world.leader?.startsWith(`${second.process.name}_`) ?? false, 10_000)
+  await world.advance(1_000)
+  const count = (list: string): number => lists.filter((other) => other === list).length
+  expect(new Set(listed(second.process.name).map(count))).toEqual(new Set([2]))
+  world.down()
 })

@@ -130,6 +130,18 @@ export const reading: readonly Mutant[] = [
     { suite: 'watch-faults', cases: '^IPPolicy policy / change of rules: watch of its kind', isWhole: true },
   ),
   mutant(
+    'begin a term with what was known before it',
+    'src/runtime/follower.ts',
+    ['if (this.#listedAt >= since) return false', 'if (this.#listedAt > Number.NEGATIVE_INFINITY) return false'],
+    { suite: 'stalled-standby', cases: '' },
+  ),
+  mutant(
+    'pass over an older state in a complete list',
+    'src/runtime/replica.ts',
+    ['this.#enter(object, restored || known)', 'this.#enter(object, restored)'],
+    { suite: 'etcd-put-back', cases: '' },
+  ),
+  mutant(
     'wait for ever for a watch that says nothing',
     'src/runtime/follower.ts',
     [
