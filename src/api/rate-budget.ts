@@ -22,6 +22,7 @@ interface Waiter {
   readonly lane: Lane
   readonly since: number
   readonly grant: () => void
+  readonly refuse: (reason: Error) => void
 }
 
 const FIRST_PAUSE_MS = 1_000
@@ -56,6 +57,17 @@ export class RateBudget {
     this.#limit = new LearnedLimit(options.requestsPerMinute)
   }
 
+  /** Ends the wait of everybody who waits for a turn: `acquire` rejects with `reason`. */
+  refuseWaiting(reason: Error): void {
+    for (const lane of LANES) for (const { refuse } of this.#waiters[lane].splice(0)) refuse(reason)
+    this.#serve()
+  }
+
+  /** How long nothing is sent since a 429 asked for that, in milliseconds; 0 when nothing holds the account. */
+  get heldForMs(): number {
+    return Math.max(0, this.#heldUntil - this.#options.clock.monotonic())
+  }
+
   /**
    * Waits for a turn. The returned function gives it back and must be called once, when the answer is in: a request
    * counts against the window until a minute after that, since the API may have counted it as late.
@@ -79,6 +91,10 @@ export class RateBudget {
         grant: () => {
           signal?.removeEventListener('abort', onAbort)
           resolve(this.#begin())
+        },
+        refuse: (reason) => {
+          signal?.removeEventListener('abort', onAbort)
+          reject(reason)
         },
       }
       signal?.addEventListener('abort', onAbort, { once: true })

@@ -116,7 +116,10 @@ export class Transport {
     const { budget, beforeCall, beforeWrite, clock, tracer } = this.#options
     const since = clock.monotonic()
     const { lane = 'edit', signal } = outgoing.options
+    this.#refuseWhileHeld(outgoing)
     const release = await budget.acquire(lane, signal).catch((cause: unknown) => {
+      // Somebody's 429 has ended the wait.
+      this.#refuseWhileHeld(outgoing)
       throw aborted(label(outgoing), true, cause)
     })
     try {
@@ -127,11 +130,21 @@ export class Transport {
       const waitedSeconds = (clock.monotonic() - since) / 1000
       return await traced(tracer, outgoing, { resends, waitedSeconds }, () => this.#exchange(outgoing, key))
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'RateLimited') budget.hold(error.retryAfterMs)
+      if (error instanceof ApiError && error.code === 'RateLimited') {
+        budget.hold(error.retryAfterMs)
+        if (budget.heldForMs > LONGEST_RETRY_WAIT_MS) budget.refuseWaiting(error)
+      }
       throw error
     } finally {
       release()
     }
+  }
+
+  #refuseWhileHeld(outgoing: OutgoingRequest): void {
+    const retryAfterMs = this.#options.budget.heldForMs
+    if (retryAfterMs <= LONGEST_RETRY_WAIT_MS) return
+    const message = `${label(outgoing)}: the API has asked to be left alone for a while (429)`
+    throw new ApiError('RateLimited', message, { definite: true, retryAfterMs })
   }
 
   async #exchange(outgoing: OutgoingRequest, key: string): Promise<Answer> {

@@ -2,9 +2,8 @@ import type { Tracer } from '@opentelemetry/api'
 import type { OpenDispatcher } from '../../api/dispatcher.ts'
 import type { RateBudget } from '../../api/rate-budget.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
-import type { AccountContext } from '../../managed/accounts/account-context.ts'
 import { AccountReconciler } from '../../managed/accounts/account-reconciler.ts'
-import { accountText } from '../../managed/accounts/account-resource.ts'
+import { type AccountKey, accountText } from '../../managed/accounts/account-resource.ts'
 import { KeptKeys } from '../../managed/accounts/kept-key.ts'
 import { sweepKeptKeys } from '../../managed/accounts/kept-key-sweep.ts'
 import { KeysInUse } from '../../managed/accounts/keys-in-use.ts'
@@ -96,8 +95,11 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const budgets = new Map<string, RateBudget>()
   const managed: Controller = managedController(parts, { ...shared, companions, accounts: registry, keyUsers })
   const wakeManaged = (cr: ReconcileKey, lane: Lane): void => managed.enqueue(cr, urgencyOf(store.get(cr), lane))
-  const wakeAccount = (account: ReconcileKey, lane: Lane): void => accounts.enqueue(account, lane)
-  const accounts = accountController(parts, {
+  const wakeAccount = (account: ReconcileKey, lane: Lane): void => {
+    accounts.enqueue(account, lane)
+    if (lane === 'edit') void accountReconciler.noticeChange(accountKeyOf(account))
+  }
+  const accountReconciler = new AccountReconciler({
     ...shared,
     registry,
     keptKeys,
@@ -124,6 +126,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
     }),
     wake: (cr, lane) => wakeManaged(cr, lane),
   })
+  const accounts = accountController(parts, accountReconciler)
   metrics.watchStates(stateSources(watches, budgets))
   metrics.watchCredentials(() => credentialStates(kinds, store))
   const wake = { managed: wakeManaged, account: wakeAccount }
@@ -187,15 +190,16 @@ function managedController(
   return controller
 }
 
-function accountController(parts: ReconcilersOptions, context: AccountContext): Controller {
-  const reconciler = new AccountReconciler(context)
+function accountController(parts: ReconcilersOptions, reconciler: AccountReconciler): Controller {
   return new Controller({
     ...base(parts),
     ...WAITING,
-    reconcile: tracedReconcile(tracing(parts), ({ kind, ...key }) => {
-      return reconciler.reconcile({ ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' })
-    }),
+    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(accountKeyOf(key))),
   })
+}
+
+function accountKeyOf({ kind, ...key }: ReconcileKey): AccountKey {
+  return { ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' }
 }
 
 /** What reconcilers beside the managed kinds work with. */

@@ -70,6 +70,7 @@ export function sessionFactory(
         const holder = store.holderOf(id)
         return holder !== undefined && isHolding(holder)
       },
+      endWaiting: () => budget.refuseWaiting(new Error('the account has changed')),
       lookAgain: () => lookAgain(key),
     })
   }

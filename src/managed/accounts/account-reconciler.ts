@@ -12,10 +12,13 @@ import { accountFacts, isLookRequested } from './account-facts.ts'
 import { accountUsers, addAccountFinalizer, releaseAccount } from './account-removal.ts'
 import { type AccountKey, type AccountResource, accountText } from './account-resource.ts'
 import { type AccountFacts, writeAccountStatus } from './account-status.ts'
-import { type Finding, listProblem, listRetryMs, type Problem, problem } from './finding.ts'
+import { type Finding, type Held, heldBy, listProblem, listRetryMs, type Problem, problem } from './finding.ts'
 import { judgeIdentity } from './judgement.ts'
 import { apiRestriction, concerned, holdingsOf, listAll, type Orphan, sweep } from './pass.ts'
 import type { LiveSession, SessionConfig } from './session.ts'
+
+/** From so many minutes on a first look is announced. */
+const SLOW_MINUTES = 0.5
 
 /** A member that goes away wakes its account; this is only the fallback. */
 const IN_USE_MS = 30_000
@@ -26,6 +29,8 @@ export class AccountReconciler {
   readonly #passes = new Map<string, Pass>()
   /** UIDs of the accounts that were last seen under their names. */
   readonly #uids = new Map<string, string>()
+  /** Accounts whose lists are being made. */
+  readonly #looking = new Set<string>()
   readonly #failures = new Map<string, number>()
   readonly #orphans = new Map<string, readonly Orphan[]>()
   /** The problem that members of an account were last woken to hear of. */
@@ -56,12 +61,33 @@ export class AccountReconciler {
     }
   }
 
-  async #observe(key: AccountKey, resource: AccountResource): Promise<Outcome> {
-    const config = await this.#config(key, resource)
-    if ('type' in config) return this.#conclude(key, resource, config)
+  async #observe(key: AccountKey, found: AccountResource): Promise<Outcome> {
+    const config = await this.#config(key, found)
+    if ('type' in config) return this.#conclude(key, found, config)
     const session = this.#open(key, config)
-    const finding = await this.#look(key, resource, session)
-    return this.#conclude(key, resource, finding)
+    const resource = session.starting ? await this.#announceSlowness(key, found, session) : found
+    this.#looking.add(accountText(key))
+    const finding = await this.#look(key, resource, session).finally(() => this.#looking.delete(accountText(key)))
+    if (finding.type !== 'held') return this.#conclude(key, resource, finding)
+    const { message, retryMs } = finding
+    // Of a new session nobody has heard anything yet.
+    if (session.starting && message !== undefined) {
+      return this.#conclude(key, resource, problem(reasons.Unreachable, message, false, retryMs))
+    }
+    return { type: 'after', ms: retryMs, reason: 'held', lane: 'poll' }
+  }
+
+  /**
+   * The account or its Secret may have changed: a look that waits for the budget of the session before is given up, or the new key,
+   * address or budget would have to wait for it.
+   */
+  async noticeChange(key: AccountKey): Promise<void> {
+    const resource = this.#context.resources.account(key)
+    if (resource === undefined || !this.#looking.has(accountText(key))) return
+    const session = this.#context.registry.get(key)
+    const config = await accountConfig(this.#context, key, resource).catch(() => undefined)
+    if (config === undefined || session === undefined || session !== this.#context.registry.get(key)) return
+    if ('type' in config || !sameConfig(config, session.config)) session.endWaiting()
   }
 
   /**
@@ -89,7 +115,7 @@ export class AccountReconciler {
   }
 
   /** A full pass when one is due, else only what asks for an answer now. */
-  async #look(key: AccountKey, resource: AccountResource, session: LiveSession): Promise<Finding> {
+  async #look(key: AccountKey, resource: AccountResource, session: LiveSession): Promise<Finding | Held> {
     const { clock, resources } = this.#context
     const holdings = holdingsOf(this.#context, session, resources.membersOf(key), resource.status?.orphans)
     const due = this.#nextPass(key, resource) ?? 0
@@ -110,6 +136,8 @@ export class AccountReconciler {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       if (error.code === 'Unauthorized') session.noteRefused()
+      const held = heldBy(error)
+      if (held !== undefined) return held
       return listProblem(error, this.#backoff(key), apiRestriction(this.#context, session, holdings.members))
     }
     this.#failures.delete(accountText(key))
@@ -117,6 +145,23 @@ export class AccountReconciler {
     if (doubt !== undefined) return problem(reasons.IdentityUnproven, doubt, true, this.#interval(resource))
     const orphans = this.#orphans.get(accountText(key)) ?? []
     return { type: 'ready', orphans, fingerprint, judged: session.blocked() }
+  }
+
+  /**
+   * Where the rate limit lets a first look take long, the account and its resources say so before it begins.
+   * @returns the account as it is then.
+   */
+  async #announceSlowness(key: AccountKey, resource: AccountResource, session: LiveSession): Promise<AccountResource> {
+    const { requestsPerMinute, burst = accountDefaults.burst } = session.config
+    if (requestsPerMinute === undefined || resource.status?.conditions !== undefined) return resource
+    const { resources } = this.#context
+    const { collections } = holdingsOf(this.#context, session, resources.membersOf(key), resource.status?.orphans)
+    if ((collections.length - burst) / requestsPerMinute < SLOW_MINUTES) return resource
+    session.startSlowly()
+    const slow = problem(reasons.Progressing, session.blocked()?.message ?? '', false)
+    await writeAccountStatus(this.#context, resource, this.#facts(key, resource, slow))
+    this.#wakeAll(key, 'drift')
+    return resources.account(key) ?? resource
   }
 
   async #conclude(key: AccountKey, resource: AccountResource, finding: Finding): Promise<Outcome> {

@@ -14,6 +14,14 @@ export type Finding =
     }
   | Problem
 
+/** The API has asked to be left alone: what is known of the account still holds. */
+export interface Held {
+  readonly type: 'held'
+  /** Undefined: over in a moment. */
+  readonly message: string | undefined
+  readonly retryMs: number
+}
+
 export interface Problem {
   readonly type: 'problem'
   readonly reason: Reason
@@ -28,6 +36,17 @@ const FIRST_RETRY_MS = 5_000
 
 export function problem(reason: Reason, message: string, stalled: boolean, retryMs = LONGEST_RETRY_MS): Problem {
   return { type: 'problem', reason, message, stalled, retryMs }
+}
+
+/** A list that was not made since the API has asked to be left alone, or was given up since the account has changed. */
+export function heldBy(error: ApiError): Held | undefined {
+  if (error.code === 'Aborted') return { type: 'held', message: undefined, retryMs: 1 }
+  if (error.code !== 'RateLimited') return undefined
+  return {
+    type: 'held',
+    message: `${error.message}: it is tried again when that is over`,
+    retryMs: (error.retryAfterMs ?? LONGEST_RETRY_MS) + 1,
+  }
 }
 
 /**

@@ -29,6 +29,8 @@ export interface SessionOptions {
   readonly knownObjects: () => number
   /** Whether a CR that is not being deleted holds `id`. */
   readonly isHeld: (id: string) => boolean
+  /** Ends the wait of calls for their turn in the rate budget. Absent: none waits. */
+  readonly endWaiting?: () => void
   /** Asks the account's reconciler to look at the account now. */
   readonly lookAgain: () => void
 }
@@ -37,6 +39,11 @@ const STARTING: Blocked = {
   reason: reasons.AccountNotReady,
   message: 'the account is being looked at for the first time',
   silent: true,
+}
+
+const STARTING_SLOWLY: Blocked = {
+  reason: reasons.AccountNotReady,
+  message: 'the account is being looked at for the first time, which takes minutes with its spec.rateLimit',
 }
 
 /** An account that calls are made at: its client, what is known of it, and whether it may be used. */
@@ -74,7 +81,12 @@ export class LiveSession implements AccountSession {
   }
 
   get starting(): boolean {
-    return this.#blocked === STARTING
+    return this.#blocked === STARTING || this.#blocked === STARTING_SLOWLY
+  }
+
+  /** The first look takes so long that people should hear of it. */
+  startSlowly(): void {
+    if (this.#blocked === STARTING) this.#blocked = STARTING_SLOWLY
   }
 
   seal(text: string): string {
@@ -153,7 +165,13 @@ export class LiveSession implements AccountSession {
     return changes
   }
 
+  /** Calls that wait for their turn fail: the account has got another key, address or budget. */
+  endWaiting(): void {
+    this.#options.endWaiting?.()
+  }
+
   async close(): Promise<void> {
+    this.endWaiting()
     await this.#options.client.close()
   }
 

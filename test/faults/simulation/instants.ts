@@ -36,7 +36,7 @@ export class Instants {
   /** UIDs and rules for which a POST may be under way, and until when. */
   readonly #outstanding = new Map<string, number>()
   /** Until when the API wants to be left alone by a process. */
-  readonly #heldUntil = new Map<SimulatedProcess, number>()
+  readonly #heldUntil = new Map<SimulatedProcess, { readonly until: number; readonly key: string | undefined }>()
   readonly #madeBy = new WeakMap<Sighting, string>()
   readonly #sentAt = new WeakMap<Sighting, number>()
   /** When a change of an object came about that its sender has long given up, by path. */
@@ -94,7 +94,8 @@ export class Instants {
   heard(sighting: Sighting, { status, headers = {} }: WireAnswer): void {
     const seconds = Number(headers['retry-after'])
     if (sighting.server === 'api' && status === 429 && seconds > 0) {
-      this.#heldUntil.set(sighting.process, this.#world.time.now + 1000 * seconds)
+      const until = this.#world.time.now + 1000 * seconds
+      this.#heldUntil.set(sighting.process, { until, key: sighting.headers.authorization })
     }
     const made = this.#madeBy.get(sighting)
     // The API itself has said what came of it.
@@ -114,9 +115,11 @@ export class Instants {
     this.#violations.push(violation)
   }
 
-  /** An account that was told to wait is asked nothing meanwhile. */
-  #checkPatience({ server, process, method, path }: Sighting): void {
-    if (server !== 'api' || this.#world.time.now >= (this.#heldUntil.get(process) ?? 0)) return
+  /** An account that was told to wait is asked nothing meanwhile, unless people give it another key. */
+  #checkPatience({ server, process, method, path, headers }: Sighting): void {
+    const held = this.#heldUntil.get(process)
+    if (server !== 'api' || held === undefined || this.#world.time.now >= held.until) return
+    if (headers.authorization !== held.key) return
     this.#tell(`${method} ${path} is sent before the time that the API named`)
   }
 
