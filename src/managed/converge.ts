@@ -5,6 +5,7 @@ import { announce, describe, describeAll } from './announce.ts'
 import { heldAlone, refuseShutOut, waitBeforeRestricting } from './api-access.ts'
 import { executeChild, observeChildren, quarantineChildren } from './children.ts'
 import { conclude, kindStatus, planFor } from './conclude.ts'
+import { noteTurn, refuseContest } from './contest.ts'
 import { sweepCopies } from './copies.ts'
 import { generationOf, isAdopting, isObserved, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
 import { createObject, dropAttempt, settleIdentity } from './create.ts'
@@ -206,6 +207,7 @@ async function apply(
   const again = operations.find((operation) => operation.type === 'replace')
   if (again !== undefined) throw notApplied(again)
   if (operations.length > 0) {
+    refuseContest(run, wanted, operations)
     await refuseSilencing(run, operations)
     // Nobody refers yet to what this run has made.
     if (!isNew && run.descriptor.children !== undefined) await refuseShutOut(run, wanted, observed)
@@ -223,6 +225,7 @@ async function apply(
     const about = left.map(describe).join(', ')
     throw new TerminalError(reasons.Rejected, `the API accepted a write and did not apply it: ${about}`)
   }
+  if (operations.length > 0) noteTurn(run, wanted)
   return observed
 }
 

@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../api/types.ts'
+import type { Contest } from './contest.ts'
 import type { Repeats } from './damping.ts'
 
 /** The answer to a POST that is not yet in the CR's status; whole, with what the API tells only once. */
@@ -50,6 +51,8 @@ export interface Memory {
   retiringSince?: number | undefined
   /** The DELETE of the key that the account works with was sent: a refused key says that it took effect. */
   lastCallSent?: boolean | undefined
+  /** Writes of one wish that somebody else may be undoing. */
+  contest?: Contest | undefined
   /** How often a lost token was issued anew of late. */
   reissues?: Repeats | undefined
   /** The object was deleted at the API, and is yet to be made again. */

@@ -46,7 +46,10 @@ export const reasons = {
   Conflict: 'Conflict',
   /** The API holds an object that this CR may have owned before; it is not taken without being asked for. */
   AlreadyExists: 'AlreadyExists',
-  /** The object bears the mark of another life of this CR, as when two clusters work with one installation id, or of another CR. */
+  /**
+   * The object bears the mark of another life of this CR, as when two clusters work with one installation id, or of another CR; or somebody
+   * else changes it back each time it is put right.
+   */
   TakenOver: 'TakenOver',
   /** The object is only looked at; the message says in what it differs. */
   Observed: 'Observed',
