@@ -54,7 +54,8 @@ export class ApiServer implements SimulatedServer {
     this.emulator.admin.reset()
   }
 
-  async answer({ method, path, headers, body }: WireRequest): Promise<WireAnswer> {
+  async answer(request: WireRequest): Promise<WireAnswer> {
+    const { method, path, headers, body } = elsewhere(request)
     const answer = await this.emulator.answer({
       method: method as 'GET',
       path: this.#paged(method, path),
@@ -109,6 +110,17 @@ export class ApiServer implements SimulatedServer {
     if (this.pageSize === undefined || method !== 'GET' || path.includes('limit=')) return path
     return `${path}${path.includes('?') ? '&' : '?'}limit=${this.pageSize}`
   }
+}
+
+/** Another account at the same service, and the key that opens it. Below the path `/elsewhere` every key opens it. */
+export const OTHER_ACCOUNT = 'elsewhere'
+export const OTHER_KEY = 'administrator-of-another-account'
+
+function elsewhere(request: WireRequest): WireRequest {
+  const prefix = `/${OTHER_ACCOUNT}`
+  if (!request.path.startsWith(`${prefix}/`)) return request
+  const headers = { ...request.headers, authorization: `Bearer ${OTHER_KEY}` }
+  return { ...request, path: request.path.slice(prefix.length), headers }
 }
 
 /** Where the administrator asks from; operators call from 127.0.0.1. */

@@ -1,5 +1,6 @@
 import { type CustomResource, unresolvedAttempt } from '../../../../src/managed/cr.ts'
 import type { KubeSnapshot } from '../../../builders/model-kube.ts'
+import { type AccountEdit, accountEdits, prepareEdits } from '../../simulation/account-edits.ts'
 import { headersOf, KEY } from '../../simulation/api-server.ts'
 import { deleteByHand, drift, EPISODE_SEED } from '../../simulation/episodes.ts'
 import type { Sighting, Trouble } from '../../simulation/faults.ts'
@@ -84,6 +85,8 @@ class Stage {
   readonly #wanted = new Map<number, number>()
   /** Specs that resources were given since they were last at rest: edges keep what all of these have. */
   readonly #since = new Map<number, Fields[]>()
+  /** What was done to the Account. */
+  readonly #edits = new Set<AccountEdit>()
   /** By how much clocks are wrong. Milliseconds. */
   readonly #stepped = { operators: 0, servers: 0 }
   /** By how much the clock of the servers was ahead at most. Milliseconds. */
@@ -119,6 +122,7 @@ class Stage {
     const world = laboratory.world({ seed, kinds: kindsAmong(cast), replicas })
     world.api.emulator.admin.seed(EPISODE_SEED)
     if (seed % PAGED_OF === 0) world.server.pageSize = 1
+    prepareEdits(world)
     const oracle = await Oracle.watch(world)
     for (const { kind, name, spec } of needsAmong(cast)) world.apply(kind, name, spec)
     return new Stage(world, oracle, story)
@@ -174,6 +178,9 @@ class Stage {
         this.#stepped[step.whose] += step.ms
         this.#ahead = Math.max(this.#ahead, this.#stepped.servers)
         break
+      case 'edit account':
+        this.#editAccount(step)
+        break
       case 'plague':
         this.#plagues.begin(step)
         break
@@ -191,6 +198,7 @@ class Stage {
     this.#plagues.end()
     this.#lag = undefined
     this.#setClocksRight()
+    for (const { end } of this.#edits) end(world)
     // A watch that says nothing any more is noticed by then, and what went meanwhile with it.
     if (this.#plagues.haveStalled) await world.advance(STALL_MS)
     if (this.#isPutBack) this.#applyAgain()
@@ -209,6 +217,14 @@ class Stage {
       this.left.push({ role, version, meaning })
     }
     return problems
+  }
+
+  #editAccount({ edit, ms }: Extract<Step, { readonly does: 'edit account' }>): void {
+    const found = accountEdits.find(({ title }) => title === edit)
+    if (found === undefined) throw new Error(`there is no edit of an Account called ${edit}`)
+    this.#edits.add(found)
+    found.begin(this.#world)
+    this.#world.time.setTimer(ms, () => found.end(this.#world))
   }
 
   #apply(who: number): void {

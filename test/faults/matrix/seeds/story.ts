@@ -1,5 +1,6 @@
 import type { Random } from '../../../../src/util/random.ts'
 import { seededRandom } from '../../../builders/seeded-random.ts'
+import { accountEdits } from '../../simulation/account-edits.ts'
 import type { ServerName } from '../../simulation/faults.ts'
 import { type Role, roles } from './roles.ts'
 
@@ -37,6 +38,8 @@ export type Step = { readonly after: number } & (
       readonly revision: 'bumped' | 'as it was' | 'passed'
       readonly ms: number
     }
+  /** The Account is edited, and set right again after a while. */
+  | { readonly does: 'edit account'; readonly edit: string; readonly ms: number }
   | {
       readonly does: 'plague'
       readonly plague: Plague
@@ -69,6 +72,8 @@ const PLAGUES: readonly Plague[] = [
 const PUT_BACK_MS = 5_000
 /** etcd is put back by so many steps at most. */
 const PUT_BACK_STEPS = 4
+/** One that leads elsewhere is no part of stories: an account that holds nothing at that moment takes it for its own. */
+const ACCOUNT_EDITS = accountEdits.filter(({ isElsewhere }) => !isElsewhere).map(({ title }) => title)
 /** A story has so many steps beside the first ones. */
 const LEAST_STEPS = 3
 const MORE_STEPS = 5
@@ -123,6 +128,7 @@ function stepOf(random: Random, pick: Pick, cast: readonly Role[]): Step {
   if (drawn < 0.56) return { after, does: 'kill' }
   if (drawn < 0.61) return { after, does: 'pause', ms: seconds }
   if (drawn < 0.64) return { after, does: 'outage', ms: seconds }
+  if (drawn < 0.67) return { after, does: 'edit account', edit: pick(ACCOUNT_EDITS), ms: seconds }
   if (drawn < 0.7) return { after, does: 'clock', whose: pick(['operators', 'servers']), ms: pick(CLOCK_STEPS) }
   if (drawn < 0.72) {
     const revision = pick(['bumped', 'as it was', 'passed'] as const)

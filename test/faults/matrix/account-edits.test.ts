@@ -1,0 +1,82 @@
+import { test } from 'vitest'
+import { type AccountEdit, accountEdits, madeElsewhere, prepareEdits } from '../simulation/account-edits.ts'
+import { type Episode, episodes } from '../simulation/episodes.ts'
+import type { Sighting, Trouble } from '../simulation/faults.ts'
+import { type Planned, playAll, References } from '../simulation/suite.ts'
+import { isWrite, Laboratory, type SimulatedWorld } from '../simulation/world.ts'
+import { numbered } from '../simulation/writes.ts'
+import { some, spread } from '../support/size.ts'
+
+/** The Account stays so for this time: long enough for a look at it, and for a process that died to come back. Milliseconds. */
+const WRONG_MS = 12_000
+/** Of all cases, which are more than four thousand. */
+const MOST = 700
+const POINTS = ['as it is sent', 'as it is sent, and the operator dies'] as const
+
+test('the Account is edited at every write of every turn in a life, and set right again', async () => {
+  const laboratory = await Laboratory.open()
+  const references = new References(laboratory)
+  const cases: Planned[] = []
+  for (const [index, episode] of some(episodes, 12).entries()) {
+    const reference = await references.of(episode)
+    for (const [at, write] of numbered(reference.writes).entries()) {
+      const edits = accountEdits.filter(({ isElsewhere }) => !isElsewhere || holdsSomething(episode))
+      for (const [turn, point] of POINTS.entries()) {
+        // Each turn in a life has every edit at one of its writes, and each kind has all at each.
+        const chosen = edits.filter((_, number) => (number + index + at + turn) % POINTS.length === 0)
+        for (const edit of chosen) {
+          const what = { write: `${episode.title}: ${write}`, point, fault: edit.title }
+          cases.push({ episode, what, reference, ...played(edit, at, point !== POINTS[0]) })
+        }
+      }
+    }
+  }
+  await playAll('edits of the Account', laboratory, some(spread(cases, MOST), 40), 600)
+})
+
+function played(edit: AccountEdit, at: number, isKilled: boolean): Pick<Planned, 'prepare' | 'trouble' | 'meanwhile'> {
+  let over = Promise.withResolvers<void>()
+  return {
+    prepare: async (world) => {
+      over = Promise.withResolvers()
+      prepareEdits(world)
+    },
+    trouble: (world) => editing(world, edit, { at, isKilled }, () => over.resolve()),
+    meanwhile: async (world) => {
+      let isOver = false
+      void over.promise.then(() => {
+        isOver = true
+      })
+      await world.until(() => isOver, 10 * WRONG_MS)
+    },
+  }
+}
+
+/** The edit begins as the write of that number is sent. */
+function editing(
+  world: SimulatedWorld,
+  edit: AccountEdit,
+  { at, isKilled }: { readonly at: number; readonly isKilled: boolean },
+  onOver: () => void,
+): Trouble {
+  let writes = 0
+  let problems: readonly string[] = ['the edit was not made']
+  return {
+    request: (sighting: Sighting) => {
+      if (!isWrite(sighting) || writes++ !== at) return undefined
+      edit.begin(world)
+      world.time.setTimer(WRONG_MS, () => {
+        problems = madeElsewhere(world)
+        edit.end(world)
+        onOver()
+      })
+      return isKilled ? { type: 'kill', when: 'after' } : undefined
+    },
+    unspent: () => problems,
+  }
+}
+
+/** Whether there are objects by which the account is known when the turn comes. */
+function holdsSomething({ before, needs }: Episode): boolean {
+  return before !== undefined || needs.length > 0
+}
