@@ -6,6 +6,7 @@ import { collectionsOf, refersToPolicies } from './collections.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
 import { Instants } from './instants.ts'
 import { OPERATOR_NAMESPACE } from './operator.ts'
+import { Reversions } from './reversions.ts'
 import { type HeldObjects, unlikeDeclared } from './unlike-declared.ts'
 import { isWrite, NAMESPACE, type SimulatedWorld } from './world.ts'
 
@@ -40,6 +41,7 @@ export class Oracle {
   /** Everything that was told once, and the account's own key. */
   readonly #canaries = new Set<string>([KEY])
   readonly #instants: Instants
+  readonly #reversions: Reversions
   /** Specs of edges: the one before, and the one now. */
   readonly #specs = new Map<string, readonly [former: Fields, present: Fields]>()
   /** Resources whose objects somebody changed by hand. */
@@ -65,7 +67,11 @@ export class Oracle {
   private constructor(world: SimulatedWorld) {
     this.#world = world
     this.#instants = new Instants(world, this.#canaries)
-    world.network.onSend = (sighting) => this.#instants.sent(sighting)
+    this.#reversions = new Reversions(world, (isWanted) => this.#held(isWanted))
+    world.network.onSend = (sighting) => {
+      this.#reversions.sent(sighting)
+      this.#instants.sent(sighting)
+    }
     world.network.onHeard = (sighting, answer) => this.#instants.heard(sighting, answer)
     world.network.onArrival = (sighting) => this.#arrived(sighting)
     world.network.onDone = (sighting, answer) => this.#done(sighting, answer)
@@ -73,7 +79,7 @@ export class Oracle {
 
   /** What was wrong at some moment so far. */
   get violations(): readonly string[] {
-    return [...this.#violations, ...this.#instants.violations, ...this.#bugs()]
+    return [...this.#violations, ...this.#instants.violations, ...this.#reversions.violations, ...this.#bugs()]
   }
 
   /** Writes so far that changed nothing; wrong where nothing fails. */
@@ -100,6 +106,7 @@ export class Oracle {
   /** Somebody changes objects of the resource by hand: what they lack until it is mended is not the operator's doing. */
   meddled(kind: string, name: string): void {
     this.#meddled.add(`${kind}/${name}`)
+    this.#reversions.meddled(kind, name)
     this.#specs.delete(`${kind}/${name}`)
   }
 
@@ -362,6 +369,7 @@ export class Oracle {
     if (server !== 'api' || method === 'GET') return
     const { token } = JSON.parse(answer.body || '{}') as Fields
     if (typeof token === 'string') this.#canaries.add(token)
+    await this.#reversions.done(sighting)
     if (path.startsWith('/edges/')) await this.#checkEdges()
     if (/^\/(edges|ip_policies|ip_policy_rules|ip_restrictions)(\/|$)/.test(path)) await this.#checkPolicies()
   }

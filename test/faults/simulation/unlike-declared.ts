@@ -51,6 +51,16 @@ function markOf(cr: CustomResource, object: RemoteObject): readonly Declared[] {
   return [['mark', [cr.kind, cr.metadata.namespace, cr.metadata.name].join('/'), [kind, namespace, name].join('/')]]
 }
 
+/** What the spec of the resource comes to now, part by part, and what the API has of each; nothing where there is no object. */
+export function partsDeclared(world: SimulatedWorld, cr: CustomResource, held: HeldObjects): readonly Declared[] {
+  const objects = new Map(held.flatMap(([path, found]) => found.map((object) => [`${path}/${object.id}`, object])))
+  const place = world.placeOf(cr)
+  const object = place && objects.get(`${place.path}/${place.id}`)
+  if (place === undefined || object === undefined) return []
+  const shown: Held = { object, stored: storedObject(world, place.path, object), children: childrenOf(world, cr, held) }
+  return partsOf(world, cr, shown, objects)
+}
+
 function partsOf(
   world: SimulatedWorld,
   cr: CustomResource,
