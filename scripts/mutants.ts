@@ -16,6 +16,7 @@ const SUITES: readonly (readonly string[])[] = [
   ['kills'],
   ['interrupted', 'api-faults-reads', 'api-faults-writes', 'kubernetes-faults'],
   ['paused-leader', 'restored', 'watch-faults'],
+  ['adoption', 'old-manifests', 'sessions'],
 ]
 
 /** Every suite that brings the world to rest and has it judged. */

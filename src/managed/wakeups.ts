@@ -70,14 +70,18 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   if (resource !== undefined && isDeleting(resource)) wake.account(account, 'edit')
 }
 
-/** That a CR has come to an object, or left it, decides what those do whose statuses name it too. */
+/**
+ * That a CR has come to an object, or left it, decides what those do whose statuses name it too; and what it does itself, where others
+ * came first.
+ */
 function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: ObjectEvent<CustomResource>): void {
   const former = type === 'deleted' ? object : previous
   const had = former === undefined ? [] : heldBy(statusOf(former))
   const has = type === 'deleted' ? [] : heldBy(statusOf(object))
   const moved = [...had.filter((id) => !has.includes(id)), ...has.filter((id) => !had.includes(id))]
-  for (const rival of moved.flatMap((id) => store.claimantsOf(id))) {
-    if (rival.metadata.uid !== object.metadata.uid) wake.managed(nameOf(rival), 'edit')
+  for (const claimants of moved.map((id) => store.claimantsOf(id))) {
+    const isAlone = claimants.every(({ metadata }) => metadata.uid === object.metadata.uid)
+    if (!isAlone) for (const claimant of claimants) wake.managed(nameOf(claimant), 'edit')
   }
 }
 

@@ -9,7 +9,7 @@ test('an object that is there is observed, adopted, let go of and deleted, in an
 })
 
 test('killed, or answered badly, while an object that is there is observed, adopted, let go of or deleted', async () => {
-  await tryAll('adoption amid faults', some(oneOf(31, hurtAdoptions), 60), 500)
+  await tryAll('adoption amid faults', some(oneOf(31, hurtAdoptions), 60), 200)
 })
 
 test('two resources that name one object within milliseconds: one has it, and the other says who', async () => {
@@ -25,5 +25,5 @@ test('two resources have one object by their statuses: the older one keeps it, a
 })
 
 test('killed, or answered badly, while two resources name one object: one has it in the end, and the other says who', async () => {
-  await tryAll('adopted twice amid faults', some(oneOf(5, hurtRivals), 40), 600)
+  await tryAll('adopted twice amid faults', some(oneOf(11, hurtRivals), 40), 200)
 })

@@ -229,7 +229,7 @@ export const keeping: readonly Mutant[] = [
   mutant(
     'work on what bears the mark of another resource',
     'src/managed/taken-over.ts',
-    ["{ type: 'neighbour', marker } : undefined", 'undefined : undefined'],
+    ["return { type: 'neighbour', marker }", 'return undefined'],
     { suite: 'restored', cases: 'statuses', isWhole: true },
   ),
 ]

@@ -128,8 +128,7 @@ export class SimulatedWorld {
     this.#replicas = replicas
     for (const name of ['kube-system', OPERATOR_NAMESPACE, NAMESPACE]) this.makeNamespace(name)
     this.putSecret('key', { apiKey: KEY }, isShared ? OPERATOR_NAMESPACE : NAMESPACE)
-    this.putSecret(SECRET.name, SECRET.values)
-    this.server.create(configMapType, { namespace: NAMESPACE, name: CONFIG_MAP.name }, { data: CONFIG_MAP.values })
+    this.#putInputs(NAMESPACE)
     this.server.create(this.#accountType, this.#accountKey, {
       spec: {
         baseURL: 'https://api.example.com',
@@ -254,6 +253,17 @@ export class SimulatedWorld {
 
   delete(kind: string, name: string, namespace: string = NAMESPACE): void {
     this.kube.delete(this.typeOf(kind), { namespace, name })
+  }
+
+  /** Makes a namespace with everything that specs read. */
+  makeTenant(name: string): void {
+    this.makeNamespace(name)
+    this.#putInputs(name)
+  }
+
+  #putInputs(namespace: string): void {
+    this.putSecret(SECRET.name, SECRET.values, namespace)
+    this.server.create(configMapType, { namespace, name: CONFIG_MAP.name }, { data: CONFIG_MAP.values })
   }
 
   makeNamespace(name: string): void {

@@ -284,3 +284,34 @@ test('resources are known by what they hold, read and refer to', async () => {
   expect(names(store?.membersOf({ kind: 'Account', namespace: 'shop', name: 'former' }))).toEqual(['Backend/web'])
   expect(names(store?.membersOf({ kind: 'Account', namespace: 'shop', name: 'default' }))).toEqual(['Backend/spare'])
 })
+
+test('who comes to an object that another has wakes both; who leaves it, the other', async () => {
+  const watching = await Watching.start((start) => {
+    start.create('Account', 'default', account)
+    start.create('Backend', 'web', tunnels)
+    start.create('Backend', 'spare', tunnels)
+    start.patch('Backend', 'web', { status: { id: 'b_1' } })
+  })
+  const hold = (id: string | null) => () => watching.patch('Backend', 'spare', { status: { id } })
+  expect(await watching.by(hold('b_1'))).toEqual(['Backend/spare edit', 'Backend/web edit'])
+  expect(await watching.by(hold('b_2'))).toEqual(['Backend/spare edit', 'Backend/web edit'])
+  expect(await watching.by(hold('b_3'))).toEqual(['Backend/spare edit'])
+})
+
+test('an object is claimed by one resource at a time, and not while another holds it', async () => {
+  const { store } = await Watching.start((start) => {
+    start.create('Backend', 'web', tunnels)
+    start.create('Backend', 'spare', tunnels)
+    start.patch('Backend', 'web', { status: { id: 'b_1' } })
+  })
+  const [web, other] = ['web', 'spare'].map((name) => store?.get({ kind: 'Backend', namespace: 'shop', name }))
+  if (store === undefined || web === undefined || other === undefined) throw new Error('nothing is watched')
+  expect(store.claim('b_1', web)).toBeUndefined()
+  expect(store.claim('b_1', other)).toBe(web)
+  expect(store.claim('b_2', other)).toBeUndefined()
+  expect(store.claim('b_2', web)).toBe(other)
+  expect(store.holderOf('b_2')).toBe(other)
+  store.unclaim(other)
+  expect(store.holderOf('b_2')).toBeUndefined()
+  expect(store.claim('b_2', web)).toBeUndefined()
+})

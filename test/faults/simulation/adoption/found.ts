@@ -23,6 +23,12 @@ export interface FoundObject {
   /** The spec that the object is equal to. */
   readonly spec: Fields
   readonly path: string
+  /** Whether it is a key that may be the account's own, and that goes only after the bot that owns it, which cannot go first. */
+  readonly isGuarded: boolean
+}
+
+export function isGuarded({ kind, needs }: Pick<SpecCase, 'kind' | 'needs'>): boolean {
+  return kind === 'APIKey' && needs(MAKER).length > 0
 }
 
 /** The object is made by a resource, which is then taken out of the cluster by hand, and the mark out of the object. */
@@ -41,7 +47,7 @@ export async function findObject(
   const cr = world.get(kind, MAKER)
   const place = cr === undefined ? undefined : world.placeOf(cr)
   if (!isMade || cr === undefined || place === undefined)
-    throw new Error(`${kind} was not made: ${JSON.stringify([cr?.status, world.account?.status])}`)
+    throw new Error(`${kind} was not made: ${JSON.stringify(cr?.status)}`)
   await world.advance(1_000)
   world.down()
   wipe(world, [cr])
@@ -58,7 +64,7 @@ export async function findObject(
   }
   world.up()
   await world.advance(1_000)
-  return { world, oracle, id: place.id, spec: spec(MAKER), path }
+  return { world, oracle, id: place.id, spec: spec(MAKER), path, isGuarded: isGuarded({ kind, needs }) }
 }
 
 function childPath(world: SimulatedWorld, kind: string): string {

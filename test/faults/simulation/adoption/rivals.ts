@@ -100,8 +100,9 @@ async function played(found: FoundObject, kind: string, turn: Turn): Promise<rea
     pair.hold()
     world.up()
   }
-  const problems = [...(await oracle.judge())]
+  await oracle.untilRest()
   if (!isHurt()) return undefined
+  const problems = [...(await oracle.judge())]
   const [winner, ...others] = NAMES.filter((name) => !pair.isRefused(name))
   if (winner === undefined || others.length > 0) {
     const whose = [winner, ...others].join(' and ')
@@ -135,7 +136,7 @@ class Pair {
     this.#kind = kind
     this.#turn = turn
     const { world, path } = found
-    if (turn.isShared === true) world.makeNamespace(ELSEWHERE)
+    if (turn.isShared === true) world.makeTenant(ELSEWHERE)
     const { onSend } = world.network
     world.network.onSend = (sighting) => {
       onSend(sighting)
@@ -151,7 +152,7 @@ class Pair {
     const wanted = mode === 'Observe' ? spec : { ...spec, ...text }
     world.server.create(world.typeOf(this.#kind), this.#keyOf(name), {
       metadata: { annotations: { [EXTERNAL_ID]: id } },
-      spec: { ...wanted, mode, deletionPolicy: 'Delete' },
+      spec: { ...wanted, mode, deletionPolicy: this.#found.isGuarded ? 'Retain' : 'Delete' },
     })
   }
 
@@ -171,12 +172,12 @@ class Pair {
     this.#found.world.delete(this.#kind, name, namespace)
   }
 
-  /** Deletes everything, and by hand the object of a resource that only looks. */
+  /** Deletes everything, and by hand an object that stays. */
   async end(winner: Rival): Promise<void> {
     const { world, path } = this.#found
     this.delete(winner)
     await world.until(() => this.get(winner) === undefined, FAREWELL_MS)
-    if (this.#turn.modes[NAMES.indexOf(winner)] === 'Observe') await world.api.ask('DELETE', path)
+    if ((await objectAt(this.#found)) !== undefined) await world.api.ask('DELETE', path)
     for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name, metadata.namespace)
   }
 

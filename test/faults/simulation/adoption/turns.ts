@@ -4,7 +4,7 @@ import type { SpecCase } from '../../../builders/specs.ts'
 import { subjects } from '../restore/life.ts'
 import type { Trial } from '../restore/trial.ts'
 import { NAMESPACE } from '../world.ts'
-import { type FoundObject, findObject, objectAt, refusalOf } from './found.ts'
+import { type FoundObject, findObject, isGuarded, objectAt, refusalOf } from './found.ts'
 import { type Hurt, hurtIn, hurts } from './hurts.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -45,14 +45,9 @@ export const hurtAdoptions: readonly Trial[] = each((subject, turn, isShared) =>
 function each(trialsOf: (subject: SpecCase, turn: Turn, isShared: boolean) => readonly Trial[]): readonly Trial[] {
   return subjects.flatMap((subject) => {
     return turns
-      .filter((turn) => !waitsForItsOwner(subject, turn))
+      .filter(({ object }) => object !== 'goes' || !isGuarded(subject))
       .flatMap((turn) => [false, true].flatMap((isShared) => trialsOf(subject, turn, isShared)))
   })
-}
-
-/** An adopted key may be the account's own: it waits for the bot that owns it, which cannot go first. */
-function waitsForItsOwner({ kind, needs }: SpecCase, { title }: Turn): boolean {
-  return kind === 'APIKey' && title === 'deleted' && needs(NAME).length > 0
 }
 
 function trial(subject: SpecCase, turn: Turn, isShared: boolean, hurt?: (typeof hurts)[number]): Trial {
@@ -90,8 +85,9 @@ async function played(
   const isHurt = hurtIn(world, hurt)
   if (turn.after === undefined) world.delete(kind, NAME)
   else take(found, kind, turn.after)
-  const problems = [...(await oracle.judge(undefined, LEFT_RULES))]
+  await oracle.untilRest()
   if (!isHurt()) return undefined
+  const problems = [...(await oracle.judge(undefined, LEFT_RULES))]
   const after = await objectAt(found)
   problems.push(...unlikeTurn(turn, before, after), ...unlikeStance(world.get(kind, NAME), turn.after, id))
   world.delete(kind, NAME)

@@ -93,9 +93,9 @@ async function played(fleet: Fleet, turn: Turn, hurt: Hurt | undefined): Promise
   turn.act(fleet)
   const isOver = await world.until(() => fleet.commands.every((command) => completeOf(command) !== 'Unknown'), OVER_MS)
   await world.advance(QUIET_MS)
+  if (!isHurt()) return undefined
   const problems = isOver ? [] : ['a command is not over']
   problems.push(...(await oracle.judge(undefined, 0, QUIET_MS)))
-  if (!isHurt()) return undefined
   if (turn.isOff === true) problems.push(...fleet.mirrors.map(({ metadata }) => `${metadata.name} is still there`))
   else problems.push(...(await fleet.unlike()))
   return [...problems, ...unlikeCommands(fleet, hurt === undefined)]

@@ -1,0 +1,56 @@
+import { type Aim, type Mutant, mutant } from './mutant.ts'
+
+const heldTwice: Aim = { suite: 'adoption', cases: 'in both statuses' }
+const rivals: Aim = { suite: 'adoption', cases: 'adopted twice' }
+const overlap: Aim = { suite: 'old-manifests', cases: 'during the overlap' }
+const commands: Aim = { suite: 'sessions', cases: 'Restart of all.*SIGKILL', isWhole: true }
+
+/** What could go wrong where resources name one object, where old manifests come back, and with commands. */
+export const sharing: readonly Mutant[] = [
+  mutant(
+    'take the attempt of what was replaced for an open one',
+    'src/managed/cr.ts',
+    [
+      'return create?.nonce === nonce || superseded.some((former) => former.nonce === nonce)',
+      'return create?.nonce === nonce',
+    ],
+    overlap,
+  ),
+  mutant(
+    'leave the attempt of what was replaced in the annotations',
+    'src/managed/create.ts',
+    [
+      'attempt === undefined || attempt.nonce === statusOf(run.cr).create?.nonce) return',
+      'attempt === undefined || statusOf(run.cr).superseded !== undefined) return',
+    ],
+    { suite: 'old-manifests', cases: '(APIKey|TunnelCredential).* / rotate', isWhole: true },
+  ),
+  mutant(
+    'do not ask whose an object without a mark is',
+    'src/managed/taken-over.ts',
+    [
+      "return holder === undefined || holder.metadata.uid === uid ? undefined : { type: 'rival', holder }",
+      'return undefined',
+    ],
+    heldTwice,
+  ),
+  mutant(
+    'note an object without a claim',
+    'src/managed/adopt.ts',
+    ['  refuseHeld(run, id, context.resources.claim(id, cr))\n', ''],
+    rivals,
+  ),
+  mutant('keep a claim for ever', 'src/managed/reconciler.ts', ['this.#context.resources.unclaim(cr)', ''], rivals),
+  mutant(
+    'let the resource that was asked about last have the object',
+    'src/managed/holder.ts',
+    ['return first === undefined || goesBefore(next, first) ? next : first', 'return next'],
+    heldTwice,
+  ),
+  mutant(
+    'send a command again whose answer was lost',
+    'src/managed/commands/progress.ts',
+    ["?? { state: 'Unknown', message: LOST }", "?? { state: 'Pending', message: LOST }"],
+    commands,
+  ),
+]
