@@ -14,6 +14,8 @@ type Rival = (typeof NAMES)[number]
 
 /** How much later the second resource is applied. Milliseconds: a request takes four there and back, a watch ten. */
 const OFFSETS = [0, 1, 2, 3, 4, 5, 6, 8, 10, 11, 12, 13, 15, 20, 30] as const
+/** Times of creation are told in seconds. */
+const SECOND_MS = 1_000
 const MODES: readonly (readonly [left: Mode, right: Mode])[] = [
   ['Manage', 'Manage'],
   ['Observe', 'Manage'],
@@ -42,9 +44,9 @@ export const rivals: readonly Trial[] = subjects.flatMap((subject) => {
 })
 
 /** Both have the object by their statuses: an operator of before let them, or a status was copied. */
-export const heldTwice: readonly Trial[] = subjects.flatMap((subject) => {
-  return [true, false].map((isDown) => {
-    const turn: Turn = { modes: ['Manage', 'Manage'], offset: isDown ? 0 : 1_000, isHeld: true }
+export const heldTwice: readonly Trial[] = [0, SECOND_MS].flatMap((offset) => {
+  return subjects.map((subject) => {
+    const turn: Turn = { modes: ['Manage', 'Manage'], offset, isHeld: true }
     return trial(subject, turn, [', in both statuses', 'none'])
   })
 })
@@ -109,6 +111,7 @@ async function played(found: FoundObject, kind: string, turn: Turn): Promise<rea
     return [...problems, `${whose} have ${id}: ${NAMES.map((name) => pair.told(name)).join('; ')}`]
   }
   const loser = winner === 'left' ? 'right' : 'left'
+  if (turn.isHeld === true && turn.offset >= SECOND_MS && winner !== 'left') problems.push('the younger one has it')
   const refusal = pair.told(loser)
   if (!refusal.includes(`${kind}/${winner}`)) problems.push(`${loser} does not say who has ${id}: ${refusal}`)
   problems.push(...pair.sentFor(loser))

@@ -20,6 +20,8 @@ interface Turn {
   readonly title: string
   readonly before: Stance
   readonly after: Stance
+  /** Whether another resource of that name comes after the one of before is gone. */
+  readonly isAnother?: true
   /** What becomes of the object. */
   readonly object: 'stays as it was' | 'is as the resource has it' | 'goes'
 }
@@ -31,6 +33,13 @@ const turns: readonly Turn[] = [
   { title: 'let go of', before: 'managing', after: 'observing', object: 'stays as it was' },
   { title: 'no longer observed', before: 'observing', after: undefined, object: 'stays as it was' },
   { title: 'left behind', before: 'managing', after: undefined, object: 'stays as it was' },
+  {
+    title: 'left behind and adopted by another',
+    before: 'managing',
+    after: 'managing',
+    isAnother: true,
+    object: 'is as the resource has it',
+  },
   { title: 'deleted', before: 'managing, to delete', after: undefined, object: 'goes' },
 ]
 
@@ -83,8 +92,11 @@ async function played(
   await world.advance(1_000)
   const before = JSON.stringify(await objectAt(found))
   const isHurt = hurtIn(world, hurt)
-  if (turn.after === undefined) world.delete(kind, NAME)
-  else take(found, kind, turn.after)
+  if (turn.after === undefined || turn.isAnother === true) {
+    world.delete(kind, NAME)
+    await world.until(() => world.get(kind, NAME) === undefined, FAREWELL_MS)
+  }
+  if (turn.after !== undefined) take(found, kind, turn.after)
   await oracle.untilRest()
   if (!isHurt()) return undefined
   const problems = [...(await oracle.judge(undefined, LEFT_RULES))]
