@@ -5,7 +5,7 @@ import { announce, describe, describeAll } from './announce.ts'
 import { heldAlone, refuseShutOut, waitBeforeRestricting } from './api-access.ts'
 import { executeChild, observeChildren, quarantineChildren } from './children.ts'
 import { conclude, kindStatus, planFor } from './conclude.ts'
-import { noteTurn, refuseContest } from './contest.ts'
+import { contestAbout, noteTurn, refuseContest } from './contest.ts'
 import { sweepCopies } from './copies.ts'
 import { generationOf, isAdopting, isObserved, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
 import { createObject, dropAttempt, settleIdentity } from './create.ts'
@@ -206,8 +206,9 @@ async function apply(
   const operations = planFor(run, wanted, observed)
   const again = operations.find((operation) => operation.type === 'replace')
   if (again !== undefined) throw notApplied(again)
-  if (operations.length > 0) {
-    refuseContest(run, wanted, operations)
+  const contested = operations.length === 0 ? undefined : contestAbout(run, wanted, operations, observed)
+  if (contested !== undefined) {
+    refuseContest(run, contested, operations)
     await refuseSilencing(run, operations)
     // Nobody refers yet to what this run has made.
     if (!isNew && run.descriptor.children !== undefined) await refuseShutOut(run, wanted, observed)
@@ -225,7 +226,7 @@ async function apply(
     const about = left.map(describe).join(', ')
     throw new TerminalError(reasons.Rejected, `the API accepted a write and did not apply it: ${about}`)
   }
-  if (operations.length > 0) noteTurn(run, wanted)
+  if (contested !== undefined) noteTurn(run, contested)
   return observed
 }
 
