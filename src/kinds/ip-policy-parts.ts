@@ -1,4 +1,12 @@
-import { isInForce, type PartView, type Release, type TargetView } from '../managed/types/target.ts'
+import type { RemoteObject } from '../api/types.ts'
+import {
+  type AccountView,
+  isInForce,
+  type Release,
+  type SiblingView,
+  type TargetView,
+} from '../managed/types/target.ts'
+import { listOf, objectOf, textOf } from './remote.ts'
 
 /** Kind of the CRs that each stand for one rule of a policy. */
 export const RULE_KIND = 'IPPolicyRule'
@@ -16,35 +24,59 @@ export function refusesRules({ spec }: TargetView): string | undefined {
  */
 export function unusablePolicy(policy: TargetView): string | undefined {
   if (!isInForce(policy)) return 'does not have every declared rule in place yet'
-  const { parts, spec, status } = policy
+  const { parts, spec } = policy
   const fromParts = spec.rulesFrom !== undefined
-  const late = fromParts ? parts.filter((part) => !isInForce(part)).map(({ name }) => name) : []
+  const staying = parts.filter(({ deleting }) => !deleting)
+  const late = fromParts ? staying.filter((part) => !isInForce(part)).map(({ name }) => name) : []
   if (late.length > 0) return `waits for ${named(late)} to be in place`
   if (spec.allowEmpty === true) return undefined
   if (fromParts && parts.length === 0) {
     return 'has no rules: make an IPPolicyRule that names it, or set its allowEmpty: true'
   }
+  // A rule that is being deleted goes as soon as it may: who comes to use the policy now must not count on it.
+  if ((fromParts && staying.length === 0) || rulesLeft(policy) <= 0) {
+    return parts.length > staying.length
+      ? 'has no rule that is not being deleted: add another, or set its allowEmpty: true'
+      : 'has no rules: add one, or set its allowEmpty: true'
+  }
+  return undefined
+}
+
+/** How many rules the policy was last seen to have that no resource is about to delete. */
+function rulesLeft({ parts, status }: TargetView): number {
+  const going = new Set(parts.filter(({ deleting }) => deleting).map((part) => part.status.id))
   const count = typeof status.ruleCount === 'number' ? status.ruleCount : 0
-  return count > 0 ? undefined : 'has no rules: add one, or set its allowEmpty: true'
+  return count - listOf(status.rules).filter((rule) => going.has(textOf(objectOf(rule)?.id))).length
+}
+
+/** As `unusablePolicy`, of a policy that no resource manages: nothing says that it is meant to be empty. */
+export function unusablePolicyObject(rules: readonly RemoteObject[]): string | undefined {
+  return rules.length > 0
+    ? undefined
+    : 'has no rules: add one at the API, or refer by name to an IPPolicy with allowEmpty: true'
 }
 
 /**
  * A policy in use is not emptied by mistake: its last rule stays as long as somebody uses the policy, unless the policy may be
- * empty. What stands in a policy that has its own rules by now is the policy's.
+ * empty. What stands in a policy that has its own rules by now is the policy's. A rule that no resource manages keeps it from being empty, too.
  */
-export function releaseRule([policy]: readonly TargetView[]): Release {
-  if (policy === undefined) return { type: 'delete' }
-  if (refusesRules(policy) !== undefined) return { type: 'leave' }
-  if (policy.spec.allowEmpty === true || policy.users.length === 0 || policy.parts.some(stays))
-    return { type: 'delete' }
+export function releaseRule([policy]: readonly TargetView[], { siblings, users }: AccountView): Release {
+  if (policy !== undefined && refusesRules(policy) !== undefined) return { type: 'leave' }
+  if (policy?.spec.allowEmpty === true) return { type: 'delete' }
+  if (siblings === undefined) return { type: 'look', at: 'siblings' }
+  if (siblings.some(stays)) return { type: 'delete' }
+  const known = policy?.users ?? []
+  if (known.length === 0 && users === undefined) return { type: 'look', at: 'users' }
+  const all = [...new Set([...known, ...(users ?? [])])]
+  if (all.length === 0) return { type: 'delete' }
   return {
     type: 'wait',
-    message: `the last rule of a policy that ${named(policy.users)} uses: add another rule, set allowEmpty: true in the policy, or take the policy out of use`,
+    message: `the last rule of a policy that ${named(all)} uses: add another rule, set allowEmpty: true in the policy, or take the policy out of use`,
   }
 }
 
-function stays(part: PartView): boolean {
-  return !part.deleting && part.status.id !== undefined && isInForce(part)
+function stays({ holder }: SiblingView): boolean {
+  return holder === undefined || (!holder.deleting && isInForce(holder))
 }
 
 function named(names: readonly string[]): string {

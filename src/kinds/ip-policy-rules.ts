@@ -3,7 +3,7 @@ import type { RemoteObject } from '../api/types.ts'
 import type { ChildOperation, Fields } from '../managed/types/descriptor.ts'
 import { choice } from '../schema/define.ts'
 import { documentationAddress, normaliseCIDR } from './cidr.ts'
-import { refId, textOf } from './remote.ts'
+import { compareTexts, refId, textOf } from './remote.ts'
 
 export type RuleAction = 'allow' | 'deny'
 
@@ -73,11 +73,29 @@ export interface RulesState {
  *
  * An action cannot be changed (`management-api.md § Standard operations`) and a range may stand only once, so such a rule is deleted,
  * then created. Where that, or anything else, would empty the policy meanwhile, a temporary deny of a documentation address goes
- * first; it is deleted after the last write, or by the next plan, as a deny that nobody wants.
+ * first; it is deleted after the last write, or by the next plan, as a deny that nobody wants. Where what stays does that, one of it is looked
+ * at before the first rule goes: somebody may have deleted it at the API.
  */
 export function planRules(state: RulesState): readonly ChildOperation[] {
   const operations = inOrder(state)
-  return emptiesMeanwhile(state.held.length, operations) ? [standIn(state), ...operations] : operations
+  return emptiesMeanwhile(state.held.length, operations)
+    ? [standIn(state), ...operations]
+    : besideOther(state.held, operations)
+}
+
+/** The same, with the first rule going only beside one that stays at least until another is made. */
+function besideOther(held: readonly HeldRule[], operations: readonly ChildOperation[]): readonly ChildOperation[] {
+  const created = operations.findIndex(({ type }) => type === 'create')
+  const before = created < 0 ? operations : operations.slice(0, created)
+  const first = before.find((operation) => operation.type === 'delete')
+  if (first === undefined) return operations
+  const going = new Set(before.flatMap((operation) => (operation.type === 'delete' ? [operation.id] : [])))
+  const [beside] = held
+    .map(({ id }) => id)
+    .filter((id) => !going.has(id))
+    .sort(compareTexts)
+  if (beside === undefined) return operations
+  return operations.map((operation) => (operation === first ? { ...first, beside } : operation))
 }
 
 function inOrder({ policyId, wanted, held }: RulesState): readonly ChildOperation[] {

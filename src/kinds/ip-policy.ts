@@ -10,7 +10,7 @@ import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './api-
 import { cidr } from './cidr.ts'
 import { managedColumns } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { RULE_KIND, unusablePolicy } from './ip-policy-parts.ts'
+import { RULE_KIND, unusablePolicy, unusablePolicyObject } from './ip-policy-parts.ts'
 import {
   heldRule,
   planRules,
@@ -148,6 +148,17 @@ const children: Children<IPPolicySpec> = {
   },
 }
 
+/** Rules from before the policy had `rulesFrom`, and those made by hand, apply as ever: nobody is let in or shut out without being told. */
+function withUnclaimed(rules: number): string {
+  const inPlace = 'the policy is in place, and has the rules that name it'
+  if (rules === 0) return inPlace
+  const beside = rules === 1 ? '1 rule beside these is' : `${rules} rules beside these are`
+  return (
+    `${inPlace}; ${beside} at the API without an IPPolicyRule, and in force. Delete them there by their ids in status.rules, or have an ` +
+    'IPPolicyRule adopt each (culvert.dev/external-id and mode: Manage)'
+  )
+}
+
 /** IP policies with all of their rules (`management-api.md § IP policies, rules, restrictions`). */
 export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
   ...plain,
@@ -161,12 +172,13 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
   desire: () => ({}),
   observe: () => ({}),
   status: () => ({}),
-  readiness: ({ spec }) => {
+  readiness: ({ spec, unclaimed = 0 }) => {
     const count = spec.rules?.length ?? 0
-    if (spec.rulesFrom !== undefined) return available('the policy is in place, and has the rules that name it')
+    if (spec.rulesFrom !== undefined) return available(withUnclaimed(unclaimed))
     return available(count === 0 ? 'the policy has no rules, as declared' : 'every declared rule is in place')
   },
   unusable: unusablePolicy,
+  unusableObject: unusablePolicyObject,
   parts: [RULE_KIND],
   access: {
     kind: 'IPPolicy',

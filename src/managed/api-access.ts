@@ -53,7 +53,8 @@ export function waitBeforeRestricting(
   for (const { kind, path, ref } of descriptor.references(cr.spec)) {
     const name = ref.name === undefined ? undefined : { kind, namespace: cr.metadata.namespace, name: ref.name }
     const target = name === undefined ? context.resources.holderOf(ref.id ?? '') : context.resources.get(name)
-    const lacking = target && context.kinds.managedKind(target.kind)?.unusable(targetView(context, target))
+    const lacking =
+      target && context.kinds.managedKind(target.kind)?.unusable(targetView(context, target, cr.metadata.namespace))
     if (target === undefined || lacking === undefined) continue
     throw new WaitError(reasons.ReferenceNotReady, `${path}: ${shortName(nameOf(target))} ${lacking}`, IN_USE_MS)
   }

@@ -1,11 +1,11 @@
 import { ApiError } from '../api/errors.ts'
 import type { Collection, RemoteObject, WriteOptions } from '../api/types.ts'
 import type { WriteReason } from '../telemetry/write-origin.ts'
+import { childrenIn } from './children-in.ts'
 import { openRequest } from './cr.ts'
 import { WaitError } from './errors.ts'
 import { deleteForSure, noteMade } from './gone.ts'
 import { confirm } from './look.ts'
-import { GUARD_NONCE, markerOf } from './marker.ts'
 import type { Observed } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -62,9 +62,20 @@ export async function executeChild(
       await run.session.cache.update(collection, operation.id, operation.body, run.because(reason))
       return undefined
     case 'delete':
+      await confirmBeside(run, collection, operation)
       await deleteForSure(run, collection, operation.id, reason)
       return undefined
   }
+}
+
+/** @throws WaitError when what has to stand beside a child that is deleted is gone, or may be. */
+async function confirmBeside(
+  run: Reconciliation,
+  collection: Collection,
+  { about, beside }: ChildOperation & { readonly type: 'delete' },
+): Promise<void> {
+  if (beside === undefined || (await confirm(run, collection, beside)) !== undefined) return
+  throw new WaitError(reasons.Progressing, `delete ${about}`, 0)
 }
 
 async function createChild(
@@ -86,10 +97,7 @@ async function createChild(
   }
 }
 
-/** What only stands in while a part is being replaced is that part's business, and gone in a moment. */
 function childrenOf(run: Reconciliation, parentId: string): readonly RemoteObject[] {
   const { children } = run.descriptor
-  if (children === undefined) return []
-  const all = run.session.cache.all(children.collection)
-  return all.filter((child) => children.parentId(child) === parentId && markerOf(child)?.nonce !== GUARD_NONCE)
+  return children === undefined ? [] : childrenIn(run.session.cache, children, parentId)
 }

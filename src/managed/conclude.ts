@@ -1,4 +1,5 @@
 import { markerText, type Wanted } from './desired.ts'
+import { markerOf } from './marker.ts'
 import { type Observed, type Operation, type PlanContext, plan } from './plan.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { reportSuccession } from './succession/succession.ts'
@@ -36,7 +37,8 @@ export function conclude(run: Reconciliation, observed: Observed): Verdict {
   const { remote } = observed
   run.noteKind(kindStatus(run, observed))
   noteMark(run, remote)
-  const readiness = descriptor.readiness({ spec: cr.spec, remote, now: context.clock.now() })
+  const unclaimed = descriptor.parts.length === 0 ? undefined : countUnclaimed(run, observed)
+  const readiness = descriptor.readiness({ spec: cr.spec, remote, unclaimed, now: context.clock.now() })
   const { ready, reason, message, stalled = false, conditions, lookAgainMs } = readiness
   const succession = reportSuccession(run, remote)
   const again = sooner(lookAgainMs, succession.lookAgainMs)
@@ -48,6 +50,16 @@ export function conclude(run: Reconciliation, observed: Observed): Verdict {
     conditions: [...(conditions ?? []), ...succession.conditions],
     outcome: again === undefined ? { type: 'done' } : { type: 'after', ms: lookAgainIn(again), reason, lane: 'poll' },
   }
+}
+
+/** Children that no CR holds, nor is about to: what a part has just made bears its mark. */
+function countUnclaimed({ context: { resources }, descriptor }: Reconciliation, { children }: Observed): number {
+  return children.filter((child) => {
+    const marker = markerOf(child)
+    const isMadeByPart = marker !== undefined && descriptor.parts.includes(marker.kind)
+    const isBeingMade = isMadeByPart && resources.get(marker)?.metadata.uid === marker.uid
+    return resources.holderOf(child.id) === undefined && !isBeingMade
+  }).length
 }
 
 function sooner(left: number | undefined, right: number | undefined): number | undefined {

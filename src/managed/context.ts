@@ -6,7 +6,8 @@ import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Random } from '../util/random.ts'
 import type { AccountName } from './attempt.ts'
-import type { CustomResource, ResourceName } from './cr.ts'
+import type { CustomResource, ResourceName, TargetKey } from './cr.ts'
+import type { IdsInFlight } from './ids-in-flight.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import type { Memories } from './memory.ts'
 import type { Reason } from './reasons.ts'
@@ -15,10 +16,12 @@ import type { OutputTarget } from './types/descriptor.ts'
 /** The CRs as the watches know them, plus the responses of our own writes. */
 export interface Resources {
   get(name: ResourceName): CustomResource | undefined
-  /** CRs whose spec refers to `target` by name. */
-  referrersOf(target: ResourceName): readonly CustomResource[]
+  /** CRs whose spec refers to `target`, by its name or by one of the ids; each once. */
+  referrersOf(target: TargetKey): readonly CustomResource[]
   /** The CR that holds `id`, as its own or as a former one that is still to be deleted; of several whose statuses say so, the one that has it. */
   holderOf(id: string): CustomResource | undefined
+  /** The CR whose own annotation `culvert.dev/id` names `id`. The seal is not checked. */
+  noterOf(id: string): CustomResource | undefined
   /**
    * Claims an object that no status names, until `unclaim`: what is noted in two runs at the same time would be in two statuses.
    * @returns the CR that has it already, if another does.
@@ -145,6 +148,7 @@ export interface ManagedContext {
   readonly metrics: ManagedMetrics
   readonly leadership: Leadership
   readonly memories: Memories
+  readonly inFlight: IdsInFlight
   readonly times: ProtocolTimes
   /** Tells this operator's objects from another's: `docs/decisions`. */
   readonly installation: string

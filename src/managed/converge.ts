@@ -8,7 +8,7 @@ import { conclude, kindStatus, planFor } from './conclude.ts'
 import { contestAbout, noteTurn, refuseContest } from './contest.ts'
 import { sweepCopies } from './copies.ts'
 import { generationOf, isAdopting, isObserved, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
-import { createObject, dropAttempt, settleIdentity } from './create.ts'
+import { createObject, dropAttempt, dropVoidAttempt, settleIdentity } from './create.ts'
 import { countedRepeat, pauseBeforeNext } from './damping.ts'
 import { resolveWanted, type Wanted } from './desired.ts'
 import { TerminalError, WaitError } from './errors.ts'
@@ -48,7 +48,7 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
   const known = observed && unresolvedAttempt(run.cr) === undefined ? undefined : await settleIdentity(run)
   if (observed) return observe(run)
   await keepFinalizer(run)
-  const wanted = await resolveWanted(run)
+  const wanted = await resolveOrLetGo(run)
   const adopting = isAdopting(run.cr)
   const existing = adopting ? await adopt(run, wanted) : await held(run, known)
   waitBeforeRestricting(run, existing)
@@ -66,6 +66,16 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
   // What a replacement leaves behind goes once the new id is stored.
   const again = run.memory.copies === undefined ? retireMs : 0
   return lookingAgain(accompanied(conclude(run, applied), companion), again)
+}
+
+/** What the spec asks for. @throws what `resolveWanted` does; nothing waits for a CR then that waits itself, and has nothing yet. */
+async function resolveOrLetGo(run: Reconciliation): Promise<Wanted> {
+  try {
+    return await resolveWanted(run)
+  } catch (error) {
+    if (error instanceof WaitError) await dropVoidAttempt(run)
+    throw error
+  }
 }
 
 /** The object that the CR has; undefined when one is to be made. */
@@ -214,7 +224,7 @@ async function apply(
     if (!isNew && run.descriptor.children !== undefined) await refuseShutOut(run, wanted, observed)
     announce(run, operations)
     await prepare(run, operations, observed)
-    await execute(run, observed.remote.id, operations, reason)
+    await execute(run, wanted, observed.remote.id, operations, reason)
     observed = await observeChildren(
       run,
       run.session.cache.get(run.collection, observed.remote.id)?.object ?? observed.remote,
@@ -288,6 +298,7 @@ function lookingAgain(verdict: Verdict, ms: number | undefined): Verdict {
 /** Carries a plan out, in order. What was made for the time of the plan only goes at its end. */
 async function execute(
   run: Reconciliation,
+  { references }: Wanted,
   parentId: string,
   operations: readonly Operation[],
   reason: WriteReason,
@@ -296,7 +307,10 @@ async function execute(
   for (const operation of operations) {
     if (operation.type === 'replace') throw new Error('a replacement is carried out before other writes')
     if (!('target' in operation)) {
-      await run.session.cache.update(run.collection, parentId, operation.body, run.because(reason))
+      references.confirm()
+      await run.context.inFlight.during(references.ids, () => {
+        return run.session.cache.update(run.collection, parentId, operation.body, run.because(reason))
+      })
       continue
     }
     const made = await executeChild(run, operation, reason)

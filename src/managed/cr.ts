@@ -35,6 +35,26 @@ export function statusOf(cr: CustomResource): CommonStatus & Fields {
   return cr.status ?? {}
 }
 
+/** Ids of the objects that the CR of this status holds: its own, and former ones that are still to be deleted. */
+export function heldIds({ id, superseded = [] }: CommonStatus): readonly string[] {
+  const former = superseded.map((entry) => entry.id)
+  return id === undefined ? former : [id, ...former]
+}
+
+/** What references lead to: a CR by its name, objects of its kind by their ids. */
+export interface TargetKey {
+  readonly kind: string
+  readonly namespace?: string | undefined
+  /** Absent for objects that no CR holds. */
+  readonly name?: string | undefined
+  readonly ids?: readonly string[]
+}
+
+/** By what others refer to the CR: its name in its own namespace, and the ids that it holds in any. */
+export function targetKeyOf(cr: CustomResource): TargetKey {
+  return { ...nameOf(cr), ids: heldIds(statusOf(cr)) }
+}
+
 /** The CR's own attempt; undefined when there is none or it was copied from another CR. */
 export function ownAttempt(cr: CustomResource): Attempt | undefined {
   const attempt = parseAttempt(cr.metadata.annotations?.[CREATE_ATTEMPT])

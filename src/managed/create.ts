@@ -60,10 +60,14 @@ export async function createObject(run: Reconciliation, wanted: Wanted, reason: 
   const reserved = await reserveToken(run, attempt)
   await recordAttempt(run, attempt)
   memory.firstScanAt = undefined
+  await confirmTargets(run, wanted, attempt)
   let answer: Answer
   try {
     const options = { ...run.because(again(reason, attempt)), lane: 'create' as const }
-    answer = { nonce, number: attempt.number, object: await session.cache.create(collection, body, options) }
+    const object = await context.inFlight.during(wanted.references.ids, () => {
+      return session.cache.create(collection, body, options)
+    })
+    answer = { nonce, number: attempt.number, object }
   } catch (error) {
     const found = await afterFailedCreate(run, attempt, error)
     if (found !== undefined) return take(run, found, attempt)
@@ -75,6 +79,25 @@ export async function createObject(run: Reconciliation, wanted: Wanted, reason: 
   context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${answer.object.id}` })
   await storeToken(run, answer, reserved)
   return take(run, answer.object, attempt)
+}
+
+/** The attempt is known by now to who looks for users of its targets; a target that was given up before may not be used any more. */
+async function confirmTargets(run: Reconciliation, { references }: Wanted, { nonce, number }: Attempt): Promise<void> {
+  try {
+    references.confirm()
+  } catch (error) {
+    run.memory.refused = { nonce, number }
+    await dropVoidAttempt(run)
+    throw error
+  }
+}
+
+/**
+ * Takes an attempt back that surely did nothing, before the CR waits for what it refers to: that may be about to go, and would itself wait
+ * for what the attempt comes to.
+ */
+export async function dropVoidAttempt(run: Reconciliation): Promise<void> {
+  if (createStep(run.cr, run.memory).type === 'attempt') await dropAttempt(run)
 }
 
 /** A create that has no cause of its own any more is made again for the sake of the one before. */

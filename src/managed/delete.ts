@@ -7,11 +7,10 @@ import { deleteCopies } from './copies.ts'
 import {
   hasFinalizer,
   hasFormerAttempt,
-  nameOf,
   ownAttempt,
   retains,
-  shortName,
   statusOf,
+  targetKeyOf,
   unresolvedAttempt,
   withoutFinalizer,
 } from './cr.ts'
@@ -24,10 +23,10 @@ import { sought } from './look.ts'
 import { release } from './outputs/vacate.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
-import { wholesOf } from './references.ts'
+import { awaitRelease, isLeft } from './release-part.ts'
 import { revealGuards } from './replace.ts'
 import { isTakenLive } from './taken-over.ts'
-import { IN_USE_MS, usersOf } from './users.ts'
+import { IN_USE_MS, referringUsers, usersOf } from './users.ts'
 import { silent, type Verdict } from './verdict.ts'
 
 /** The account's session for a deletion. @throws WaitError that names the way out while the account cannot be used. */
@@ -58,7 +57,7 @@ export function deletionNeedsAccount(run: Reconciliation): boolean {
 export async function remove(run: Reconciliation): Promise<Verdict> {
   if (!hasFinalizer(run.cr) || run.memory.released) return silent
   if (retains(run.cr)) await release(run)
-  else if (deletionNeedsAccount(run) && mayGo(run)) await removeObject(run)
+  else if (deletionNeedsAccount(run) && !isLeft(run)) await removeObject(run)
   return await letGo(run)
 }
 
@@ -67,13 +66,6 @@ export async function letGo(run: Reconciliation): Promise<Verdict> {
   await run.patchMetadata({ finalizers: withoutFinalizer(run.cr) })
   run.memory.released = true
   return silent
-}
-
-/** Whether the object is to be deleted; otherwise it is left to whom it belongs by now. @throws WaitError while it has to stay. */
-function mayGo({ context, cr, descriptor }: Reconciliation): boolean {
-  const choice = descriptor.releasePart(wholesOf(context, descriptor, cr))
-  if (choice.type === 'wait') throw new WaitError(reasons.Deleting, choice.message, IN_USE_MS)
-  return choice.type === 'delete'
 }
 
 async function removeObject(run: Reconciliation): Promise<void> {
@@ -86,8 +78,12 @@ async function removeObject(run: Reconciliation): Promise<void> {
   // A vanished object's successor may be settled while the id in status is still the old one: both go.
   const ids = new Set([settled, statusOf(run.cr).id, ...former])
   const held = [...ids].filter((id) => id !== undefined)
+  const { cache } = run.session
+  // Once the object is gone, nobody decides any more whether it may go.
+  if (held.length === 0 || !held.every((id) => cache.isDeleted(run.collection, id)) || hasCopies(run))
+    await awaitRelease(run)
   for (const id of held) {
-    await refuseShutOut(run, undefined, heldAlone(run.session.cache.get(run.collection, id)?.object))
+    await refuseShutOut(run, undefined, heldAlone(cache.get(run.collection, id)?.object))
   }
   const { others, last } = await leavingOrder(run, held)
   for (const id of others) await removeOne(run, id)
@@ -97,25 +93,33 @@ async function removeObject(run: Reconciliation): Promise<void> {
   await removeOne(run, last)
 }
 
+/** Whether objects with our mark are left, such as what stands in during a replacement. */
+function hasCopies({ collection, context, cr, session }: Reconciliation): boolean {
+  return copiesOf(session.cache.all(collection), cr.metadata.uid, {}, context.installation).length > 0
+}
+
 async function removeOne(run: Reconciliation, id: string): Promise<void> {
   if (await isTakenLive(run, id)) return
   await refuseWhileUsed(run, id)
+  // Who came to refer to it while lists were waited for.
+  refuseWhileReferred(run)
   await deleteOwn(run, id)
+  run.context.inFlight.forget(id)
 }
 
 /** Other CRs that refer to this one and may hold an object that uses ours. */
 function refuseWhileReferred(run: Reconciliation): void {
-  const users = run.context.resources.referrersOf(nameOf(run.cr)).filter(hasFinalizer)
+  const users = referringUsers(run, targetKeyOf(run.cr))
   if (users.length === 0) return
   // They may hold it for long: by the time they let go, somebody else may use it.
   run.memory.deletingSince = undefined
-  const names = users.map((user) => shortName(nameOf(user))).sort((left, right) => (left < right ? -1 : 1))
-  throw inUse(names)
+  throw inUse(users)
 }
 
 /** What lists, begun after the deletion was seen, show of objects that use ours. */
 async function refuseWhileUsed(run: Reconciliation, id: string): Promise<void> {
-  const users = await usersOf(run, id, run.memory.deletingSince ?? run.context.clock.monotonic())
+  const { collection, context, cr, memory } = run
+  const users = await usersOf(run, { kind: cr.kind, collection, id }, memory.deletingSince ?? context.clock.monotonic())
   if (users.length === 0) return
   // By the next look they may have let go: these lists do not count then.
   run.memory.deletingSince = undefined

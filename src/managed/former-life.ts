@@ -7,6 +7,7 @@ import { TerminalError } from './errors.ts'
 import { sought } from './look.ts'
 import { markerOf } from './marker.ts'
 import { withItsToken } from './outputs/token-recovery.ts'
+import { ownNote } from './ownership.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
@@ -58,10 +59,13 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
 /** The object that the annotation `culvert.dev/id` names, unless another CR holds it or its marker names one. */
 export async function notedObject(run: Reconciliation, id: string) {
   const { collection, context, cr, session } = run
-  if (context.resources.holderOf(id) !== undefined) return undefined
+  const holder = context.resources.holderOf(id)
+  // One whose own annotation names another object has the status of somebody else.
+  const isMisplaced = holder !== undefined && (ownNote(holder)?.id ?? id) !== id
+  if (holder !== undefined && !isMisplaced) return undefined
   const object = (await session.cache.fetch(collection, id)) ?? (await sought(run, collection, id))
   if (object === undefined || markerOf(object) !== undefined) return undefined
-  return context.resources.claim(id, cr) === undefined ? object : undefined
+  return isMisplaced || context.resources.claim(id, cr) === undefined ? object : undefined
 }
 
 /** Takes an object whose create is long over; the nonce in its marker is recorded as the last one known. */

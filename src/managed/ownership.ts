@@ -1,3 +1,6 @@
+import type { KubeObject } from '../kube/types.ts'
+import { REMOTE_ID } from './names.ts'
+
 /** The annotation `culvert.dev/id`: which object a CR holds, once the user's metadata has replaced the marker. */
 export interface OwnershipNote {
   readonly namespace: string
@@ -26,6 +29,13 @@ export function parseOwnership(text: string | undefined): OwnershipNote | undefi
   const [namespace, name, uid, id, seal] = parts
   if (parts.length !== 5 || !namespace || !name || !uid || !id || !seal) return undefined
   return { namespace, name, uid, id, seal }
+}
+
+/** The note that a CR bears of itself; undefined for none, and for one that was copied from another CR. */
+export function ownNote({ metadata }: KubeObject): OwnershipNote | undefined {
+  const { annotations, namespace = '', name, uid } = metadata
+  const note = parseOwnership(annotations?.[REMOTE_ID])
+  return note?.namespace === namespace && note.name === name && note.uid === uid ? note : undefined
 }
 
 /** Whether the note was written by somebody with the key that `seal` uses now. */

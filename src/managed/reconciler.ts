@@ -16,6 +16,7 @@ import {
 } from './cr.ts'
 import { deletionNeedsAccount, letGo, remove, sessionForDeletion } from './delete.ts'
 import { WaitError } from './errors.ts'
+import { IdsInFlight } from './ids-in-flight.ts'
 import { isGoneWithItsCalls } from './key-in-use.ts'
 import { Reconciliation } from './reconciliation.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
@@ -25,8 +26,8 @@ import { type Verdict, verdictOf } from './verdict.ts'
 export class ManagedReconciler {
   readonly #context: ManagedContext
 
-  constructor(context: ManagedContext) {
-    this.#context = context
+  constructor(context: Omit<ManagedContext, 'inFlight'>) {
+    this.#context = { ...context, inFlight: new IdsInFlight(context.clock, context.times.requestTimeoutMs) }
   }
 
   /** Reconciles the CR of that name as the watches know it now. Never throws for anything that a condition can say. */

@@ -1,3 +1,5 @@
+import type { RemoteObject } from '../api/types.ts'
+import { childrenIn } from './children-in.ts'
 import type { AccountSession, ManagedContext } from './context.ts'
 import { type CustomResource, isDeleting, nameOf, type ResourceName, shortName, statusOf } from './cr.ts'
 import { TerminalError, WaitError } from './errors.ts'
@@ -10,9 +12,20 @@ import type { TargetView } from './types/target.ts'
 /** A target that becomes usable wakes its referrers; this is only the fallback. */
 const FALLBACK_MS = 60_000
 
+/** What is known of an object that no CR manages may be so old when it is referred to. Milliseconds. */
+const FRESH_MS = 60_000
+
 /** References of one CR, resolved to ids. */
 export interface ResolvedReferences {
   get(kind: string, ref: Ref): ResolvedTarget
+  /** The ids, each once. */
+  readonly ids: readonly string[]
+  /**
+   * Resolves the references once more, by what is known now. A deletion is seen before its last look at who refers to the object: asked after
+   * the CR is known to have an object or an attempt, and right before a request that names the ids, one of the two always sees the other.
+   * @throws WaitError when a reference may not be made any more, or leads elsewhere
+   */
+  confirm(): void
   /** For status: what the remote object will hold once the spec is applied. */
   readonly applied: NonNullable<CommonStatus['references']>
 }
@@ -31,18 +44,29 @@ export async function resolveReferences(
   const found = descriptor.references(cr.spec)
   refuseCycle(context, cr, found)
   const targets = new Map<string, ResolvedTarget>()
-  const applied: { kind: string; name: string; id: string }[] = []
+  const applied: { kind: string; name?: string; id: string }[] = []
+  const resolver = { context, descriptor, session, cr }
   for (const reference of found) {
     const key = refKey(reference.kind, reference.ref)
     if (targets.has(key)) continue
     refuseAsPart(context, cr, reference)
-    const id = reference.ref.id ?? namedTarget(context, cr, reference)
+    await learnOfObject(resolver, reference)
+    const id = idOf(resolver, reference)
     const object = reference.needsObject ? await targetObject(context, session, reference, id) : undefined
     targets.set(key, { id, object })
-    if (reference.ref.name !== undefined) applied.push({ kind: reference.kind, name: reference.ref.name, id })
+    const { name } = reference.ref
+    applied.push({ kind: reference.kind, ...(name === undefined ? {} : { name }), id })
   }
   return {
     applied,
+    ids: [...new Set([...targets.values()].map(({ id }) => id))],
+    confirm: () => {
+      for (const reference of found) {
+        const { kind, path, ref } = reference
+        if (idOf(resolver, reference) === targets.get(refKey(kind, ref))?.id) continue
+        throw new WaitError(reasons.ReferenceNotReady, `${path}: ${kind}/${ref.name} has another object now`, 0, true)
+      }
+    },
     get: (kind, ref) => {
       const target = targets.get(refKey(kind, ref))
       if (target === undefined) throw new Error(`reference to ${kind} was not declared by the descriptor`)
@@ -55,28 +79,101 @@ function refKey(kind: string, ref: Ref): string {
   return ref.id === undefined ? `${kind}/name/${ref.name}` : `${kind}/id/${ref.id}`
 }
 
-function namedTarget(context: ManagedContext, cr: CustomResource, reference: FoundReference): string {
-  const { kind, path } = reference
-  const name = reference.ref.name ?? ''
-  const appliedId = statusOf(cr).references?.find((entry) => entry.kind === kind && entry.name === name)?.id
+/** What references are resolved by. */
+interface Resolver {
+  readonly context: ManagedContext
+  readonly descriptor: ManagedDescriptor
+  readonly session: AccountSession
+  readonly cr: CustomResource
+}
+
+/** The id that a reference stands for. @throws WaitError while it may not be made. */
+function idOf(resolver: Resolver, reference: FoundReference): string {
+  const { context, cr } = resolver
+  const { kind, path, ref } = reference
+  const appliedId =
+    ref.id === undefined ? appliedTo(cr, kind, ref) : isApplied(resolver, reference) ? ref.id : undefined
   const target = targetOf(context, cr, reference)
-  const refusal =
-    target === undefined ? 'does not exist: create it or correct the name' : refusalOf(context, reference, target)
-  const id = target === undefined ? undefined : statusOf(target).id
+  const id = ref.id ?? (target === undefined ? undefined : statusOf(target).id)
+  const refusal = refusalOfReference(resolver, reference, target)
   if (id !== undefined && (refusal === undefined || id === appliedId)) return id
   if (appliedId !== undefined) return appliedId
-  throw new WaitError(reasons.ReferenceNotReady, `${path}: ${kind}/${name} ${refusal}`, FALLBACK_MS)
+  throw new WaitError(reasons.ReferenceNotReady, `${path}: ${kind}/${ref.id ?? ref.name} ${refusal}`, FALLBACK_MS)
+}
+
+/** The id that a name stood for when it was last sent. */
+function appliedTo(cr: CustomResource, kind: string, { name }: Ref): string | undefined {
+  return statusOf(cr).references?.find((entry) => entry.kind === kind && entry.name === name)?.id
+}
+
+/** Whether the object of the CR holds the reference by id already: by the status, or where that does not tell yet, by the account. */
+function isApplied({ cr, descriptor, session }: Resolver, { kind, partOf, ref: { id = '' } }: FoundReference): boolean {
+  const { id: own, references = [] } = statusOf(cr)
+  if (references.some((entry) => entry.kind === kind && entry.id === id)) return true
+  if (own === undefined) return false
+  // Of what it is part, an object is from its beginning.
+  if (partOf !== undefined) return true
+  const object = session.cache.get(descriptor.collectionOf(cr.spec), own)?.object
+  return (
+    object !== undefined && descriptor.refersTo.some((each) => each.kind === kind && each.idsIn(object).includes(id))
+  )
+}
+
+/** Why a new reference has to wait; undefined when it may be made. */
+function refusalOfReference(
+  { context, cr, session }: Resolver,
+  reference: FoundReference,
+  target: CustomResource | undefined,
+): string | undefined {
+  const { kind, partOf, ref } = reference
+  if (target === undefined) {
+    if (ref.id === undefined) return 'does not exist: create it or correct the name'
+    const children = partOf === undefined ? knownChildren(context, session, kind, ref.id) : undefined
+    return children && context.kinds.managedKind(kind)?.unusableObject?.(children)
+  }
+  const refusal = refusalOf(context, reference, target, cr.metadata.namespace)
+  if (refusal === undefined || target.metadata.namespace === cr.metadata.namespace) return refusal
+  // What holds it up is for the people of that namespace to know.
+  return isDeleting(target)
+    ? 'is being deleted: refer to another'
+    : 'is not ready to be referred to: it is a resource of another namespace, and has to be in place there first'
+}
+
+/** What an object is made up of that no CR manages, less what CRs are about to delete; undefined for a kind that does not ask. */
+function knownChildren(
+  { kinds, resources }: ManagedContext,
+  { cache }: AccountSession,
+  kind: string,
+  id: string,
+): readonly RemoteObject[] | undefined {
+  const { children, unusableObject } = kinds.managedKind(kind) ?? {}
+  if (children === undefined || unusableObject === undefined) return undefined
+  return childrenIn(cache, children, id).filter((child) => {
+    const holder = resources.holderOf(child.id)
+    return holder === undefined || !isDeleting(holder)
+  })
+}
+
+/** Has the account tell what an object is made up of that a new reference leads to and no CR manages. */
+async function learnOfObject(resolver: Resolver, reference: FoundReference): Promise<void> {
+  const { context, cr, session } = resolver
+  const { kind, partOf, ref } = reference
+  if (ref.id === undefined || partOf !== undefined || isApplied(resolver, reference)) return
+  const { children, unusableObject } = context.kinds.managedKind(kind) ?? {}
+  if (children === undefined || unusableObject === undefined || targetOf(context, cr, reference) !== undefined) return
+  await session.cache.ensureListed(children.collection, { since: context.clock.monotonic() - FRESH_MS })
 }
 
 /** The CR that a reference leads to: the one of that name, or the one that holds the object of that id. */
-function targetOf(
+export function targetOf(
   { resources }: ManagedContext,
   cr: CustomResource,
   { kind, ref }: FoundReference,
 ): CustomResource | undefined {
   if (ref.id === undefined) return resources.get({ kind, namespace: cr.metadata.namespace, name: ref.name ?? '' })
   const holder = resources.holderOf(ref.id)
-  return holder?.kind === kind ? holder : undefined
+  // One that only observes the object does not say what becomes of it.
+  return holder?.kind === kind && statusOf(holder).create !== undefined ? holder : undefined
 }
 
 /** The CRs that `cr` is part of, as it sees them. */
@@ -88,7 +185,7 @@ export function wholesOf(
   const references = descriptor.references(cr.spec).filter(({ partOf }) => partOf !== undefined)
   return references.flatMap((reference) => {
     const target = targetOf(context, cr, reference)
-    return target === undefined ? [] : [targetView(context, target, cr)]
+    return target === undefined ? [] : [targetView(context, target, cr.metadata.namespace, cr)]
   })
 }
 
@@ -96,20 +193,23 @@ export function wholesOf(
 function refuseAsPart(context: ManagedContext, cr: CustomResource, reference: FoundReference): void {
   if (reference.partOf === undefined) return
   const target = targetOf(context, cr, reference)
-  const refusal = target && reference.partOf(targetView(context, target, cr))
+  const refusal = target && reference.partOf(targetView(context, target, cr.metadata.namespace, cr))
   if (target === undefined || refusal === undefined) return
   throw new TerminalError(reasons.ReferenceRefused, `${reference.path}: ${shortName(nameOf(target))} ${refusal}`)
 }
 
-/** Why a new reference to `target` has to wait; undefined when it may be made. */
+/** Why a new reference to `target` has to wait, in words for people of its namespace; undefined when it may be made. */
 function refusalOf(
   context: ManagedContext,
   { kind, partOf }: FoundReference,
   target: CustomResource,
+  reader: string | undefined,
 ): string | undefined {
   if (isDeleting(target)) return 'is being deleted'
   if (statusOf(target).id === undefined) return 'is not created yet'
-  return partOf === undefined ? context.kinds.managedKind(kind)?.unusable(targetView(context, target)) : undefined
+  return partOf === undefined
+    ? context.kinds.managedKind(kind)?.unusable(targetView(context, target, reader))
+    : undefined
 }
 
 async function targetObject(
@@ -151,6 +251,14 @@ function refuseCycle(context: ManagedContext, cr: CustomResource, found: readonl
     const way = [self, ...trail, self].join(' → ')
     throw new TerminalError(reasons.ReferenceCycle, `${path}: references form a cycle (${way}): remove one of them`)
   }
+}
+
+/** Objects that `cr` refers to by their ids, for the index that wakes referrers. */
+export function targetIds(
+  descriptor: ManagedDescriptor,
+  cr: CustomResource,
+): readonly { readonly kind: string; readonly id: string }[] {
+  return descriptor.references(cr.spec).flatMap(({ kind, ref: { id } }) => (id === undefined ? [] : [{ kind, id }]))
 }
 
 /** Names of the CRs that `cr` refers to, for the index that wakes referrers. */

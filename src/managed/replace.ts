@@ -1,7 +1,7 @@
 import { ApiError } from '../api/errors.ts'
 import type { RemoteObject } from '../api/types.ts'
 import { type WriteReason, writeReasons } from '../telemetry/write-origin.ts'
-import { type CustomResource, generationOf, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
+import { type CustomResource, generationOf, statusOf, targetKeyOf, unresolvedAttempt } from './cr.ts'
 import { createObject } from './create.ts'
 import { copiesOf } from './create-protocol.ts'
 import { markerText, type Wanted } from './desired.ts'
@@ -13,7 +13,7 @@ import type { Reconciliation } from './reconciliation.ts'
 import { overlapLeft } from './succession/succession.ts'
 import { isNeighbours } from './taken-over.ts'
 import type { CommonStatus } from './types/common.ts'
-import { IN_USE_MS, usersOf } from './users.ts'
+import { IN_USE_MS, referrersInReach, usersOf } from './users.ts'
 
 /**
  * Puts a new object in the place of one with a field that cannot be changed. With `first: create` the old one stays in
@@ -133,8 +133,9 @@ async function retire(run: Reconciliation, former: Former): Promise<number | und
   if (referrersHold(run, id)) return IN_USE_MS
   if (await isKeyInUse(run, former)) return IN_USE_MS
   run.memory.retiringSince ??= clock.monotonic()
-  const users = await usersOf(run, id, run.memory.retiringSince)
-  if (users.length > 0) {
+  const { collection, cr } = run
+  const users = await usersOf(run, { kind: cr.kind, collection, id }, run.memory.retiringSince)
+  if (users.length > 0 || referrersHold(run, id)) {
     // By the next look they may have let go: these lists do not count then.
     run.memory.retiringSince = undefined
     return IN_USE_MS
@@ -168,9 +169,13 @@ async function isKeyInUse(run: Reconciliation, { id, digest, adopted }: Former):
   return user !== undefined
 }
 
-/** CRs that have not moved over yet: their next status write wakes this one, so that no list is needed to know. */
-function referrersHold(run: Reconciliation, id: string): boolean {
-  return run.context.resources.referrersOf(nameOf(run.cr)).some((referrer) => {
-    return statusOf(referrer).references?.some((reference) => reference.id === id) ?? false
+/**
+ * CRs that have not moved over yet, and those that are making an object, for which they may have chosen the former one: their next status
+ * write wakes this one, so that no list is needed to know.
+ */
+function referrersHold({ context, cr }: Reconciliation, id: string): boolean {
+  return referrersInReach(context, targetKeyOf(cr), cr).some((referrer) => {
+    const holds = statusOf(referrer).references?.some((reference) => reference.id === id) ?? false
+    return holds || unresolvedAttempt(referrer) !== undefined
   })
 }

@@ -6,14 +6,15 @@ import { type AccountKey, type AccountResource, accountKey, accountText } from '
 import type { AccountName } from './attempt.ts'
 import type { CommandResource } from './commands/command.ts'
 import type { Resources } from './context.ts'
-import { type CustomResource, nameOf, nameText, type ResourceName, statusOf } from './cr.ts'
+import { type CustomResource, heldIds, nameOf, nameText, type ResourceName, statusOf, type TargetKey } from './cr.ts'
 import { holderAmong } from './holder.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import { accountOfMirror, accountOwners, type MirroredObject } from './mirrors/mirrored.ts'
 import { OUTPUT_OF } from './names.ts'
 import { outputTarget } from './outputs/place.ts'
-import { namedTargets } from './references.ts'
-import type { CommonStatus, InputSource } from './types/common.ts'
+import { ownNote } from './ownership.ts'
+import { namedTargets, targetIds } from './references.ts'
+import type { InputSource } from './types/common.ts'
 import type { OutputTarget } from './types/descriptor.ts'
 
 /** The watches of an operator, one for each type. */
@@ -36,7 +37,9 @@ export interface NamespacedName {
 }
 
 const TARGETS = 'targets'
+const TARGET_IDS = 'target ids'
 const HOLDS = 'holds'
+const NOTES = 'notes'
 const CHILDREN = 'children'
 const SECRETS = 'secrets'
 const INPUTS = 'inputs'
@@ -92,12 +95,18 @@ export class ResourceStore implements Resources {
     return this.#watches.namespaces?.store.get({ name })
   }
 
-  referrersOf(target: ResourceName): readonly CustomResource[] {
-    return this.#find(TARGETS, nameText(target))
+  referrersOf({ kind, namespace, name, ids = [] }: TargetKey): readonly CustomResource[] {
+    const byName = name === undefined ? [] : this.#find(TARGETS, nameText({ kind, namespace, name }))
+    const byId = ids.flatMap((id) => this.#find(TARGET_IDS, idText(kind, id)))
+    return byId.length === 0 ? byName : [...new Set([...byName, ...byId])]
   }
 
   holderOf(id: string): CustomResource | undefined {
     return holderAmong(this.claimantsOf(id)) ?? this.#claims.get(id)
+  }
+
+  noterOf(id: string): CustomResource | undefined {
+    return this.#find(NOTES, id)[0]
   }
 
   /** CRs whose statuses name the object as theirs: one, unless something went wrong. */
@@ -267,7 +276,12 @@ export class ResourceStore implements Resources {
     const descriptor = this.#kinds.managedKind(kind)
     if (descriptor === undefined) throw new Error(`${kind} is watched without a descriptor`)
     reflector.addIndex(TARGETS, (cr) => namedTargets(descriptor, cr).map(nameText))
-    reflector.addIndex(HOLDS, (cr) => heldBy(statusOf(cr)))
+    reflector.addIndex(TARGET_IDS, (cr) => targetIds(descriptor, cr).map((target) => idText(target.kind, target.id)))
+    reflector.addIndex(HOLDS, (cr) => heldIds(statusOf(cr)))
+    reflector.addIndex(NOTES, (cr) => {
+      const note = ownNote(cr)
+      return note === undefined ? [] : [note.id]
+    })
     reflector.addIndex(CHILDREN, (cr) => descriptor.children?.idsIn(statusOf(cr)) ?? [])
     reflector.addIndex(INPUTS, (cr) => {
       return descriptor.inputs(cr.spec).map(({ source, ref }) => inputText(source, cr.metadata.namespace, ref.name))
@@ -295,8 +309,6 @@ function inputText(source: InputSource, namespace: string | undefined, name: str
   return `${source}/${namespace ?? ''}/${name}`
 }
 
-/** Ids of the objects that a status says its CR has. */
-export function heldBy({ id, superseded = [] }: CommonStatus): readonly string[] {
-  const former = superseded.map((entry) => entry.id)
-  return id === undefined ? former : [id, ...former]
+function idText(kind: string, id: string): string {
+  return `${kind}/${id}`
 }

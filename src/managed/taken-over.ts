@@ -3,6 +3,7 @@ import { holderName, refuseHeld } from './adopt.ts'
 import { type CustomResource, externalId, nameOf, shortName } from './cr.ts'
 import { TerminalError } from './errors.ts'
 import { isNamesake, type Marker, markerOf } from './marker.ts'
+import { isSealed, ownNote } from './ownership.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
@@ -17,8 +18,11 @@ type Taker =
   | { readonly type: 'neighbour'; readonly marker: Marker }
   /** Another CR of this cluster whose status names it too, where no mark tells whose it is. */
   | { readonly type: 'rival'; readonly holder: CustomResource }
+  /** Another CR of this cluster whose own annotation says that it holds it, where no mark tells whose it is and ours names another. */
+  | { readonly type: 'noted'; readonly holder: CustomResource }
 
-function takerOf({ context, cr, status }: Reconciliation, object: RemoteObject): Taker | undefined {
+function takerOf(run: Reconciliation, object: RemoteObject): Taker | undefined {
+  const { context, cr, status } = run
   const marker = markerOf(object)
   const { uid } = cr.metadata
   if (marker?.installation === context.installation) {
@@ -27,8 +31,29 @@ function takerOf({ context, cr, status }: Reconciliation, object: RemoteObject):
       if (status.create?.uid === uid) return { type: 'namesake', marker }
     } else if (context.resources.get(marker)?.metadata.uid === marker.uid) return { type: 'neighbour', marker }
   }
+  return (marker === undefined ? noterOf(run, object) : undefined) ?? rivalOf(run, object)
+}
+
+/** Another CR whose status names the object; what bears no mark is ours where our own note, sealed by the account's key, says so. */
+function rivalOf({ context, cr, session }: Reconciliation, object: RemoteObject): Taker | undefined {
   const holder = context.resources.holderOf(object.id)
-  return holder === undefined || holder.metadata.uid === uid ? undefined : { type: 'rival', holder }
+  if (holder === undefined || holder.metadata.uid === cr.metadata.uid) return undefined
+  const own = markerOf(object) === undefined ? ownNote(cr) : undefined
+  const isOurs = own?.id === object.id && isSealed(own, (text) => session.seal(text))
+  return isOurs ? undefined : { type: 'rival', holder }
+}
+
+/**
+ * Who notes the object as its own, where it is not this CR. Anybody may write an annotation on a CR of theirs: it counts when it is sealed by the
+ * account's key, or when our own names another object.
+ */
+function noterOf({ context, cr, session }: Reconciliation, { id }: RemoteObject): Taker | undefined {
+  const own = ownNote(cr)
+  const holder = own?.id === id ? undefined : context.resources.noterOf(id)
+  const note = holder && ownNote(holder)
+  if (holder === undefined || note === undefined || holder.metadata.uid === cr.metadata.uid) return undefined
+  const counts = own !== undefined || isSealed(note, (text) => session.seal(text))
+  return counts ? { type: 'noted', holder } : undefined
 }
 
 /**
@@ -66,6 +91,7 @@ function wordsOf({ type }: Taker): { readonly cause: string; readonly remedy: st
 /** What makes the object the other's. */
 function ownershipOf({ cr }: Reconciliation, taker: Taker): string {
   if (taker.type === 'rival') return `is held by ${holderName(cr, taker.holder)}`
+  if (taker.type === 'noted') return `is that of ${holderName(cr, taker.holder)} by its annotation culvert.dev/id`
   const { kind, namespace, name, uid } = taker.marker
   const bearer =
     taker.type === 'namesake' ? `another ${shortName(nameOf(cr))} (UID ${uid})` : `${kind} ${namespace}/${name}`

@@ -1,12 +1,18 @@
 import type { ManagedContext } from './context.ts'
-import { type CustomResource, generationOf, hasFinalizer, isDeleting, nameOf, shortName, statusOf } from './cr.ts'
+import { type CustomResource, generationOf, isDeleting, statusOf, targetKeyOf } from './cr.ts'
 import type { Fields } from './types/descriptor.ts'
-import type { TargetView } from './types/target.ts'
+import type { PartView, TargetView } from './types/target.ts'
+import { mayHoldObject, messageName, referrersInReach } from './users.ts'
 
-/** `target` as those see it that refer to it, with what it is made up of; `except` is the part that asks and is not counted. */
+/**
+ * `target` as those see it that refer to it, with what it is made up of.
+ * @param reader namespace of whoever reads what is said of it
+ * @param except the part that asks and is not counted
+ */
 export function targetView(
   { kinds, resources }: Pick<ManagedContext, 'kinds' | 'resources'>,
   target: CustomResource,
+  reader: string | undefined,
   except?: CustomResource,
 ): TargetView {
   const own = {
@@ -17,19 +23,24 @@ export function targetView(
   }
   const partKinds = kinds.managedKind(target.kind)?.parts ?? []
   if (partKinds.length === 0) return { ...own, parts: [], users: [] }
-  const referrers = resources
-    .referrersOf(nameOf(target))
-    .filter(({ metadata }) => metadata.uid !== except?.metadata.uid)
+  const referrers = referrersInReach({ resources }, targetKeyOf(target), target).filter(
+    ({ metadata }) => metadata.uid !== except?.metadata.uid,
+  )
   const parts = referrers.filter(({ kind }) => partKinds.includes(kind))
-  const users = referrers.filter((referrer) => !partKinds.includes(referrer.kind) && hasFinalizer(referrer))
+  const users = referrers.filter((referrer) => !partKinds.includes(referrer.kind) && mayHoldObject(referrer))
   return {
     ...own,
-    parts: parts.map((part) => ({
-      name: shortName(nameOf(part)),
-      generation: generationOf(part),
-      deleting: isDeleting(part),
-      status: statusOf(part),
-    })),
-    users: users.map((user) => shortName(nameOf(user))).sort((left, right) => (left < right ? -1 : 1)),
+    parts: parts.map((part) => partView(part, reader)),
+    users: users.map((user) => messageName(user, reader)).sort((left, right) => (left < right ? -1 : 1)),
+  }
+}
+
+/** A part as its whole, and the other parts, see it. */
+export function partView(part: CustomResource, reader: string | undefined): PartView {
+  return {
+    name: messageName(part, reader),
+    generation: generationOf(part),
+    deleting: isDeleting(part),
+    status: statusOf(part),
   }
 }

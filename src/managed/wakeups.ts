@@ -2,14 +2,24 @@ import type { KubeObject } from '../kube/types.ts'
 import type { ObjectEvent } from '../runtime/replica.ts'
 import type { Lane } from '../util/lane.ts'
 import { type AccountKey, type AccountResource, keyOfAccount } from './accounts/account-resource.ts'
-import { type CustomResource, isDeleting, nameOf, type ResourceName, statusOf } from './cr.ts'
+import {
+  type CustomResource,
+  heldIds,
+  isDeleting,
+  nameOf,
+  type ResourceName,
+  statusOf,
+  type TargetKey,
+  targetKeyOf,
+} from './cr.ts'
 import { equalJSON } from './equal.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import type { Memories } from './memory.ts'
 import { RESERVED_FOR } from './names.ts'
-import { namedTargets } from './references.ts'
-import { heldBy, type NamespacedName, type ResourceStore, type Watches } from './resource-store.ts'
+import { namedTargets, targetIds } from './references.ts'
+import type { NamespacedName, ResourceStore, Watches } from './resource-store.ts'
 import type { InputSource } from './types/common.ts'
+import type { ManagedDescriptor } from './types/descriptor.ts'
 
 /** Where work is queued. */
 export interface Wakeups {
@@ -52,15 +62,16 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   const descriptor = kinds.managedKind(name.kind)
   const parts = descriptor?.parts ?? []
   const asBefore = before !== undefined && isSameForParts(before, object)
-  for (const referrer of store.referrersOf(name)) {
+  const ids = [...new Set([previous, object].flatMap((cr) => (cr === undefined ? [] : heldIds(statusOf(cr)))))]
+  for (const referrer of store.referrersOf({ ...name, ids })) {
     if (!asBefore || !parts.includes(referrer.kind)) wake.managed(nameOf(referrer), 'edit')
   }
   if (descriptor === undefined) return
   // A target that is being deleted, or a former object of it, waits for those that refer to it.
   for (const user of previous === undefined ? [object] : [previous, object]) {
-    for (const target of namedTargets(descriptor, user)) {
-      const resource = store.get(target)
-      if (resource !== undefined && waitsForReferrers(resource)) wake.managed(target, 'edit')
+    for (const target of targetsOf(store, descriptor, user)) {
+      const resource = store.get({ ...target, name: target.name ?? '' })
+      if (resource !== undefined && waitsForReferrers(resource)) wake.managed(nameOf(resource), 'edit')
       wakeWhole(options, target, name.kind)
     }
   }
@@ -76,8 +87,8 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
  */
 function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: ObjectEvent<CustomResource>): void {
   const former = type === 'deleted' ? object : previous
-  const had = former === undefined ? [] : heldBy(statusOf(former))
-  const has = type === 'deleted' ? [] : heldBy(statusOf(object))
+  const had = former === undefined ? [] : heldIds(statusOf(former))
+  const has = type === 'deleted' ? [] : heldIds(statusOf(object))
   const moved = [...had.filter((id) => !has.includes(id)), ...has.filter((id) => !had.includes(id))]
   for (const claimants of moved.map((id) => store.claimantsOf(id))) {
     const isAlone = claimants.every(({ metadata }) => metadata.uid === object.metadata.uid)
@@ -89,15 +100,29 @@ function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: 
  * What is made up of parts is looked at again when one of them changes, and those that wait for it may find it usable then. A part
  * that is being deleted may wait for another part to stand, or for the last user to go.
  */
-function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: ResourceName, changed: string): void {
-  const parts = kinds.managedKind(whole.kind)?.parts ?? []
+function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, changed: string): void {
+  const { kind, namespace, name } = whole
+  const parts = kinds.managedKind(kind)?.parts ?? []
   if (parts.length === 0) return
   const isPart = parts.includes(changed)
-  if (isPart) wake.managed(whole, 'edit')
+  if (isPart && name !== undefined) wake.managed({ kind, namespace, name }, 'edit')
   for (const referrer of store.referrersOf(whole)) {
     const waits = parts.includes(referrer.kind) ? isDeleting(referrer) : isPart
     if (waits) wake.managed(nameOf(referrer), 'edit')
   }
+}
+
+/** What a CR refers to: CRs, by their names or by what they hold, and objects that no CR holds. */
+function targetsOf(store: ResourceStore, descriptor: ManagedDescriptor, user: CustomResource): readonly TargetKey[] {
+  const named = namedTargets(descriptor, user).map((target) => {
+    const resource = store.get(target)
+    return resource === undefined ? target : targetKeyOf(resource)
+  })
+  const byId = targetIds(descriptor, user).map(({ kind, id }): TargetKey => {
+    const holder = store.holderOf(id)
+    return holder?.kind === kind ? targetKeyOf(holder) : { kind, ids: [id] }
+  })
+  return [...named, ...byId]
 }
 
 function waitsForReferrers(cr: CustomResource): boolean {

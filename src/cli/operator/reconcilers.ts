@@ -167,7 +167,7 @@ function sharedContext({ options, installation, kinds, store, kube, clock, rando
 
 function managedController(
   parts: ReconcilersOptions,
-  context: Omit<ManagedContext, 'metrics' | 'leadership' | 'times'>,
+  context: Omit<ManagedContext, 'metrics' | 'leadership' | 'times' | 'inFlight'>,
 ): Controller {
   const { options, store, metrics, leadingSince } = parts
   const { requestTimeoutMs, scanPauseMs, readLagMs, workers } = options

@@ -117,7 +117,9 @@ export const observedGeneration = Type.Optional(
 const observedReference = object(
   {
     kind: text({ description: 'Kind of the resource referred to.', maxLength: 63 }),
-    name: text({ description: 'Its name.', maxLength: 253 }),
+    name: Type.Optional(
+      text({ description: 'Its name; absent where the spec refers to it by its id.', maxLength: 253 }),
+    ),
     id: text({ description: 'Id that was sent for it.', maxLength: 255 }),
   },
   { description: 'A reference that the remote object holds.' },

@@ -4,7 +4,7 @@ import type { CommandDescriptor } from './command.ts'
 import type { CommonSpec, CommonStatus, InputSource, KeyRef, Ref } from './common.ts'
 import type { Companion } from './companion.ts'
 import type { MirrorDescriptor } from './mirror.ts'
-import type { Release, TargetView } from './target.ts'
+import type { AccountView, Release, TargetView } from './target.ts'
 
 /** Fields of a remote object by the API's names, in the form in which they are sent. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -103,7 +103,13 @@ export type ChildOperation =
       readonly about: string
       readonly fields: readonly string[]
     }
-  | { readonly type: 'delete'; readonly id: string; readonly about: string }
+  | {
+      readonly type: 'delete'
+      readonly id: string
+      readonly about: string
+      /** Id of a child that has to be there still: it is looked at live, and when it is gone the plan is made anew. */
+      readonly beside?: string
+    }
 
 /** Objects of another collection that the CR declares inline and owns whole (the rules of a policy). */
 export interface Children<Spec> {
@@ -215,6 +221,11 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   silencesKeys?(update: Fields): boolean
   /** Why others may not refer to the CR yet; undefined when they may. It exists at the API when this is asked. */
   unusable(view: TargetView): string | undefined
+  /**
+   * Why others may not refer to an object of the kind that no CR manages, from its children as the account shows them; undefined when
+   * they may. For kinds with `children`; absent: they always may.
+   */
+  unusableObject?(children: readonly RemoteObject[]): string | undefined
   /** When the certificate of the object is to be renewed, from its status; for kinds with certificates. */
   renewsAt?(status: Fields): string | undefined
   /** Until when the certificate of the object is valid, from its status; for kinds whose certificates tell it. */
@@ -224,8 +235,11 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    * changes, and `unusable` is told of them.
    */
   readonly parts: readonly string[]
-  /** For a part: what becomes of its object when it is deleted. `wholes` are the CRs that it is part of, where there are any. */
-  releasePart(wholes: readonly TargetView[]): Release
+  /**
+   * For a part: what becomes of its object when it is deleted. `wholes` are the CRs that it is part of, where there are any; `account` is what
+   * was looked up so far. Asked again after each look that it asks for.
+   */
+  releasePart(wholes: readonly TargetView[], account: AccountView): Release
   readonly children?: Children<Spec>
   /** What the kind writes into a Secret or ConfigMap; its status then has `outputStatus`. */
   readonly output?: OneTimeOutput<Spec> | DerivedOutput<Spec>
@@ -295,6 +309,8 @@ export interface GuardView<Spec> {
 export interface ReadinessView<Spec> {
   readonly spec: Spec
   readonly remote: RemoteObject
+  /** How many children of the object no CR manages; absent for a kind whose CRs are not made up of others. */
+  readonly unclaimed?: number | undefined
   /** Wall time in milliseconds. */
   readonly now: number
 }

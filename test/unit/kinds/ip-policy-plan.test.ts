@@ -118,11 +118,30 @@ test('the temporary deny takes a documentation address that no rule holds', () =
   expect(planFor(spec, model)[0]).toMatchObject({ type: 'create', body: { cidr: '192.0.2.2/32', action: 'deny' } })
 })
 
+test('a policy is not emptied by a plan that does not know which of its rules somebody has deleted meanwhile', () => {
+  fc.assert(
+    fc.property(ruleSet, ruleSet, fc.nat(), (before, after, chance) => {
+      const model = modelWith(before)
+      const plan = planFor(specOf(after), model)
+      if (model.rules.length < 2 || Object.keys(after).length === 0) return
+      const gone = model.rules[chance % model.rules.length]?.id ?? ''
+      model.apply({ type: 'delete', id: gone, about: 'by hand' })
+      const isThere = (id: string): boolean => model.rules.some((rule) => rule.id === id)
+      for (const operation of plan) {
+        // The plan is made anew then.
+        if (operation.type === 'delete' && operation.beside !== undefined && !isThere(operation.beside)) return
+        if (operation.type === 'create' || isThere(operation.id)) model.apply(operation)
+        expect(model.rules.length).toBeGreaterThan(0)
+      }
+    }),
+  )
+})
+
 test('of equal rules the one with the lowest id stays', () => {
   const model = modelWith({ '10.0.0.0/8': 'allow' })
   model.add({ cidr: '10.0.0.0/8', action: 'allow', description: '', metadata: '' })
   const plan = planFor(specOf({ '10.0.0.0/8': 'allow' }), model)
-  expect(plan).toEqual([{ type: 'delete', id: 'ipr_000002', about: 'allow 10.0.0.0/8' }])
+  expect(plan).toEqual([{ type: 'delete', id: 'ipr_000002', about: 'allow 10.0.0.0/8', beside: 'ipr_000001' }])
 })
 
 test('a range that the API spells differently is the same range', () => {

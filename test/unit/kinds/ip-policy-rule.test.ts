@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { type IPPolicyRuleSpec, ipPolicyRule } from '../../../src/kinds/ip-policy-rule.ts'
 import { plan } from '../../../src/managed/plan.ts'
-import type { PartView, TargetView } from '../../../src/managed/types/target.ts'
+import type { AccountView, PartView, SiblingView, TargetView } from '../../../src/managed/types/target.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 
 const spec: IPPolicyRuleSpec = { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'allow' }
@@ -92,27 +92,42 @@ test('a policy with its own rules takes no other, and the refusal says what help
 })
 
 describe('a rule that is deleted', () => {
-  const release = (...wholes: readonly TargetView[]) => ipPolicyRule.releasePart(wholes)
+  const sibling = (holder?: PartView): SiblingView => ({ object: held({ id: 'ipr_2' }), holder })
+  const release = (wholes: readonly TargetView[], account: AccountView = {}) =>
+    ipPolicyRule.releasePart(wholes, account)
 
   test.each([
-    ['its policy is not a resource', release()],
-    ['nobody uses the policy', release(policy({ users: [] }))],
-    ['another rule stands', release(policy({ parts: [part()] }))],
-    ['the policy may be empty', release(policy({ spec: { rulesFrom: 'IPPolicyRules', allowEmpty: true } }))],
+    ['nobody uses the policy', release([policy({ users: [] })], { siblings: [], users: [] })],
+    ['nobody uses the policy, which is no resource', release([], { siblings: [], users: [] })],
+    ['another rule stands', release([policy()], { siblings: [sibling(part())] })],
+    ['a rule stands that is no resource', release([policy()], { siblings: [sibling()] })],
+    ['the policy may be empty', release([policy({ spec: { rulesFrom: 'IPPolicyRules', allowEmpty: true } })])],
   ])('goes when %s', (_when, found) => {
     expect(found).toEqual({ type: 'delete' })
   })
 
   test.each([
-    ['it is the last', policy()],
-    ['the other is going too', policy({ parts: [part({ deleting: true })] })],
-    ['the other is not there yet', policy({ parts: [part({ status: {} })] })],
-    ['the policy is to go as well, but is still in use', policy({ deleting: true })],
-  ])('stays while %s, and names who uses the policy', (_when, view) => {
-    expect(release(view)).toEqual({ type: 'wait', message: expect.stringContaining('Edge/shop') })
+    ['it is the last', release([policy()], { siblings: [] })],
+    ['the other is going too', release([policy()], { siblings: [sibling(part({ deleting: true }))] })],
+    ['the other is not as it should be yet', release([policy()], { siblings: [sibling(part({ status: {} }))] })],
+    ['the policy is to go as well, but is still in use', release([policy({ deleting: true })], { siblings: [] })],
+    [
+      'only the account shows who uses the policy',
+      release([policy({ users: [] })], { siblings: [], users: ['Edge/shop'] }),
+    ],
+    ['the policy is no resource, and in use', release([], { siblings: [], users: ['Edge/shop'] })],
+  ])('stays while %s, and the refusal names who uses the policy', (_when, found) => {
+    expect(found).toEqual({ type: 'wait', message: expect.stringContaining('Edge/shop') })
+  })
+
+  test('has the account looked at for what resources do not tell: other rules first, then users', () => {
+    // That its resource is in force says nothing of a rule that somebody has deleted at the API.
+    expect(release([policy({ parts: [part()] })])).toEqual({ type: 'look', at: 'siblings' })
+    expect(release([policy({ users: [] })], { siblings: [] })).toEqual({ type: 'look', at: 'users' })
+    expect(release([])).toEqual({ type: 'look', at: 'siblings' })
   })
 
   test('is left to a policy that has its own rules by now', () => {
-    expect(release(policy({ spec: { rules: [] }, users: [] }))).toEqual({ type: 'leave' })
+    expect(release([policy({ spec: { rules: [] }, users: [] })])).toEqual({ type: 'leave' })
   })
 })

@@ -73,6 +73,22 @@ describe('a policy whose rules are IPPolicyRules', () => {
     expect(ipPolicy.unusable(policy([part('a'), part('b')]))).toBeUndefined()
   })
 
+  test('does not count one that is being deleted, and may go as soon as nobody uses the policy', () => {
+    const going = part('going', { deleting: true })
+    expect(ipPolicy.unusable(policy([going]))).toContain('being deleted')
+    expect(ipPolicy.unusable(policy([going, part('a')], { rules: 2 }))).toBeUndefined()
+    expect(ipPolicy.unusable(policy([going], { allowEmpty: true }))).toBeUndefined()
+  })
+
+  test('says how many rules it has that are no IPPolicyRules', () => {
+    const remote = { id: 'ipp_1' }
+    const message = (unclaimed: number): string =>
+      ipPolicy.readiness({ spec: { rulesFrom: 'IPPolicyRules' }, remote, unclaimed, now: 0 }).message
+    expect(message(0)).toBe('the policy is in place, and has the rules that name it')
+    expect(message(1)).toContain('1 rule beside these is at the API without an IPPolicyRule')
+    expect(message(7)).toContain('7 rules beside these are at the API without an IPPolicyRule')
+  })
+
   test('waits for the one that is still being changed, and names it', () => {
     expect(ipPolicy.unusable(policy([part('a'), edited]))).toContain('IPPolicyRule/edited')
     expect(ipPolicy.unusable(policy([edited], { allowEmpty: true }))).toContain('IPPolicyRule/edited')

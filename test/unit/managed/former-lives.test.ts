@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { alikeOf } from '../../../src/managed/alike.ts'
 import type { CustomResource } from '../../../src/managed/cr.ts'
+import { REMOTE_ID } from '../../../src/managed/names.ts'
 import type { Reconciliation } from '../../../src/managed/reconciliation.ts'
 import { noteMark, refuseTaken } from '../../../src/managed/taken-over.ts'
 import { cr, marked } from '../../builders/custom-resource.ts'
@@ -17,6 +18,7 @@ function runWith(uid: string | undefined, holder?: CustomResource): Reconciliati
       installation: 'here',
       resources: {
         holderOf: () => holder,
+        noterOf: () => undefined,
         get: ({ name }: { readonly name: string }) => (name === NEIGHBOUR.name ? { metadata: NEIGHBOUR } : undefined),
       },
     },
@@ -75,6 +77,30 @@ describe('an object with a mark', () => {
     const refused = (): unknown => refuseTaken(runWith('mine', holder), object)
     if (words === undefined) expect(refused()).toBe(object)
     else expect(refused).toThrow(words)
+  })
+
+  const noteOf = (uid: string, id: string, seal: string): Readonly<Record<string, string>> => {
+    return { [REMOTE_ID]: `shop/${uid === 'mine' ? 'web' : 'api'}/${uid}/${id}/${seal}` }
+  }
+  test.each([
+    ['another resource by its sealed note', {}, noteOf('other', 'bkdtg_1', 'sealed'), true],
+    [
+      'another by its note, while ours names another',
+      noteOf('mine', 'bkdtg_2', 'x'),
+      noteOf('other', 'bkdtg_1', 'y'),
+      true,
+    ],
+    ['this one, whatever somebody notes without the key', {}, noteOf('other', 'bkdtg_1', 'made up'), false],
+    ['this one by its own note', noteOf('mine', 'bkdtg_1', 'sealed'), noteOf('other', 'bkdtg_1', 'sealed'), false],
+    ['this one, where a note was copied from another', {}, noteOf('mine', 'bkdtg_1', 'sealed'), false],
+  ])('or without one, and whatever the status says, is that of %s', (_title, own, others, isRefused) => {
+    const other = cr({ name: 'api', uid: 'other', annotations: others })
+    const run = runWith('mine')
+    Object.assign(run.context.resources, { noterOf: () => other })
+    Object.assign(run, { cr: cr({ annotations: own }, run.status), session: { seal: () => 'sealed' } })
+    const refused = (): unknown => refuseTaken(run, { id: 'bkdtg_1' })
+    if (isRefused) expect(refused).toThrow(/^bkdtg_1 is that of Backend\/api by its annotation culvert.dev\/id: /)
+    else expect(refused()).toEqual({ id: 'bkdtg_1' })
   })
 
   test('is noted to be ours when it is, once', () => {

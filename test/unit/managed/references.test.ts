@@ -67,7 +67,7 @@ describe('a new reference', () => {
     const byId = cr({}, {}, { type: 'Failover', failover: { backendRefs: [{ id: 'b_7' }] } })
     const resolved = await resolve(byId, [])
     expect(resolved.get('Backend', { id: 'b_7' }).id).toBe('b_7')
-    expect(resolved.applied).toEqual([])
+    expect(resolved.applied).toEqual([{ kind: 'Backend', id: 'b_7' }])
   })
 
   test('to a policy waits until every rule of its present spec is in place', async () => {
@@ -170,7 +170,7 @@ describe('a part', () => {
     kind: 'IPPolicyRule',
   })
   const policy = (spec: Readonly<Record<string, unknown>>): CustomResource => ({
-    ...cr({ name: 'office', uid: 'uid-office' }, { id: 'ipp_1' }, spec),
+    ...cr({ name: 'office', uid: 'uid-office' }, { id: 'ipp_1', create: { nonce: 'n', attempt: 1 } }, spec),
     kind: 'IPPolicy',
   })
   const open = policy({ rulesFrom: 'IPPolicyRules' })
@@ -193,4 +193,49 @@ describe('a part', () => {
     const resolved = await resolve(part({ id: 'ipp_9' }), [closed], descriptor)
     expect(resolved.get('IPPolicy', { id: 'ipp_9' }).id).toBe('ipp_9')
   })
+})
+
+describe('a reference by id', () => {
+  const descriptor = edge as unknown as ManagedDescriptor
+  const front = (status: CustomResource['status'] = {}): CustomResource => ({
+    ...cr({}, status, { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ id: 'ipp_1' }] } }),
+    kind: 'Edge',
+  })
+  const policy = (metadata: Readonly<Record<string, string>>): CustomResource => ({
+    ...cr({ name: 'office', uid: 'uid-office', ...metadata }, { id: 'ipp_1', create: { nonce: 'n', attempt: 1 } }, {}),
+    kind: 'IPPolicy',
+  })
+  const going = { deletionTimestamp: '2026-01-01T00:00:00Z' }
+
+  test('to an object that a resource manages waits as one by name does', async () => {
+    expect(await reasonOf(resolve(front(), [policy({})], descriptor))).toContain('does not have every declared rule')
+    expect(await reasonOf(resolve(front(), [policy(going)], descriptor))).toContain('IPPolicy/ipp_1 is being deleted')
+  })
+
+  test('does not tell what goes on in another namespace', async () => {
+    const reason = await reasonOf(resolve(front(), [policy({ namespace: 'blog' })], descriptor))
+    expect(reason).toContain('is not ready to be referred to')
+    expect(reason).not.toMatch(/office|rule/)
+  })
+
+  test('that was applied before is kept, by the status or by what the account shows', async () => {
+    const applied = { references: [{ kind: 'IPPolicy', id: 'ipp_1' }] }
+    const resolved = await resolve(front(applied), [policy(going)], descriptor)
+    expect(resolved.get('IPPolicy', { id: 'ipp_1' }).id).toBe('ipp_1')
+    expect(() => resolved.confirm()).not.toThrow()
+  })
+})
+
+test('references are resolved once more before they are sent: what is being deleted by now is not referred to', async () => {
+  const web = named('web', { id: 'b_1' })
+  const subject = cr({ name: 'spare', uid: 'uid-spare' }, {}, failover('web'))
+  const resolved = await resolve(subject, [web])
+  resolved.confirm()
+  Object.assign(web, { status: { id: 'b_2' } })
+  expect(() => resolved.confirm()).toThrow('has another object now')
+  Object.assign(web, {
+    status: { id: 'b_1' },
+    metadata: { ...web.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+  })
+  expect(() => resolved.confirm()).toThrow('is being deleted')
 })

@@ -144,6 +144,22 @@ describe('a resource', () => {
     ])
   })
 
+  test('that others refer to by id wakes them, and is woken when they let go, from whatever namespace', async () => {
+    const byId = { type: 'Failover', failover: { backendRefs: [{ id: 'b_1' }] } }
+    const watching = await Watching.start((start) => {
+      start.create('Backend', 'web', tunnels, FINALIZED)
+      start.patch('Backend', 'web', { status: { id: 'b_1' } })
+      start.create('Backend', 'spare', byId)
+      start.kube.create(typeOf('Backend'), { namespace: 'blog', name: 'far' }, { spec: byId })
+    })
+    const referrers = ['Backend/far edit', 'Backend/spare edit', 'Backend/web edit']
+    expect(await watching.by(() => watching.patch('Backend', 'web', { spec: { description: 'x' } }))).toEqual(referrers)
+    expect(await watching.by(() => watching.delete('Backend', 'web'))).toEqual(referrers)
+    expect(await watching.by(() => watching.delete('Backend', 'spare'))).toEqual(['Backend/web edit'])
+    const far = { namespace: 'blog', name: 'far' }
+    expect(await watching.by(() => watching.kube.delete(typeOf('Backend'), far))).toEqual(['Backend/web edit'])
+  })
+
   test('that is gone leaves no memory', async () => {
     const watching = await Watching.start((start) => start.create('Backend', 'web', tunnels))
     const uid = watching.kube.get(typeOf('Backend'), { namespace: 'shop', name: 'web' })?.metadata.uid ?? ''

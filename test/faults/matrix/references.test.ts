@@ -1,0 +1,21 @@
+import { test } from 'vitest'
+import { Laboratory } from '../simulation/world.ts'
+import { CaseList } from '../support/case-list.ts'
+import { leastOf, some } from '../support/size.ts'
+import { byHand } from './references/by-hand.ts'
+import { comingUsers, type Deletion, goingUsers } from './references/deletions.ts'
+
+test('what is deleted while something comes to use it, by whatever name and from wherever, stays or goes unused', async () => {
+  await play('references', [...some(comingUsers, 36), ...some(goingUsers, 4)], 500)
+})
+
+test('what people do by hand empties no policy in use, and whoever waits for a reference is woken', async () => {
+  await play('references by hand', some(byHand, 10), 20)
+})
+
+async function play(suite: string, deletions: readonly Deletion[], least: number): Promise<void> {
+  const laboratory = await Laboratory.open()
+  const list = new CaseList(suite, 'simulation', { least: leastOf(least) })
+  for (const { what, run } of deletions) list.add(what, await run(laboratory))
+  await list.end()
+}

@@ -1,0 +1,173 @@
+import { type CustomResource, isDeleting, statusOf } from '../../../../src/managed/cr.ts'
+import { Oracle } from '../../simulation/oracle.ts'
+import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
+import type { Case } from '../../support/case-list.ts'
+import { type User, users } from './users.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A case about what is deleted while something comes to use it. */
+export interface Deletion {
+  readonly what: Case
+  readonly run: (laboratory: Laboratory) => Promise<readonly string[]>
+}
+
+/** A user comes so many milliseconds before, or after, what it uses is deleted: a list of the account takes about four. */
+const OFFSETS: readonly number[] = [-60, -40, -30, ...Array.from({ length: 41 }, (_, index) => index - 20), 30, 40, 60]
+/** Longer than a request lives, and than two looks that have to agree take. */
+const SETTLED_MS = 20_000
+/** Whoever waits for another resource is woken when that goes, and is not found by a look every half a minute. */
+const WOKEN_MS = 5_000
+
+export const kinds: ReadonlySet<string> = new Set(['IPPolicy', 'IPPolicyRule', 'Edge', 'IPRestriction'])
+const declared: Fields = { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] }
+const fromRules: Fields = { rulesFrom: 'IPPolicyRules' }
+const rule = (cidr: string): Fields => ({ ipPolicyRef: { name: 'office' }, cidr, action: 'allow' })
+
+/** What is deleted, and how its world looks before. */
+interface Subject {
+  readonly title: string
+  readonly manifests: readonly (readonly [kind: string, name: string, spec: Fields])[]
+  remove(world: SimulatedWorld): void
+  /** Whether it is gone, all of it. */
+  isGone(world: SimulatedWorld): boolean
+}
+
+const policy: Subject = {
+  title: 'IPPolicy',
+  manifests: [['IPPolicy', 'office', declared]],
+  remove: (world) => world.delete('IPPolicy', 'office'),
+  isGone: (world) => world.get('IPPolicy', 'office') === undefined,
+}
+const lastRule: Subject = {
+  title: 'IPPolicyRule, the last',
+  manifests: [
+    ['IPPolicy', 'office', fromRules],
+    ['IPPolicyRule', 'a', rule('10.0.0.0/8')],
+  ],
+  remove: (world) => world.delete('IPPolicyRule', 'a'),
+  isGone: (world) => world.get('IPPolicyRule', 'a') === undefined,
+}
+const lastTwoRules: Subject = {
+  title: 'IPPolicyRule, the last two',
+  manifests: [...lastRule.manifests, ['IPPolicyRule', 'b', rule('10.1.0.0/16')]],
+  remove: (world) => {
+    world.delete('IPPolicyRule', 'a')
+    world.delete('IPPolicyRule', 'b')
+  },
+  isGone: (world) => ['a', 'b'].every((name) => world.get('IPPolicyRule', name) === undefined),
+}
+
+/** A new user of a policy, whatever it is and however it names the policy, while the policy, or its last rule, is deleted. */
+export const comingUsers: readonly Deletion[] = [policy, lastRule, lastTwoRules].flatMap((subject) => {
+  return users.flatMap((user) => {
+    // What people make by hand behind a list's back cannot be known; what was there before the deletion can.
+    const each = subject === lastTwoRules ? 3 : 1
+    const offsets = OFFSETS.filter((offset, index) => (user.isManaged || offset < 0) && index % each === 0)
+    return offsets.map((offset): Deletion => {
+      const point = offset < 0 ? `${-offset} ms before the deletion` : `${offset} ms after the deletion`
+      const what = { write: `${subject.title} / delete`, point, fault: `${user.title} comes` }
+      return { what, run: (laboratory) => comes(laboratory, subject, user, offset) }
+    })
+  })
+})
+
+/** Whoever is waited for goes, and wakes who waits. */
+export const goingUsers: readonly Deletion[] = [policy, lastRule].flatMap((subject) => {
+  return users
+    .filter(({ isManaged }) => isManaged)
+    .map((user): Deletion => {
+      const what = { write: `${subject.title} / delete`, point: 'waits for its user', fault: `${user.title} goes` }
+      return { what, run: (laboratory) => comes(laboratory, subject, user, -SETTLED_MS) }
+    })
+})
+
+async function comes(laboratory: Laboratory, subject: Subject, user: User, offset: number): Promise<readonly string[]> {
+  const { world, oracle, policyId, unrest } = await begin(laboratory, subject, user)
+  if (unrest.length > 0) return unrest
+  const problems = watchUse(world)
+  try {
+    if (offset < 0) {
+      await user.make(world, policyId)
+      await world.advance(-offset)
+      subject.remove(world)
+    } else {
+      subject.remove(world)
+      await world.advance(offset)
+      await user.make(world, policyId)
+    }
+    await world.advance(SETTLED_MS)
+    problems.push(...waitForEachOther(world, user))
+    if (!subject.isGone(world)) {
+      await user.remove(world)
+      // What is no resource wakes nobody.
+      await world.advance(user.isManaged ? WOKEN_MS : 2 * SETTLED_MS)
+      if (!subject.isGone(world)) problems.push(`it waits still: ${told(world)}`)
+    }
+    // Who came too late, or is here still, has it all again.
+    await user.remove(world)
+    await world.advance(SETTLED_MS)
+    for (const [kind, name, spec] of subject.manifests) world.apply(kind, name, spec)
+    problems.push(...(await oracle.judge()))
+    for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
+    return [...problems, ...(await oracle.judge({}))]
+  } finally {
+    world.down()
+  }
+}
+
+async function begin(laboratory: Laboratory, subject: Subject, user: User) {
+  const world = laboratory.world({ kinds })
+  user.prepare(world)
+  const oracle = await Oracle.watch(world)
+  for (const [kind, name, spec] of subject.manifests) world.apply(kind, name, spec)
+  const unrest = await oracle.untilRest()
+  await world.advance(5_000)
+  const policyId = statusOf(world.get('IPPolicy', 'office') as CustomResource).id ?? ''
+  return { world, oracle, policyId, unrest }
+}
+
+/** Notes what refers to a policy that is not there, or has no rules, at any moment. */
+export function watchUse(world: SimulatedWorld): string[] {
+  const problems: string[] = []
+  const { onDone } = world.network
+  world.network.onDone = async (sighting, answer) => {
+    await onDone(sighting, answer)
+    if (sighting.server !== 'api' || sighting.method === 'GET' || answer.status >= 300) return
+    const { accounts } = world.api.emulator.admin.snapshot()
+    const stored = Object.assign({}, ...Object.values(accounts).map(({ objects }) => objects)) as Stored
+    const [policies = [], rules = []] = [stored.ip_policies, stored.ip_policy_rules]
+    for (const id of [...(stored['edges/tcp'] ?? []), ...(stored.ip_restrictions ?? [])].flatMap(policiesOf)) {
+      if (!policies.some((each) => each.id === id)) problems.push(`${id} is in use and gone`)
+      else if (!rules.some((each) => JSON.stringify(each).includes(id))) problems.push(`${id} is in use without a rule`)
+    }
+  }
+  return problems
+}
+
+type Stored = Readonly<Record<string, readonly Fields[] | undefined>>
+
+function policiesOf(object: Fields): readonly string[] {
+  return JSON.stringify(object).match(/ipp_[0-9A-Za-z]{27}/g) ?? []
+}
+
+/** A user without an object waits for what is deleted, which waits for nobody else. */
+function waitForEachOther(world: SimulatedWorld, user: User): readonly string[] {
+  const waiting = user.find(world)
+  if (waiting === undefined || statusOf(waiting).id !== undefined) return []
+  const held = world.get('IPPolicy', 'office')
+  const isHeldUp = held !== undefined && isDeleting(held)
+  return isHeldUp ? [`the two wait for each other: ${told(world)}`] : []
+}
+
+export function told(world: SimulatedWorld): string {
+  return world
+    .all()
+    .map(
+      (cr) =>
+        `${cr.kind}/${cr.metadata.name}: ${statusOf(cr)
+          .conditions?.map(({ message }) => message)
+          .join(' | ')}`,
+    )
+    .join('; ')
+}

@@ -1,0 +1,108 @@
+import type { CustomResource } from '../../../../src/managed/cr.ts'
+import { namespaceType } from '../../../../src/managed/namespaces.ts'
+import { KEY } from '../../simulation/api-server.ts'
+import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Another namespace, whose account is the same one at the API. */
+const ELSEWHERE = 'neighbours'
+
+/** Something that uses a policy: a resource, or an object that somebody made by hand. */
+export interface User {
+  readonly title: string
+  readonly kind: string
+  /** Whether it is a resource, whose creation the operator can put off. */
+  readonly isManaged: boolean
+  /** Readies the world for it. */
+  prepare(world: SimulatedWorld): void
+  /** Brings it into being; `policyId` is what the policy's status named. */
+  make(world: SimulatedWorld, policyId: string): Promise<void>
+  /** The resource, where it is one. */
+  find(world: SimulatedWorld): CustomResource | undefined
+  remove(world: SimulatedWorld): Promise<void>
+}
+
+const POLICY = { name: 'office' }
+const edgeSpec = (ref: Fields): Fields => ({ protocol: 'TCP', hostports: [], ipRestriction: { ipPolicyRefs: [ref] } })
+const restrictionSpec = (ref: Fields): Fields => ({ type: 'agent', enforced: true, ipPolicyRefs: [ref] })
+
+export const users: readonly User[] = [
+  resource('an edge by name', 'Edge', () => edgeSpec(POLICY)),
+  resource('an edge by id', 'Edge', (id) => edgeSpec({ id })),
+  resource('an edge of another namespace by id', 'Edge', (id) => edgeSpec({ id }), 'Account'),
+  resource(
+    'an edge of another namespace by id, through a ClusterAccount',
+    'Edge',
+    (id) => edgeSpec({ id }),
+    'ClusterAccount',
+  ),
+  resource('a restriction by name', 'IPRestriction', () => restrictionSpec(POLICY)),
+  resource('a restriction by id', 'IPRestriction', (id) => restrictionSpec({ id })),
+  byHand('an edge made by hand', '/edges/tcp', (id) => ({ ip_restriction: { enabled: true, ip_policy_ids: [id] } })),
+  byHand('a restriction made by hand', '/ip_restrictions', (id) => ({
+    type: 'agent',
+    enforced: true,
+    ip_policy_ids: [id],
+  })),
+]
+
+function resource(
+  title: string,
+  kind: string,
+  specFor: (policyId: string) => Fields,
+  elsewhere?: 'Account' | 'ClusterAccount',
+): User {
+  const namespace = elsewhere === undefined ? NAMESPACE : ELSEWHERE
+  const key = { namespace, name: 'user' }
+  return {
+    title,
+    kind,
+    isManaged: true,
+    prepare: (world) => {
+      if (elsewhere !== undefined) settleElsewhere(world, elsewhere)
+    },
+    make: async (world, policyId) => {
+      world.server.create(world.typeOf(kind), key, { spec: specFor(policyId) })
+    },
+    find: (world) => world.get(kind, key.name, namespace),
+    remove: async (world) => {
+      if (world.get(kind, key.name, namespace) !== undefined) world.kube.delete(world.typeOf(kind), key)
+    },
+  }
+}
+
+/** Gives the other namespace the account, as one of its own or as one of the cluster. */
+function settleElsewhere(world: SimulatedWorld, kind: 'Account' | 'ClusterAccount'): void {
+  world.kube.create(namespaceType, { name: ELSEWHERE }, {})
+  const data = { apiKey: Buffer.from(KEY).toString('base64') }
+  const spec = { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' }, resyncInterval: '60s' }
+  const isShared = kind === 'ClusterAccount'
+  const namespace = isShared ? 'culvert-system' : ELSEWHERE
+  world.server.create(SECRETS, { namespace, name: 'key' }, { data, type: 'Opaque' })
+  world.server.create(world.kinds.accountType(kind), isShared ? { name: 'default' } : { namespace, name: 'default' }, {
+    spec: { ...spec, ...(isShared && { allowedNamespaces: {} }) },
+  })
+}
+
+const SECRETS = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true } as const
+
+function byHand(title: string, path: string, bodyFor: (policyId: string) => Fields): User {
+  const made = new WeakMap<SimulatedWorld, string>()
+  return {
+    title,
+    kind: path,
+    isManaged: false,
+    prepare: () => undefined,
+    make: async (world, policyId) => {
+      const { id } = await world.api.ask('POST', path, bodyFor(policyId))
+      made.set(world, String(id))
+    },
+    find: () => undefined,
+    remove: async (world) => {
+      const id = made.get(world)
+      made.delete(world)
+      if (id !== undefined) await world.api.ask('DELETE', `${path}/${id}`)
+    },
+  }
+}
