@@ -1,4 +1,5 @@
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
+import { REMOTE_ID } from '../../../../src/managed/names.ts'
 import type { SpecCase } from '../../../builders/specs.ts'
 import { textOf } from '../oracle.ts'
 import type { Laboratory, SimulatedWorld } from '../world.ts'
@@ -174,7 +175,7 @@ async function deletedSwapped(life: Life): Promise<readonly string[] | undefined
 /** A copy that thinks it has the original's object does nothing to it, alive or deleted. */
 async function copiedWithStatuses(life: Life): Promise<readonly string[] | undefined> {
   const { world, oracle } = life
-  const originals = world.all().filter(isMarked)
+  const originals = world.all().filter((cr) => isMarked(cr) || isNoted(cr))
   if (originals.length === 0) return undefined
   const [ids, bodies] = [life.ids(), await life.bodies()]
   const { length } = oracle.writes
@@ -231,15 +232,20 @@ function writtenSince({ oracle }: Life, moment: number): readonly string[] {
   return late.map((write) => `written: ${textOf(write)}`)
 }
 
-/** Gives the subject and the bystander what the status of the other says of its object; false where no mark tells whose it is. */
+/** Gives the subject and the bystander what the status of the other says of its object; false where neither a mark nor a note tells whose it is. */
 function swapStatuses({ world, subject: { kind } }: Life, isDown: boolean): boolean {
   const [left, right] = [world.get(kind, SUBJECT), world.get(kind, BYSTANDER)]
-  if (left === undefined || right === undefined || !isMarked(left)) return false
+  if (left === undefined || right === undefined || !(isMarked(left) || isNoted(left))) return false
   if (isDown) world.down()
   giveStatus(world, left, statusOf(right))
   giveStatus(world, right, statusOf(left))
   world.up()
   return true
+}
+
+/** Whether the resource itself notes which object it has. */
+function isNoted({ metadata }: CustomResource): boolean {
+  return metadata.annotations?.[REMOTE_ID] !== undefined
 }
 
 function giveStatus(
