@@ -49,6 +49,7 @@ const MATRIX: readonly (readonly [name: string, where: 'simulation' | 'real'])[]
   ['seeds', 'simulation'],
   ['restored', 'simulation'],
   ['restored', 'real'],
+  ['references', 'simulation'],
   ['upgraded midway', 'real'],
   ['traces equal to the simulation', 'real'],
 ]

@@ -15,7 +15,7 @@ const SUITES: readonly (readonly string[])[] = [
   ['undisturbed'],
   ['kills'],
   ['interrupted', 'api-faults-reads', 'api-faults-writes', 'kubernetes-faults'],
-  ['paused-leader', 'restored', 'watch-faults'],
+  ['paused-leader', 'restored', 'references', 'watch-faults'],
   ['adoption', 'old-manifests', 'sessions'],
 ]
 

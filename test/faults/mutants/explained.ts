@@ -24,12 +24,8 @@ export const explained: Readonly<Record<string, string>> = {
     'the watch that goes on from that list tells at once what came since, and a write that rests on the old state is refused for its resourceVersion; test/unit/runtime/reflector sees it',
   'EqualityOperator in src/managed/replace.ts: === of "const synced = statusOf(cr).conditions?.find(({ ty … pe === \'Synced\')" → !==':
     'looks at Ready in the place of Synced: of a rule, both say the same once the spec is carried out',
-  'MethodExpression in src/managed/replace.ts: some of "return statusOf(referrer).references?.some((refere … === id) ?? false" → every':
-    'who has not moved over is asked to save requests: lists of the account, begun after the replacement, show the same users, and the API deletes nothing that is in use',
   'EqualityOperator in src/managed/reconciliation.ts: !== of "if (live?.metadata.uid !== this.#cr.metadata.uid | … ce !== before) {" → === (2)':
     "the answer stays in memory and is stored by the next run; a create that has moved on is another leader's, which the Lease keeps away",
-  'EqualityOperator in src/managed/delete.ts: < of "const names = users.map((user) => shortName(nameOf … right ? -1 : 1))" → <=':
-    'no two names are the same',
   'LogicalOperator in src/managed/succession/succession.ts: || of "rotatedAt === undefined || overlapMs === undefined … dAt) + overlapMs" → &&':
     'the two are noted by one patch: a former object with a time to go at comes with the time of the rotation',
   'LogicalOperator in src/managed/succession/succession.ts: || of "if (descriptor.succession?.type !== \'rotation\' ||  … t !== undefined)" → && (2)':

@@ -3,6 +3,7 @@ import { type Aim, type Mutant, mutant } from './mutant.ts'
 const CONVERGE = 'src/managed/converge.ts'
 const REPLACE = 'src/managed/replace.ts'
 const DELETE = 'src/managed/delete.ts'
+const LAST_LOOK = '  refuseWhileReferred(run)\n  await deleteOwn'
 const PROTOCOL = 'src/managed/create-protocol.ts'
 const RULES = 'src/kinds/ip-policy-rules.ts'
 
@@ -10,6 +11,7 @@ const kills = (cases: string): Aim => ({ suite: 'kills', cases })
 const interrupted = (cases: string): Aim => ({ suite: 'interrupted', cases })
 const looks = interrupted('^(Backend group|IPPolicy policy) / (update|drift)')
 const restored: Aim = { suite: 'restored', cases: '' }
+const references = (cases: string): Aim => ({ suite: 'references', cases, isWhole: true })
 const replacement = kills('^(SSHCredential key|CertificateAuthority ca) / replace')
 const rotation = kills('^(APIKey apikey|TunnelCredential tunnelcredential) / rotate')
 const rules = kills('^IPPolicy (policy|full) / (create|change of rules)')
@@ -80,8 +82,8 @@ export const keeping: readonly Mutant[] = [
     'empty a policy on the way from one set of rules to another',
     RULES,
     [
-      'return emptiesMeanwhile(state.held.length, operations) ? [standIn(state), ...operations] : operations',
-      'return operations',
+      '  return emptiesMeanwhile(state.held.length, operations)\n    ? [standIn(state), ...operations]\n    : besideOther(state.held, operations)\n',
+      '  return operations\n',
     ],
     rules,
   ),
@@ -136,7 +138,7 @@ export const keeping: readonly Mutant[] = [
   mutant(
     'let the finalizer go without the object',
     DELETE,
-    ['  else if (deletionNeedsAccount(run) && mayGo(run)) await removeObject(run)\n', ''],
+    ['  else if (deletionNeedsAccount(run) && !isLeft(run)) await removeObject(run)\n', ''],
     kills('^Backend group / '),
   ),
   mutant(
@@ -157,9 +159,58 @@ export const keeping: readonly Mutant[] = [
     edits: [
       ['  refuseWhileReferred(run)\n  await run', '  await run'],
       ['  await refuseWhileUsed(run, id)\n', ''],
+      [LAST_LOOK, '  await deleteOwn'],
     ],
     first: kills('^(IPRestriction restriction|Edge full) / '),
   },
+  mutant(
+    'delete what others came to refer to while lists were waited for',
+    DELETE,
+    [LAST_LOOK, '  await deleteOwn'],
+    references('IPPolicy / delete'),
+  ),
+  mutant(
+    'make what refers to an object that has been given up since',
+    'src/managed/create.ts',
+    ['  await confirmTargets(run, wanted, attempt)\n', ''],
+    references('IPPolicy / delete'),
+  ),
+  mutant(
+    'delete the last rule of a policy in use',
+    DELETE,
+    ['await awaitRelease(run)', 'await Promise.resolve()'],
+    references('IPPolicyRule, the last'),
+  ),
+  mutant(
+    'know users of a policy by their names only',
+    'src/managed/resource-store.ts',
+    [
+      'const byId = ids.flatMap((id) => this.#find(TARGET_IDS, idText(kind, id)))',
+      'const byId = ids.flatMap(() => [])',
+    ],
+    references('IPPolicy / delete'),
+  ),
+  mutant(
+    'delete a rule beside one that somebody has deleted',
+    'src/managed/children.ts',
+    ['      await confirmBeside(run, collection, operation)\n', ''],
+    references('deleted by hand'),
+  ),
+  mutant(
+    'forget what requests under way name',
+    'src/managed/ids-in-flight.ts',
+    [
+      '{ begunAt: this.#clock.monotonic(), settledAt: undefined }',
+      '{ begunAt: Number.POSITIVE_INFINITY, settledAt: 0 }',
+    ],
+    references('another namespace by id comes'),
+  ),
+  mutant(
+    'write to an object that another resource notes as its own',
+    'src/managed/taken-over.ts',
+    ["return counts ? { type: 'noted', holder } : undefined", 'return undefined'],
+    { suite: 'restored', cases: 'statuses', isWhole: true },
+  ),
   mutant(
     'delete an object that another cluster has taken',
     DELETE,
