@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../kube/types.ts'
 import type { Logger } from '../util/logger.ts'
 import { isNewer, isSameOrNewer } from './resource-version.ts'
@@ -137,9 +138,10 @@ export class Replica<T extends KubeObject> {
       return
     }
     const { resourceVersion, uid } = object.metadata
-    const changed = resourceVersion !== stored.metadata.resourceVersion
     const isOlder = !isNewer(resourceVersion, stored.metadata.resourceVersion)
-    if (!changed || (isOlder && !regardless)) return
+    if (isOlder && !regardless) return
+    // Two histories may count alike: the same resourceVersion says nothing across them.
+    if (resourceVersion === stored.metadata.resourceVersion && isDeepStrictEqual(object, stored)) return
     if (uid !== stored.metadata.uid) {
       this.#drop(stored)
       this.store.set(object)

@@ -125,6 +125,14 @@ describe('what may enter the store', () => {
     expect(rolledBack).toEqual([true, false])
   })
 
+  test('a list after etcd was put back tells of another object, or another state, that counts the same resourceVersion', () => {
+    const { replica, events } = setUp()
+    replica.replace(undefined, [object('a', 8), object('b', 9), object('c', 9)], '9')
+    const edited = { ...object('b', 9), spec: { edited: true } }
+    replica.replace(undefined, [object('a', 8, 'a-2'), edited, object('c', 9)], '9')
+    expect(events.slice(3)).toEqual(['deleted a a-1 8', 'added a a-2 8', 'updated b b-1 9'])
+  })
+
   test('the newest that was met counts our own writes, which a later list cannot be older than', () => {
     const { replica } = setUp()
     replica.replace(undefined, [object('a', 1)], '5')

@@ -29,6 +29,8 @@ const FAREWELL_MS = 20 * 60_000
 
 /** Objects that may be reported as orphans where etcd was put back: of resources that were made since, and of which nobody knows. */
 const MOST_ORPHANS = 20
+/** Within this time after an outage operators have listed everything anew. */
+const LISTED_MS = 60_000
 /** One story of so many gets its lists from Kubernetes in pages. */
 const PAGED_OF = 3
 /** In one story of so many the API's reads lag behind its writes: the last of each row. */
@@ -99,6 +101,8 @@ class Stage {
   readonly #snapshots: KubeSnapshot[] = []
   /** Whether etcd was put back. */
   #isPutBack: boolean = false
+  /** Until then operators need not know that it was, and may end what they had begun. */
+  #unknownUntil = 0
   /** Whether somebody has worked by hand, of which operators learn only when they look at the account. */
   #hasMeddled: boolean = false
 
@@ -111,6 +115,7 @@ class Stage {
     world.trouble = {
       request: (sighting) => {
         this.trace.push(this.#noted(sighting))
+        if (world.time.now < this.#unknownUntil && sighting.method === 'DELETE') oracle.excuse(sighting)
         return this.#plagues.request(sighting) ?? this.#lag?.request(sighting)
       },
       frame: (watch) => this.#plagues.frame(watch),
@@ -323,6 +328,7 @@ class Stage {
     const snapshot = this.#snapshots[at] as KubeSnapshot
     this.#snapshots.length = at
     this.#isPutBack = true
+    this.#unknownUntil = this.#world.time.now + ms + LISTED_MS
     for (const [who, { kind, name }] of this.#cast.entries()) {
       const held = [...snapshot.objects.values()].find((each) => each.kind === kind && each.metadata.name === name)
       if (held === undefined) continue
