@@ -20,7 +20,7 @@ test('the Account is edited at every write of every turn in a life, and set righ
   for (const [index, episode] of some(episodes, 12).entries()) {
     const reference = await references.of(episode)
     for (const [at, write] of numbered(reference.writes).entries()) {
-      const edits = accountEdits.filter(({ isElsewhere }) => !isElsewhere || holdsSomething(episode))
+      const edits = accountEdits.filter((edit) => mayBe(edit, episode))
       for (const [turn, point] of POINTS.entries()) {
         // Each turn in a life has every edit at one of its writes, and each kind has all at each.
         const chosen = edits.filter((_, number) => (number + index + at + turn) % POINTS.length === 0)
@@ -76,7 +76,11 @@ function editing(
   }
 }
 
-/** Whether there are objects by which the account is known when the turn comes. */
-function holdsSomething({ before, needs }: Episode): boolean {
-  return before !== undefined || needs.length > 0
+/**
+ * What leads elsewhere needs objects by which the account is known. An edit that leaves the old session's calls at work beside those of
+ * the new one can have a create's update sent twice, which changes nothing and is no case of this suite.
+ */
+function mayBe({ isElsewhere, keepsWorking }: AccountEdit, { before, needs }: Episode): boolean {
+  if (keepsWorking && before === undefined) return false
+  return !isElsewhere || before !== undefined || needs.length > 0
 }

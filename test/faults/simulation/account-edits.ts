@@ -14,10 +14,14 @@ export interface AccountEdit {
   readonly title: string
   /** Whether it leads to another account: one that holds nothing yet takes it for its own. */
   readonly isElsewhere: boolean
+  /** Whether the account stays open all the while: calls of before and after the edit then overlap. */
+  readonly keepsWorking: boolean
   readonly begin: (world: SimulatedWorld) => void
   /** Makes it as it was, or right. */
   readonly end: (world: SimulatedWorld) => void
 }
+
+const OPEN: ReadonlySet<string> = new Set(['another Secret', 'another CA', 'a large budget', 'a small budget'])
 
 export const accountEdits: readonly AccountEdit[] = [
   edit(
@@ -43,15 +47,15 @@ export function prepareEdits(world: SimulatedWorld): void {
   world.putSecret(SECOND, { apiKey: KEY })
 }
 
-/** How many objects of operators the other account holds. */
+/** What operators have made in the other account. */
 export function madeElsewhere({ api }: SimulatedWorld): readonly string[] {
-  const { accounts } = api.emulator.admin.snapshot()
-  const text = JSON.stringify(accounts[OTHER_ACCOUNT] ?? {})
-  return text.includes('culvert') ? ['something was made in another account'] : []
+  const other = Object.values(api.emulator.admin.snapshot().accounts).filter(({ name }) => name === OTHER_ACCOUNT)
+  if (other.length !== 1) return [`there are ${other.length} other accounts`]
+  return JSON.stringify(other).includes('culvert') ? ['something was made in another account'] : []
 }
 
 function edit(title: string, isElsewhere: boolean, begin: AccountEdit['begin'], end: AccountEdit['end']): AccountEdit {
-  return { title, isElsewhere, begin, end }
+  return { title, isElsewhere, keepsWorking: OPEN.has(title), begin, end }
 }
 
 /** As a restore does, which asks no rule of the CRD what may change. */
