@@ -20,8 +20,6 @@ export const explained: Readonly<Record<string, string>> = {
     'what was replaced bears the mark of its resource still, and goes as a copy; of one with metadata of the user, test/cluster/deleted-midway sees it',
   'MethodExpression in src/managed/create.ts: superseded.filter((entry) => entry.id !== id) → superseded':
     'a former object would be noted twice; it is deleted once, and found gone then',
-  'trust a list of the cluster from before':
-    'the watch that goes on from that list tells at once what came since, and a write that rests on the old state is refused for its resourceVersion; test/unit/runtime/reflector sees it',
   'EqualityOperator in src/managed/replace.ts: === of "const synced = statusOf(cr).conditions?.find(({ ty … pe === \'Synced\')" → !==':
     'looks at Ready in the place of Synced: of a rule, both say the same once the spec is carried out',
   'EqualityOperator in src/managed/reconciliation.ts: !== of "if (live?.metadata.uid !== this.#cr.metadata.uid | … ce !== before) {" → === (2)':

@@ -120,6 +120,11 @@ export class Oracle {
     this.#instants.excuseRemaking(objects)
   }
 
+  /** Kubernetes is about to look as if it had been put back to a state of before, which an operator goes by. At rest all is judged as ever. */
+  excuseReversions(): void {
+    this.#reversions.excuse()
+  }
+
   /** From now on this is no fault of the operator. */
   allow(allowed: Allowance): void {
     this.#allowed = allowed

@@ -21,6 +21,8 @@ export interface WatchFault {
    * object, and nothing sooner is held against an operator.
    */
   readonly loses?: boolean
+  /** Whether the lists look as those of an etcd that was put back: the operator then goes by the state of before, until the watch tells more. */
+  readonly looksRestored?: boolean
   readonly frame: (line: string, watch: Sighting, scene: Scene) => FrameFault | undefined
   /** What befalls the frames after it, bookmarks included. `nth`: how many of them there were before. */
   readonly later?: (nth: number, line: string, watch: Sighting, scene: Scene) => FrameFault | undefined
@@ -129,7 +131,7 @@ export const watchFaults: readonly WatchFault[] = [
     return answer({ status: 200, headers: { 'content-type': 'text/html' }, body: '<html>please log in</html>' })
   }),
   relisted('an older list', 1, stale),
-  relisted('an older list, three times', 3, stale),
+  { ...relisted('an older list, three times', 3, stale), looksRestored: true },
   {
     name: 'killed, and a list that fails',
     frame: (_line, { process }) => {

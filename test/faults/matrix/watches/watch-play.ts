@@ -79,6 +79,7 @@ export async function playStory(
     seed,
     trouble: (world, oracle) => {
       judge = oracle
+      if (fault?.looksRestored) oracle.excuseReversions()
       trouble = new WatchTrouble({ world, fault, at })
       return trouble
     },
