@@ -40,7 +40,10 @@ export const sharing: readonly Mutant[] = [
     ['  refuseHeld(run, id, context.resources.claim(id, cr))\n', ''],
     rivals,
   ),
-  mutant('keep a claim for ever', 'src/managed/reconciler.ts', ['this.#context.resources.unclaim(cr)', ''], rivals),
+  mutant('keep a claim for ever', 'src/managed/reconciler.ts', ['this.#context.resources.unclaim(cr)', ''], {
+    suite: 'adoption',
+    cases: 'adopted by another',
+  }),
   mutant(
     'let the resource that was asked about last have the object',
     'src/managed/holder.ts',

@@ -77,7 +77,7 @@ export async function objectAt({ world, path }: FoundObject): Promise<Fields | u
   return status === 200 ? (JSON.parse(body) as Fields) : undefined
 }
 
-export function isReady(cr: CustomResource | undefined): boolean {
+function isReady(cr: CustomResource | undefined): boolean {
   const conditions = statusOf(cr ?? ({} as CustomResource)).conditions ?? []
   const isTrue = (type: string): boolean => conditions.some((each) => each.type === type && each.status === 'True')
   return (

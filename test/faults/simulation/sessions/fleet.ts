@@ -11,7 +11,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const AGENTS = 3
 /** How often an account lists its sessions, and longer than that with its jitter. */
-export const INTERVAL = '5s'
+const INTERVAL = '5s'
 const SHOWN_MS = 30_000
 
 const sessions = resourceTypeOf(tunnelSession)
