@@ -1,14 +1,12 @@
 import { ApiError } from '../api/errors.ts'
 import type { Clock } from '../util/clock.ts'
 
-interface Flight {
-  readonly begunAt: number
-  /** Monotonic time from which it can no longer take effect; undefined while it is under way. */
-  settledAt: number | undefined
+interface Flights {
+  /** When those under way were begun. */
+  readonly open: Map<symbol, number>
+  /** Monotonic time from which none of the others can take effect any more. */
+  settledAt: number
 }
-
-/** What was settled so long ago is in every list that counts. Milliseconds. */
-const FORGOTTEN_AFTER_MS = 15 * 60_000
 
 /**
  * Ids that requests of this process name in their bodies. While one is under way, neither a spec, which may have been edited since, nor a list
@@ -17,7 +15,7 @@ const FORGOTTEN_AFTER_MS = 15 * 60_000
 export class IdsInFlight {
   readonly #clock: Clock
   readonly #requestTimeoutMs: number
-  readonly #flights = new Map<string, readonly Flight[]>()
+  readonly #flights = new Map<string, Flights>()
 
   /** @param requestTimeoutMs for how long a request without an answer may still take effect */
   constructor(clock: Clock, requestTimeoutMs: number) {
@@ -27,8 +25,8 @@ export class IdsInFlight {
 
   /** Sends a request that names `ids`. */
   async during<T>(ids: readonly string[], send: () => Promise<T>): Promise<T> {
-    const flight: Flight = { begunAt: this.#clock.monotonic(), settledAt: undefined }
-    for (const id of ids) this.#flights.set(id, [...this.#recent(id), flight])
+    const flight = Symbol('flight')
+    for (const id of ids) this.#flightsOf(id).open.set(flight, this.#clock.monotonic())
     let late = 0
     try {
       return await send()
@@ -36,7 +34,12 @@ export class IdsInFlight {
       if (!(error instanceof ApiError && error.definite)) late = this.#requestTimeoutMs
       throw error
     } finally {
-      flight.settledAt = this.#clock.monotonic() + late
+      const settledAt = this.#clock.monotonic() + late
+      for (const id of ids) {
+        const flights = this.#flightsOf(id)
+        flights.open.delete(flight)
+        flights.settledAt = Math.max(flights.settledAt, settledAt)
+      }
     }
   }
 
@@ -45,10 +48,10 @@ export class IdsInFlight {
    * `since`. Undefined while one is under way.
    */
   settledAt(id: string, since: number): number | undefined {
-    const flights = (this.#flights.get(id) ?? []).filter(({ begunAt }) => begunAt <= since)
-    return flights.reduce<number | undefined>((latest, { settledAt }) => {
-      return latest === undefined || settledAt === undefined ? undefined : Math.max(latest, settledAt)
-    }, since)
+    const flights = this.#flights.get(id)
+    if (flights === undefined) return since
+    const isOpen = [...flights.open.values()].some((begunAt) => begunAt <= since)
+    return isOpen ? undefined : Math.max(since, flights.settledAt)
   }
 
   /** The object of that id is gone. */
@@ -56,8 +59,9 @@ export class IdsInFlight {
     this.#flights.delete(id)
   }
 
-  #recent(id: string): readonly Flight[] {
-    const before = this.#clock.monotonic() - FORGOTTEN_AFTER_MS
-    return (this.#flights.get(id) ?? []).filter(({ settledAt = before }) => settledAt >= before)
+  #flightsOf(id: string): Flights {
+    const flights = this.#flights.get(id) ?? { open: new Map(), settledAt: Number.NEGATIVE_INFINITY }
+    this.#flights.set(id, flights)
+    return flights
   }
 }

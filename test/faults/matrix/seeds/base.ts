@@ -1,5 +1,5 @@
 /** Seeds that a run of the whole matrix tells. */
-export const SEEDS_OF_A_RUN = 10_000
+const SEEDS_OF_A_RUN = 10_000
 /** The numbers from which stories are drawn are different up to 2^32. */
 const BASES = Math.floor(2 ** 32 / SEEDS_OF_A_RUN)
 

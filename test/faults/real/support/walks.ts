@@ -74,7 +74,7 @@ export async function bring(walks: readonly Walk[], world: World): Promise<reado
 type Look = (walk: Walk, cr: Resource | undefined) => boolean | Promise<boolean>
 
 /** Waits until each of the walks says so of its CR, and calls it no more from then on. @throws Error naming those that do not in time */
-export async function settle(world: World, walks: readonly Walk[], look: Look): Promise<void> {
+async function settle(world: World, walks: readonly Walk[], look: Look): Promise<void> {
   const { why } = await settled(world, walks, look)
   if (why !== undefined) throw why
 }

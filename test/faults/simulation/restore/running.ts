@@ -23,7 +23,7 @@ const OPERATORS_LOOK_MS = 90_000
 /** Writes of a turn, from 0, before which the snapshot was taken. */
 const MOMENTS = [0, 1, 3] as const
 
-export const puttings: readonly Putting[] = [
+const puttings: readonly Putting[] = [
   { title: 'with a bumped revision', revision: 'bumped', downMs: 2_000, replicas: [0, 2] },
   { title: 'with the revision of then', revision: 'as it was', downMs: 500, replicas: [0, 2] },
   { title: 'and beyond its revision before anybody is back', revision: 'passed', downMs: 5_000, replicas: [0, 2] },
