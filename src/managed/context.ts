@@ -102,7 +102,7 @@ export interface KeyUsers {
 /** An account that works with a token. */
 export interface KeyUse {
   readonly account: AccountName & { readonly namespace?: string | undefined }
-  /** `Kind/name` of another resource that is in the account, or waits to be; undefined when there is none. */
+  /** Another resource that is in the account, or waits to be, as messages name it; undefined when there is none. */
   readonly neededBy: string | undefined
 }
 

@@ -25,7 +25,7 @@ import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { awaitRelease, isLeft } from './release-part.ts'
 import { revealGuards } from './replace.ts'
-import { isTakenLive } from './taken-over.ts'
+import { isNeighbours, isTakenLive } from './taken-over.ts'
 import { IN_USE_MS, referringUsers, usersOf } from './users.ts'
 import { silent, type Verdict } from './verdict.ts'
 
@@ -85,8 +85,13 @@ async function removeObject(run: Reconciliation): Promise<void> {
   for (const id of held) {
     await refuseShutOut(run, undefined, heldAlone(cache.get(run.collection, id)?.object))
   }
-  const { others, last } = await leavingOrder(run, held)
-  for (const id of others) await removeOne(run, id)
+  // What is another's stays in place, whoever works with it.
+  const isTaken = (id: string): boolean => isNeighbours(run, cache.get(run.collection, id)?.object ?? { id })
+  const { others, last } = await leavingOrder(
+    run,
+    held.filter((id) => !isTaken(id)),
+  )
+  for (const id of [...held.filter(isTaken), ...others]) await removeOne(run, id)
   await removeCopies(run, last)
   if (last === undefined) return
   run.memory.lastCallSent = true

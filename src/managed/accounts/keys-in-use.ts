@@ -1,6 +1,7 @@
 import type { KeyUse, KeyUsers } from '../context.ts'
-import { type CustomResource, hasFinalizer, isDeleting, nameOf, shortName } from '../cr.ts'
+import { type CustomResource, hasFinalizer, isDeleting } from '../cr.ts'
 import { digestOf } from '../outputs/held-token.ts'
+import { messageName } from '../users.ts'
 import { type AccountKey, type AccountResource, keyOfAccount } from './account-resource.ts'
 import type { KeptKeys } from './kept-key.ts'
 
@@ -35,7 +36,7 @@ export class KeysInUse implements KeyUsers {
       const [other] = this.#resources
         .membersOf(account)
         .filter((member) => member.metadata.uid !== cr.metadata.uid && (hasFinalizer(member) || !isDeleting(member)))
-        .map((member) => shortName(nameOf(member)))
+        .map((member) => messageName(member, cr.metadata.namespace))
         .sort((left, right) => (left < right ? -1 : 1))
       use = { account, neededBy: other }
       if (other !== undefined) break
