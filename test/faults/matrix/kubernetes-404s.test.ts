@@ -26,7 +26,7 @@ test('a 404 to any request to Kubernetes, which may come from something on the w
       }
     }
   }
-  await playAll('Kubernetes 404s', laboratory, some(cases, 60), 1200)
+  await playAll('Kubernetes 404s', laboratory, some(cases, 60), 1000)
 })
 
 test('an account opens although its first writes are answered 404', async () => {

@@ -24,7 +24,7 @@ interface Way {
 }
 
 test('a replica whose watches were silent takes over, and sends nothing from what it knew before', async () => {
-  const list = new CaseList('stalled standby', 'simulation', { least: leastOf(400) })
+  const list = new CaseList('stalled standby', 'simulation', { least: leastOf(300) })
   const laboratory = await Laboratory.open()
   let turn = 0
   const stories = [
