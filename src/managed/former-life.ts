@@ -1,11 +1,12 @@
 import type { RemoteObject } from '../api/types.ts'
 import { tellAlike } from './alike.ts'
 import { deleteCopies } from './copies.ts'
-import { isDeleting, withFinalizer } from './cr.ts'
+import { isDeleting, ownAttempt, withFinalizer } from './cr.ts'
 import { leftByFormerLife, ownershipClaim } from './create-protocol.ts'
 import { TerminalError } from './errors.ts'
 import { sought } from './look.ts'
 import { markerOf } from './marker.ts'
+import { CREATE_ATTEMPT } from './names.ts'
 import { withItsToken } from './outputs/token-recovery.ts'
 import { ownNote } from './ownership.ts'
 import { reasons } from './reasons.ts'
@@ -13,29 +14,41 @@ import type { Reconciliation } from './reconciliation.ts'
 
 /** A CR without id and without an attempt of its own: new, or come back without its status. */
 export async function findFormerLife(run: Reconciliation): Promise<string | undefined> {
+  const marked = await findMarked(run)
+  if (marked !== undefined) return marked
+  const noted = await ownedByNote(run)
+  if (noted === undefined && !isDeleting(run.cr)) tellAlike(run)
+  return noted
+}
+
+/**
+ * Takes an object that bears the mark of the CR and that nobody holds: one that it made in a state of Kubernetes that was lost. Undefined
+ * without any.
+ */
+export async function findMarked(run: Reconciliation): Promise<string | undefined> {
   const { collection, context, cr, session } = run
   const candidates = leftByFormerLife(session.cache.all(collection), cr, context.installation)
   const free = candidates.filter(({ id }) => context.resources.holderOf(id) === undefined)
   const own = (await withItsToken(run, [...free].reverse())) ?? free.at(-1)
-  if (own !== undefined) {
-    // Nothing is deleted or taken on the word of an old copy of the CR.
-    await run.patchMetadata({ finalizers: withFinalizer(run.cr) })
-    // What yet another life left may be at work in another cluster: it is reported, like all that nobody here holds.
-    const uid = markerOf(own)?.uid
-    await deleteCopies(
-      run,
-      free.filter((object) => object !== own && markerOf(object)?.uid === uid),
-    )
-    context.events.record(cr, {
-      type: 'Normal',
-      reason: 'Recovered',
-      message: `found ${own.id}, which this resource created before`,
-    })
-    return takeMarked(run, own)
-  }
-  const noted = await ownedByNote(run)
-  if (noted === undefined && !isDeleting(run.cr)) tellAlike(run)
-  return noted
+  if (own === undefined) return undefined
+  // Nothing is deleted or taken on the word of an old copy of the CR. An attempt of which another object came would count as open again.
+  const isOther = ownAttempt(cr) !== undefined && ownAttempt(cr)?.nonce !== markerOf(own)?.nonce
+  await run.patchMetadata({
+    finalizers: withFinalizer(cr),
+    ...(isOther ? { annotations: { [CREATE_ATTEMPT]: null } } : {}),
+  })
+  // What yet another life left may be at work in another cluster: it is reported, like all that nobody here holds.
+  const uid = markerOf(own)?.uid
+  await deleteCopies(
+    run,
+    free.filter((object) => object !== own && markerOf(object)?.uid === uid),
+  )
+  context.events.record(cr, {
+    type: 'Normal',
+    reason: 'Recovered',
+    message: `found ${own.id}, which this resource created before`,
+  })
+  return takeMarked(run, own)
 }
 
 async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
