@@ -13,7 +13,6 @@ export const acknowledgement = {
     bool({
       description:
         'Says that the addresses that Culvert calls from stay admitted, should an enforced IPRestriction of type api use the policy. Without it no change is made there after which fewer addresses are let in. Default: false.',
-      default: false,
     }),
   ),
 }

@@ -13,7 +13,7 @@ import { countedRepeat, pauseBeforeNext } from './damping.ts'
 import { resolveWanted, type Wanted } from './desired.ts'
 import { TerminalError, WaitError } from './errors.ts'
 import { keepFinalizer } from './finalizer.ts'
-import { findMarked } from './former-life.ts'
+import { findSuccessor } from './former-life.ts'
 import { refuseSilencing } from './key-in-use.ts'
 import { look } from './look.ts'
 import { markerOf } from './marker.ts'
@@ -86,7 +86,7 @@ async function held(run: Reconciliation, known: string | undefined): Promise<Rem
   if (known === undefined) return undefined
   refuseVanished(run, known)
   // Where etcd was put back, it is gone because it was replaced since.
-  const successor = await findMarked(run)
+  const successor = await findSuccessor(run)
   if (successor !== undefined) return run.session.cache.get(run.collection, successor)?.object
   noteVanished(run, known)
   return undefined

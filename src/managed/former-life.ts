@@ -2,10 +2,10 @@ import type { RemoteObject } from '../api/types.ts'
 import { tellAlike } from './alike.ts'
 import { deleteCopies } from './copies.ts'
 import { isDeleting, ownAttempt, withFinalizer } from './cr.ts'
-import { leftByFormerLife, ownershipClaim } from './create-protocol.ts'
+import { copiesOf, leftByFormerLife, ownershipClaim } from './create-protocol.ts'
 import { TerminalError } from './errors.ts'
 import { sought } from './look.ts'
-import { markerOf } from './marker.ts'
+import { GUARD_NONCE, markerOf } from './marker.ts'
 import { CREATE_ATTEMPT } from './names.ts'
 import { withItsToken } from './outputs/token-recovery.ts'
 import { ownNote } from './ownership.ts'
@@ -14,7 +14,8 @@ import type { Reconciliation } from './reconciliation.ts'
 
 /** A CR without id and without an attempt of its own: new, or come back without its status. */
 export async function findFormerLife(run: Reconciliation): Promise<string | undefined> {
-  const marked = await findMarked(run)
+  const { collection, context, cr, session } = run
+  const marked = await takeNewest(run, leftByFormerLife(session.cache.all(collection), cr, context.installation))
   if (marked !== undefined) return marked
   const noted = await ownedByNote(run)
   if (noted === undefined && !isDeleting(run.cr)) tellAlike(run)
@@ -22,12 +23,21 @@ export async function findFormerLife(run: Reconciliation): Promise<string | unde
 }
 
 /**
- * Takes an object that bears the mark of the CR and that nobody holds: one that it made in a state of Kubernetes that was lost. Undefined
- * without any.
+ * Takes an object that this very CR made, of which its status knows nothing: one of a history of Kubernetes that was lost. Undefined
+ * without any. What a namesake made is not searched for: it may be at work in another cluster.
  */
-export async function findMarked(run: Reconciliation): Promise<string | undefined> {
-  const { collection, context, cr, session } = run
-  const candidates = leftByFormerLife(session.cache.all(collection), cr, context.installation)
+export async function findSuccessor(run: Reconciliation): Promise<string | undefined> {
+  const { collection, context, cr, session, status } = run
+  const copies = copiesOf(session.cache.all(collection), cr.metadata.uid, status, context.installation)
+  return await takeNewest(
+    run,
+    copies.filter((object) => markerOf(object)?.nonce !== GUARD_NONCE),
+  )
+}
+
+/** Takes the newest of these that nobody holds, one whose token is at hand first; the others of the same life go. */
+async function takeNewest(run: Reconciliation, candidates: readonly RemoteObject[]): Promise<string | undefined> {
+  const { context, cr } = run
   const free = candidates.filter(({ id }) => context.resources.holderOf(id) === undefined)
   const own = (await withItsToken(run, [...free].reverse())) ?? free.at(-1)
   if (own === undefined) return undefined

@@ -139,15 +139,19 @@ function refusalOfReference(
     : 'is not ready to be referred to: it is a resource of another namespace, and has to be in place there first'
 }
 
-/** What an object is made up of that no CR manages, less what CRs are about to delete; undefined for a kind that does not ask. */
+/**
+ * What an object is made up of that no CR manages, less what CRs are about to delete; undefined for a kind that does not ask, and for an
+ * object that the account does not show: the API itself refuses its id.
+ */
 function knownChildren(
   { kinds, resources }: ManagedContext,
   { cache }: AccountSession,
   kind: string,
   id: string,
 ): readonly RemoteObject[] | undefined {
-  const { children, unusableObject } = kinds.managedKind(kind) ?? {}
+  const { children, collections = [], unusableObject } = kinds.managedKind(kind) ?? {}
   if (children === undefined || unusableObject === undefined) return undefined
+  if (collections.every((collection) => cache.get(collection, id)?.object === undefined)) return undefined
   return childrenIn(cache, children, id).filter((child) => {
     const holder = resources.holderOf(child.id)
     return holder === undefined || !isDeleting(holder)
@@ -159,9 +163,18 @@ async function learnOfObject(resolver: Resolver, reference: FoundReference): Pro
   const { context, cr, session } = resolver
   const { kind, partOf, ref } = reference
   if (ref.id === undefined || partOf !== undefined || isApplied(resolver, reference)) return
-  const { children, unusableObject } = context.kinds.managedKind(kind) ?? {}
+  const { children, collections = [], unusableObject } = context.kinds.managedKind(kind) ?? {}
   if (children === undefined || unusableObject === undefined || targetOf(context, cr, reference) !== undefined) return
-  await session.cache.ensureListed(children.collection, { since: context.clock.monotonic() - FRESH_MS })
+  const { cache } = session
+  const list = async (since: number): Promise<void> => {
+    for (const collection of [...collections, children.collection]) await cache.ensureListed(collection, { since })
+  }
+  const { id } = ref
+  await list(context.clock.monotonic() - FRESH_MS)
+  // One that was made a moment ago is in no list yet.
+  if (collections.every((collection) => cache.get(collection, id)?.object === undefined)) {
+    await list(context.clock.monotonic())
+  }
 }
 
 /** The CR that a reference leads to: the one of that name, or the one that holds the object of that id. */

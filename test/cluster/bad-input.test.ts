@@ -102,6 +102,7 @@ test('a reference to what does not exist, by id', async () => {
   await othersGoOn(world)
 
   const id = await world.api.create('/ip_policies')
+  await world.api.create('/ip_policy_rules', { ip_policy_id: id, cidr: '10.0.0.0/8', action: 'allow' })
   await world.apply('Edge', 'front', edge(id))
   await world.ready('Edge', 'front')
 })
