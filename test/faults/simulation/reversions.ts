@@ -6,6 +6,8 @@ import type { SimulatedWorld } from './world.ts'
 
 /** What an object was once seen to be equal to. */
 interface Equal {
+  /** The object: where a cluster was put back, the resource may have another since. */
+  readonly id: string | undefined
   /** The spec's generation, and all that it then came to with inputs and references. */
   readonly wanted: string
   /** Requests that left operators before. */
@@ -65,16 +67,17 @@ export class Reversions {
 
   async #look(sighting: Sighting, cr: CustomResource): Promise<void> {
     const { uid, generation, name } = cr.metadata
+    const { id } = statusOf(cr)
     const parts = partsDeclared(this.#world, cr, await this.#held(cr))
     const unlike = parts.filter(([, wanted, found]) => !isDeepStrictEqual(wanted, found))
     const wanted = JSON.stringify([generation, parts.map(([part, value]) => [part, value])])
     const before = this.#equal.get(uid)
     if (unlike.length === 0) {
-      this.#equal.set(uid, { wanted, sent: this.#count })
+      this.#equal.set(uid, { id, wanted, sent: this.#count })
       return
     }
     const isLater = before !== undefined && (this.#sent.get(sighting) ?? 0) > before.sent
-    if (!isLater || before.wanted !== wanted) return
+    if (!isLater || before.id !== id || before.wanted !== wanted) return
     this.#equal.delete(uid)
     const about = unlike.map(([part]) => part).join(', ')
     this.violations.push(
