@@ -11,6 +11,12 @@ const held = (cidr: string, action: string, description = '', metadata: unknown 
   metadata,
 })
 
+const acknowledged = quiet(
+  { acknowledgeAPIRestriction: true },
+  { acknowledgeAPIRestriction: false },
+  { acknowledgeAPIRestriction: undefined },
+)
+
 /** Edits of policies, their rules, restrictions and backends. */
 export const policyAndBackendStories: readonly EditStory[] = [
   story('IPPolicy', 'policy', { rules: [{ cidr: range, action: 'allow' }] }, [
@@ -39,11 +45,13 @@ export const policyAndBackendStories: readonly EditStory[] = [
       sends: [],
       rules: [held(range, 'deny')],
     },
+    ...acknowledged,
   ]),
   story('IPPolicyRule', 'rule', { ipPolicyRef: { name: 'open' }, cidr: range, action: 'allow' }, [
     ...texts,
     patch('cidr', { cidr: '2001:db8:7::/48' }, { cidr: '2001:db8:7::/48' }),
     another({ action: 'deny' }, { action: 'deny' }),
+    ...acknowledged,
   ]),
   story('IPRestriction', 'restriction', { type: 'endpoints', ipPolicyRefs: [{ name: 'office' }] }, [
     ...texts,
@@ -53,11 +61,7 @@ export const policyAndBackendStories: readonly EditStory[] = [
     patch('ip_policy_ids', { ipPolicyRefs: [{ name: 'home' }] }, (id) => ({
       ip_policies: [refTo(id('IPPolicy', 'home'))],
     })),
-    ...quiet(
-      { acknowledgeAPIRestriction: true },
-      { acknowledgeAPIRestriction: false },
-      { acknowledgeAPIRestriction: undefined },
-    ),
+    ...acknowledged,
   ]),
   story('Backend', 'group', { type: 'TunnelGroup', tunnelGroup: {} }, [
     ...texts,
