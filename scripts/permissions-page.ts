@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
 import {
+  holdPermission,
   installationPermission,
   ownNamespacePermissions,
   watchedPermissions,
@@ -25,6 +26,10 @@ export function permissionsPage(kinds: KindsRegistry): string {
     section(
       'In the cluster with `--watch-namespace`, unless `--installation` is given',
       tableOf([installationPermission]),
+    ),
+    section(
+      'In each namespace with `--hold-namespaces`, beside what it needs in what it watches',
+      tableOf([holdPermission('<operator namespace>-<name>-hold')]),
     ),
   ].join('')
 }

@@ -15,6 +15,7 @@ interface Flags {
   readonly name: string
   readonly installation?: string
   readonly watchNamespace: readonly string[]
+  readonly holdNamespaces: boolean
   readonly watchSecrets: boolean
   readonly secretsInterval: number
   readonly allowApiHost: readonly string[]
@@ -53,6 +54,11 @@ export function operatorCommand(): Command {
       'watch only this namespace, and no ClusterAccounts (repeatable; default: all)',
       collect,
       [],
+    )
+    .option(
+      '--hold-namespaces',
+      'with --watch-namespace, hold the RoleBinding <namespace>-<name>-hold in each, so that a namespace can be deleted with its resources',
+      false,
     )
     .option(
       '--no-watch-secrets',

@@ -4,6 +4,7 @@ import { KeptKeys } from './accounts/kept-key.ts'
 import { type CustomResource, hasFinalizer, statusOf, unresolvedAttempt, withoutFinalizer } from './cr.ts'
 import { type KindsRegistry, resourceTypeOf } from './kinds-registry.ts'
 import { listAll } from './list-all.ts'
+import { setHold } from './namespace-hold.ts'
 import { targetText } from './outputs/place.ts'
 import { release } from './outputs/vacate.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
@@ -14,6 +15,8 @@ export interface LeavingOptions {
   /** Namespaces to leave; empty: all, and with them what belongs to the whole cluster. */
   readonly namespaces: readonly string[]
   readonly operatorNamespace: string
+  /** `holdName` of the operator. */
+  readonly holdName: string
   /** Hears what was let go of and what could not be, line by line. */
   readonly tell: (line: string) => void
 }
@@ -67,6 +70,7 @@ class Leaving {
       const type = resourceTypeOf(descriptor)
       await this.#each(type, (account) => this.#account(type, account))
     }
+    for (const namespace of namespaces) await this.#letNamespaceGo(namespace)
     return {
       resources: this.#resources,
       objects: this.#objects,
@@ -94,6 +98,20 @@ class Leaving {
     if (hadKey) this.#keys += 1
     const isReleased = await this.#dropFinalizer(type, account)
     if (isReleased || hadKey) this.#tell(account, hadKey ? ['the copy of its key was removed'] : [])
+  }
+
+  /** Goes last: with the RoleBinding, the operator's own rights may go. Who may not read it has none that is held. */
+  async #letNamespaceGo(namespace: string): Promise<void> {
+    const { kube, holdName: name } = this.#options
+    this.#signal.throwIfAborted()
+    try {
+      await setHold(kube, { namespace, name }, false)
+    } catch (error) {
+      if (!(error instanceof KubeError) || ENDED.has(error.code)) throw error
+      if (error.code === 'Forbidden') return
+      this.#failures += 1
+      this.#options.tell(`RoleBinding ${namespace}/${name}; not released: ${error.message}`)
+    }
   }
 
   /** @returns whether there was one to take off. */

@@ -6,7 +6,18 @@ import { type AccountKey, type AccountResource, accountKey, accountText } from '
 import type { AccountName } from './attempt.ts'
 import type { CommandResource } from './commands/command.ts'
 import type { Resources } from './context.ts'
-import { type CustomResource, heldIds, nameOf, nameText, type ResourceName, statusOf, type TargetKey } from './cr.ts'
+import {
+  type CustomResource,
+  hasFinalizer,
+  heldIds,
+  isDeleting,
+  isPaused,
+  nameOf,
+  nameText,
+  type ResourceName,
+  statusOf,
+  type TargetKey,
+} from './cr.ts'
 import { holderAmong } from './holder.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import { accountOfMirror, accountOwners, type MirroredObject } from './mirrors/mirrored.ts'
@@ -45,6 +56,7 @@ const SECRETS = 'secrets'
 const INPUTS = 'inputs'
 const OUTPUTS = 'outputs'
 const OWNERS = 'owners'
+const HELD_IN = 'held in'
 const SHOWS = 'shows'
 
 /** All that the watches know, behind the questions that reconcilers ask. */
@@ -65,6 +77,7 @@ export class ResourceStore implements Resources {
     for (const reflector of watches.mirrors.values()) reflector.addIndex(SHOWS, mirroredFor)
     for (const reflector of [watches.secrets, watches.configMaps]) reflector.addIndex(OWNERS, ownersOfOutput)
     for (const reflector of watches.accounts.values()) {
+      reflector.addIndex(HELD_IN, heldIn)
       reflector.addIndex(SECRETS, ({ spec, metadata }) => [`${metadata.namespace ?? ''}/${spec.apiKeySecretRef.name}`])
     }
   }
@@ -168,6 +181,13 @@ export class ResourceStore implements Resources {
   /** Every Account and ClusterAccount. */
   accounts(): readonly AccountResource[] {
     return [...this.#watches.accounts.values()].flatMap(({ store }) => store.list())
+  }
+
+  /** Whether a resource in the namespace has our finalizer, or is an Account that is about to get it. */
+  needsOperator(namespace: string): boolean {
+    const { accounts } = this.#watches
+    const hasAccount = [...accounts.values()].some(({ store }) => store.byIndex(HELD_IN, namespace).length > 0)
+    return hasAccount || this.#find(HELD_IN, namespace).length > 0
   }
 
   membersOf(key: AccountKey): readonly CustomResource[] {
@@ -277,6 +297,7 @@ export class ResourceStore implements Resources {
     if (descriptor === undefined) throw new Error(`${kind} is watched without a descriptor`)
     reflector.addIndex(TARGETS, (cr) => namedTargets(descriptor, cr).map(nameText))
     reflector.addIndex(TARGET_IDS, (cr) => targetIds(descriptor, cr).map((target) => idText(target.kind, target.id)))
+    reflector.addIndex(HELD_IN, (cr) => (hasFinalizer(cr) ? [cr.metadata.namespace ?? ''] : []))
     reflector.addIndex(HOLDS, (cr) => heldIds(statusOf(cr)))
     reflector.addIndex(NOTES, (cr) => {
       const note = ownNote(cr)
@@ -291,6 +312,13 @@ export class ResourceStore implements Resources {
       return [...new Set(places.map(({ kind: holder, name }) => inputText(holder, cr.metadata.namespace, name)))]
     })
   }
+}
+
+/** The namespace of an account that has our finalizer, or gets it in its next reconcile. */
+function heldIn(account: AccountResource): readonly string[] {
+  const { namespace } = account.metadata
+  const isHeld = hasFinalizer(account) || !(isDeleting(account) || isPaused(account))
+  return namespace !== undefined && isHeld ? [namespace] : []
 }
 
 /** UIDs of the CRs that an object is for; of none for one that somebody else made their dependent. */

@@ -3,6 +3,7 @@ import { kinds } from '../../src/kinds/index.ts'
 import { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import { leftoverPermissions } from '../../src/managed/leftovers.ts'
 import {
+  holdPermission,
   installationPermission,
   ownNamespacePermissions,
   watchedPermissions,
@@ -32,13 +33,17 @@ it('gives the operator rights in its namespaces alone, and to see what names the
   const inNamespace = rules(watchedPermissions(registry, { scope: 'namespace', watchSecrets: true }))
   for (const major of HELMS) {
     const own = ['Role', 'culvert-system', rules(ownNamespacePermissions)]
+    const hold = [...inNamespace, ...rules([holdPermission('culvert-system-culvert-hold')])]
     const watched = [
       ['Role', 'shop', inNamespace],
       ['Role', 'web', inNamespace],
+      // A ClusterRole, bound in the namespace.
+      ['ClusterRole', 'shop', hold],
+      ['ClusterRole', 'web', hold],
     ]
     const objects = await render(major, MODES.namespaces)
     const found = bound(objects, 'culvert')
-    expect(found).toHaveLength(4)
+    expect(found).toHaveLength(6)
     expect(found).toEqual(
       expect.arrayContaining([...watched, own, ['ClusterRole', undefined, rules([installationPermission])]]),
     )
@@ -46,8 +51,11 @@ it('gives the operator rights in its namespaces alone, and to see what names the
       await render(major, merged(MODES.namespaces, { operator: { installation: 'blue' } })),
       'culvert',
     )
-    expect(named).toHaveLength(3)
+    expect(named).toHaveLength(5)
     expect(named).toEqual(expect.arrayContaining([...watched, own]))
+    const values = { operator: { installation: 'blue' }, rbac: { holdNamespaces: false, userRoles: false } }
+    const least = await render(major, merged(MODES.namespaces, values))
+    expect(least.filter(({ kind }) => kind.startsWith('Cluster'))).toEqual([])
   }
 })
 
@@ -80,7 +88,7 @@ function bound(objects: readonly Rendered[], serviceAccount: string): readonly u
     .filter((binding) => at(binding, 'subjects.0.name') === serviceAccount)
     .map(({ roleRef, metadata: { namespace } }) => {
       const { kind, name } = roleRef as { readonly kind: string; readonly name: string }
-      const role = find(objects, kind, name, namespace)
+      const role = find(objects, kind, name, kind === 'Role' ? namespace : undefined)
       return [kind, namespace, rules(role?.rules as Permission[], true)]
     })
 }

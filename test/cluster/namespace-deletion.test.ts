@@ -1,6 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { holdName, roleBindingType } from '../../src/managed/namespace-hold.ts'
 import { SEED } from '../builders/specs.ts'
 import { applyAll, applyNeeds, casesTitled, managed, subjectsOf } from './support/cases.ts'
+import { OperatorAccount } from './support/operator-account.ts'
+import { OperatorProcess } from './support/operator-process.ts'
+import { startRelease } from './support/release.ts'
 import { until } from './support/wait.ts'
 import { core, typeOf, World } from './support/world.ts'
 
@@ -58,4 +64,152 @@ test('a namespace with 200 resources of all kinds ends empty on both sides, in t
   const implied = ((requests - BURST) * 60) / PER_MINUTE
   // The namespace itself takes Kubernetes some seconds, before and after.
   expect(seconds).toBeLessThan(1.25 * implied + 30)
+})
+
+/** A world whose operator has rights in its namespace alone, by an account that nobody judges: its rights go while it works. */
+class Roles implements AsyncDisposable {
+  readonly world: World
+  readonly account: OperatorAccount
+  readonly #holdNamespaces: boolean
+  #operator: OperatorProcess | undefined
+
+  private constructor(world: World, account: OperatorAccount, holdNamespaces: boolean) {
+    this.world = world
+    this.account = account
+    this.#holdNamespaces = holdNamespaces
+  }
+
+  static async open(holdNamespaces: boolean): Promise<Roles> {
+    const world = await World.open({ operator: false })
+    const { kubeconfig, kube, operatorNamespace: namespace } = world
+    const name = `apart-${randomBytes(3).toString('hex')}`
+    const watched = [world.namespace]
+    const account = await OperatorAccount.create({ kubeconfig, kube, namespace, name, watched, holdNamespaces })
+    const roles = new Roles(world, account, holdNamespaces)
+    await roles.start()
+    return roles
+  }
+
+  async start(): Promise<void> {
+    const { kubeconfig, operatorNamespace: namespace, emulator } = this.world
+    const scope = ['--watch-namespace', this.world.namespace, '--allow-api-host', new URL(emulator.url).host]
+    const flags = this.#holdNamespaces ? [...scope, '--hold-namespaces'] : scope
+    this.#operator = await OperatorProcess.start({
+      kubeconfig: this.account.kubeconfigFor(kubeconfig),
+      namespace,
+      leaderElect: true,
+      flags,
+    })
+  }
+
+  async kill(): Promise<void> {
+    await this.#operator?.kill()
+  }
+
+  /** An APIKey, whose Secret goes with the namespace, and a policy with rules. */
+  async fill(): Promise<void> {
+    await this.world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
+    await this.world.apply('APIKey', 'ci', {})
+    await this.world.ready('IPPolicy', 'office')
+    await this.world.ready('APIKey', 'ci')
+  }
+
+  async deleteNamespace(): Promise<void> {
+    await this.world.kube.delete(namespaceType, { name: this.world.namespace })
+  }
+
+  async namespaceGone(): Promise<void> {
+    const { kube, namespace } = this.world
+    const describe = async () => ({ left: await resources(this.world), log: this.#operator?.log.slice(-3000) })
+    const isGone = async () => (await kube.get(namespaceType, { name: namespace })) === undefined
+    await until('the namespace is gone', isGone, { timeoutMs: 60_000, describe })
+  }
+
+  /** Finalizers of the binding that the operator may hold; undefined when there is none. */
+  async held(): Promise<readonly string[] | undefined> {
+    const { kube, namespace, operatorNamespace } = this.world
+    const key = { namespace, name: holdName(operatorNamespace, 'culvert') }
+    const binding = await kube.get<KubeObject>(roleBindingType, key)
+    return binding && (binding.metadata.finalizers ?? [])
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill()
+    const { kube, namespace, operatorNamespace } = this.world
+    const key = { namespace, name: holdName(operatorNamespace, 'culvert') }
+    if ((await this.held())?.length) await kube.mergePatch(roleBindingType, key, { metadata: { finalizers: null } })
+    await this.account[Symbol.asyncDispose]()
+    await this.world[Symbol.asyncDispose]()
+  }
+}
+
+const FINALIZER = 'culvert.dev/remote'
+
+test('a namespace with Roles of its own that is deleted ends empty on both sides, without a manual step', async () => {
+  await using roles = await Roles.open(true)
+  await roles.fill()
+  expect(await roles.held()).toEqual([FINALIZER])
+  await roles.deleteNamespace()
+  await roles.namespaceGone()
+  expect(await objects(roles.world)).toEqual([])
+})
+
+test('a namespace with Roles of its own ends that was deleted while no operator ran', async () => {
+  await using roles = await Roles.open(true)
+  await roles.fill()
+  await roles.kill()
+  await roles.deleteNamespace()
+  const { kube, namespace } = roles.world
+  await until('the Role is gone', async () => {
+    return (await kube.list({ ...roleBindingType, plural: 'roles', kind: 'Role' }, { namespace })).items.length === 0
+  })
+  await roles.start()
+  await roles.namespaceGone()
+  expect(await objects(roles.world)).toEqual([])
+})
+
+test('the RoleBinding is held as long as something in its namespace needs the operator, and no longer', async () => {
+  await using roles = await Roles.open(true)
+  const { world } = roles
+  await roles.fill()
+  for (const [kind, name] of [
+    ['APIKey', 'ci'],
+    ['IPPolicy', 'office'],
+  ] as const) {
+    await world.delete(kind, name)
+    await world.gone(kind, name)
+  }
+  expect(await roles.held()).toEqual([FINALIZER])
+  await world.delete('Account', 'default')
+  await world.gone('Account', 'default')
+  await until('the binding is let go of', async () => (await roles.held())?.length === 0)
+})
+
+test('a release lets go of the RoleBinding too, and ends a namespace that is being deleted', async () => {
+  await using roles = await Roles.open(true)
+  await roles.fill()
+  await roles.kill()
+  await roles.deleteNamespace()
+  const { code, lines } = await startRelease(
+    roles.world,
+    ['--watch-namespace', roles.world.namespace],
+    'administrator',
+  ).ended()
+  expect(code, lines.join('\n')).toBe(0)
+  await roles.namespaceGone()
+})
+
+test('without the hold a namespace with Roles of its own hangs, and a release by an administrator ends it', async () => {
+  await using roles = await Roles.open(false)
+  await roles.fill()
+  const { kube, namespace } = roles.world
+  await roles.kill()
+  await roles.deleteNamespace()
+  await until('the Role is gone', async () => {
+    return (await kube.list({ ...roleBindingType, plural: 'roles', kind: 'Role' }, { namespace })).items.length === 0
+  })
+  expect(await resources(roles.world)).toBeGreaterThan(0)
+  const { code, lines } = await startRelease(roles.world, ['--watch-namespace', namespace], 'administrator').ended()
+  expect(code, lines.join('\n')).toBe(0)
+  await roles.namespaceGone()
 })

@@ -79,6 +79,16 @@ annotations:
 {{- include "culvert.rules" (dict "root" . "name" (printf "%s%s" $scope (ternary "" "-no-watch-secrets" .Values.watchSecrets))) -}}
 {{- end -}}
 
+{{/* "true" where the operator holds a RoleBinding in each watched namespace while resources there need it, else nothing. */}}
+{{- define "culvert.holdsNamespaces" -}}
+{{- if and .Values.watchNamespaces .Values.rbac.create .Values.rbac.holdNamespaces }}true{{ end -}}
+{{- end -}}
+
+{{/* As the operator makes it of its own namespace and name. */}}
+{{- define "culvert.holdName" -}}
+{{- printf "%s-hold" (include "culvert.clusterName" .) -}}
+{{- end -}}
+
 {{- define "culvert.emulatorName" -}}
 {{- printf "%s-emulator" (include "culvert.fullname" .) -}}
 {{- end -}}

@@ -13,6 +13,8 @@ export interface OperatorOptions {
   readonly installation?: string | undefined
   /** Empty: all. */
   readonly watchNamespaces: readonly string[]
+  /** Whether a RoleBinding in each watched namespace (`holdName`) has a finalizer while something there needs the operator. Default false. */
+  readonly holdNamespaces?: boolean
   /** Secrets and ConfigMaps are neither listed nor watched, but read one by one, each after this time again. Absent: watched. */
   readonly readSecretsEveryMs?: number | undefined
   readonly baseURLPolicy: BaseURLPolicy

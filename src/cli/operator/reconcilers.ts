@@ -18,6 +18,7 @@ import { Memories } from '../../managed/memory.ts'
 import { MirrorReconciler } from '../../managed/mirrors/reconciler.ts'
 import { subscribeMirrors } from '../../managed/mirrors/wakeups.ts'
 import { MirrorWriter } from '../../managed/mirrors/writer.ts'
+import { holdName, NamespaceHolds } from '../../managed/namespace-hold.ts'
 import { CompanionWatches } from '../../managed/outputs/companion-watches.ts'
 import { ManagedReconciler } from '../../managed/reconciler.ts'
 import type { ResourceStore, Watches } from '../../managed/resource-store.ts'
@@ -86,6 +87,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const registry = new AccountRegistry(store)
   const shared = { ...sharedContext(parts), events: eventSink(recorder), memories }
   const keptKeys = new KeptKeys(parts.kube, namespace)
+  const holds = namespaceHolds(parts)
   const keyUsers = new KeysInUse(keptKeys, store)
   const companions = new CompanionWatches({
     base: watchBase(parts),
@@ -103,6 +105,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
     ...shared,
     registry,
     keptKeys,
+    holds,
     metrics: {
       ...driftMetrics(metrics),
       orphans: (account, count) => metrics.setOrphans(account, count),
@@ -146,12 +149,44 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       // One of some namespaces does not see the accounts that others serve.
       const isWhole = options.watchNamespaces.length === 0
       const sweep = isWhole && sweepKeptKeys({ ...sharedContext(parts), ...keptKeyViews(parts), keptKeys }, stop.signal)
-      await Promise.all([managed.run(signal), accounts.run(signal), mirrors.run(signal), commands.run(signal), sweep])
+      const held = holds && holdsController(parts, holds).run(signal)
+      await Promise.all([managed, accounts, mirrors, commands].map((controller) => controller.run(signal)))
+      await Promise.all([sweep, held])
       await companions.ended()
       await recorder.flush(EVENTS_MS)
       await registry.close()
     },
   }
+}
+
+/** Only what a RoleBinding gives in a namespace goes with it. */
+function namespaceHolds({ options, store, kube }: ReconcilersOptions): NamespaceHolds | undefined {
+  const { holdNamespaces = false, watchNamespaces, namespace, name, logger } = options
+  if (!holdNamespaces || watchNamespaces.length === 0) return undefined
+  return new NamespaceHolds({ kube, resources: store, name: holdName(namespace, name), logger })
+}
+
+/** Looks at each namespace once when this process begins to lead, then when an account there changes or a resource goes. */
+function holdsController({ clock, random, options, watches }: ReconcilersOptions, holds: NamespaceHolds): Controller {
+  const controller = new Controller({
+    clock,
+    random,
+    logger: options.logger,
+    stopMs: STOP_MS,
+    workers: 2,
+    reconcile: ({ name }) => holds.reconcile(name),
+  })
+  const look = (name: string | undefined): void => {
+    if (name !== undefined) controller.enqueue({ kind: 'Namespace', name })
+  }
+  for (const namespace of options.watchNamespaces) look(namespace)
+  for (const accounts of watches.accounts.values()) {
+    accounts.subscribe(({ object }) => look(object.metadata.namespace))
+  }
+  for (const resources of watches.managed.values()) {
+    resources.subscribe(({ type, object }) => look(type === 'deleted' ? object.metadata.namespace : undefined))
+  }
+  return controller
 }
 
 function keptKeyViews({ options, store, watches }: ReconcilersOptions) {

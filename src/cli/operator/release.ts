@@ -4,6 +4,7 @@ import { KubeError } from '../../kube/errors.ts'
 import { loadKubeConnection } from '../../kube/load-config.ts'
 import { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { type Departure, leave } from '../../managed/leaving.ts'
+import { holdName } from '../../managed/namespace-hold.ts'
 import { LeaderElection } from '../../runtime/leader-election.ts'
 import { lockHolder } from '../../runtime/lease-lock.ts'
 import { systemClock } from '../../util/clock.ts'
@@ -46,8 +47,9 @@ export async function runRelease(
     clock: systemClock,
     random: systemRandom,
     onStartedLeading: () => {
-      const { watchNamespaces: namespaces, namespace: operatorNamespace } = options
-      const leaving = { kube, kinds: new KindsRegistry(kinds), namespaces, operatorNamespace, tell: print }
+      const { watchNamespaces: namespaces, namespace: operatorNamespace, name } = options
+      const place = { namespaces, operatorNamespace, holdName: holdName(operatorNamespace, name) }
+      const leaving = { kube, kinds: new KindsRegistry(kinds), ...place, tell: print }
       departure = leave(leaving, signal).finally(() => ended.abort())
       departure.catch(() => undefined)
     },

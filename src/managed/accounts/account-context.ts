@@ -7,6 +7,7 @@ import type { EventSink, ManagedMetrics } from '../context.ts'
 import type { CustomResource, ResourceName } from '../cr.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import type { Memories } from '../memory.ts'
+import type { NamespaceHolds } from '../namespace-hold.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'
 import type { KeptKeys } from './kept-key.ts'
 import type { AccountRegistry } from './registry.ts'
@@ -40,6 +41,8 @@ export interface AccountContext {
   readonly installation: string
   /** Namespace of the operator: where the Secrets of ClusterAccounts live. */
   readonly operatorNamespace: string
+  /** Undefined where no RoleBinding of a namespace is held. */
+  readonly holds?: Pick<NamespaceHolds, 'hold'> | undefined
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger

@@ -8,8 +8,10 @@ export function accountUsers(context: AccountContext, key: AccountKey): readonly
   return context.resources.membersOf(key).filter(hasFinalizer)
 }
 
-/** Keeps an account from going before those that need it. */
+/** Keeps an account from going before those that need it, and the operator's rights in its namespace for as long. */
 export async function addAccountFinalizer(context: AccountContext, resource: AccountResource): Promise<void> {
+  const { namespace } = resource.metadata
+  if (namespace !== undefined) await context.holds?.hold(namespace)
   await patchAccountMetadata(context, resource, { finalizers: withFinalizer(resource) })
 }
 

@@ -3,6 +3,7 @@ import { events } from '../../runtime/events.ts'
 import { leases } from '../../runtime/lease-lock.ts'
 import { configMapType, secretType } from '../inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
+import { roleBindingType } from '../namespace-hold.ts'
 import { namespaceType, SYSTEM_NAMESPACE } from '../namespaces.ts'
 import type { Descriptor } from '../types/descriptor.ts'
 import type { Permission, Verb } from './rules.ts'
@@ -48,6 +49,16 @@ export const installationPermission: Permission = {
   verbs: ['get'],
   names: [SYSTEM_NAMESPACE],
   why: 'Its UID stands for the cluster in the mark on objects at the API; not needed with `--installation`.',
+}
+
+/** Holds the RoleBinding of that name in a namespace (docs/decisions/0021-namespaces-that-go.md). */
+export function holdPermission(name: string): Permission {
+  return {
+    type: roleBindingType,
+    verbs: ['get', 'patch'],
+    names: [name],
+    why: 'It has a finalizer as long as a resource of its namespace has one: it keeps the rights to end the deletion of the namespace.',
+  }
 }
 
 const namespacesPermission: Permission = {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { until } from '../../cluster/support/wait.ts'
 import { CHART } from '../support/paths.ts'
 import { AccountAtEmulator } from './support/account-at-emulator.ts'
 import { documented } from './support/documented.ts'
@@ -141,11 +142,30 @@ it('goes without the other: its roles alone, and nothing that the other needs', 
   expect(roles.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).sort()).toEqual(
     ['', ...ONE.watched]
       .map((namespace) => `${namespace}/${ONE.home}-culvert`)
-      .concat(`${ONE.home}/culvert`)
+      .concat(`${ONE.home}/culvert`, `/${ONE.home}-culvert-hold`)
       .sort(),
   )
   await cluster.apply(policy('shop', 'still kept'))
   await policyIn('shop', ({ metadata }) => metadata.generation === 2)
   expect((await account.objects('ip_policies')).map(({ description }) => description)).toContain('still kept')
   expect(one.output).not.toContain('"level":50')
+})
+
+it('ends a namespace that is deleted with its resources, and its objects at the account', async () => {
+  const policies = await account.objects('ip_policies')
+  await cluster.kubectl(['delete', 'namespace', 'web', '--wait', '--timeout=60s'])
+  expect(await account.objects('ip_policies')).toHaveLength(policies.length - 1)
+})
+
+it('leaves no RoleBinding behind when it is uninstalled after its resources', async () => {
+  await cluster.kubectl(['delete', 'culvert', '--all', '--namespace', 'shop', '--wait', '--timeout=60s'])
+  const held = async (): Promise<readonly Live[]> => {
+    const bindings = (await cluster.list('rolebindings', '--all-namespaces')) as readonly Live[]
+    return bindings.filter(({ metadata }) => metadata.name === `${ONE.home}-culvert-hold`)
+  }
+  await until('the binding is let go of', async () => {
+    return (await held()).every(({ metadata }) => metadata.finalizers === undefined)
+  })
+  await cluster.helmed(4, ['uninstall', 'culvert', '--no-hooks', '--namespace', ONE.home])
+  expect(await held()).toEqual([])
 })

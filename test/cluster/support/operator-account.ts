@@ -11,6 +11,9 @@ import { createKubeClient } from '../../../src/kube/client.ts'
 import { KubeError } from '../../../src/kube/errors.ts'
 import { loadKubeConnection } from '../../../src/kube/load-config.ts'
 import type { KubeClient, ResourceType } from '../../../src/kube/types.ts'
+import { holdName } from '../../../src/managed/namespace-hold.ts'
+import { holdPermission } from '../../../src/managed/permissions/operator.ts'
+import { rulesOf } from '../../../src/managed/permissions/rules.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import { until } from './wait.ts'
@@ -36,6 +39,8 @@ export interface OperatorAccountOptions {
   readonly watchSecrets?: boolean
   /** Default: `OPERATOR_ACCOUNT`. The suite's last look at the audit log judges that name alone. */
   readonly name?: string
+  /** Whether it may hold a RoleBinding in each watched namespace, as the chart has it. Default false. */
+  readonly holdNamespaces?: boolean
   /** Whether it may learn the UID that its installation is known by. Default true. */
   readonly installation?: boolean
 }
@@ -54,7 +59,7 @@ export class OperatorAccount implements AsyncDisposable {
   }
 
   static async create(options: OperatorAccountOptions): Promise<OperatorAccount> {
-    const { kube, namespace, watched, kubeconfig, watchSecrets = true, installation = true } = options
+    const { kube, namespace, watched, kubeconfig, watchSecrets = true, installation = true, holdNamespaces } = options
     const name = options.name ?? OPERATOR_ACCOUNT
     await kube.apply(serviceAccounts, { namespace, name }, {})
     const scope = watched === undefined ? 'cluster' : 'namespace'
@@ -70,6 +75,7 @@ export class OperatorAccount implements AsyncDisposable {
         ? []
         : [grant(kube, { rules: 'installation', namespace: undefined, subject, name: `${name}-${namespace}` })]),
     ])
+    if (holdNamespaces) await grantHold(kube, { rules, namespace, subject, places: watched ?? [] })
     const folder = await mkdtemp(join(tmpdir(), 'culvert-account-'))
     const account = new OperatorAccount(options, folder, await tokenOf(kubeconfig, namespace, name))
     await account.#known()
@@ -95,6 +101,7 @@ export class OperatorAccount implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const { kube, namespace, name = OPERATOR_ACCOUNT } = this.#options
     for (const type of [clusterRoleBindings, clusterRoles]) await kube.delete(type, { name: `${name}-${namespace}` })
+    if (this.#options.holdNamespaces) await kube.delete(clusterRoles, { name: holdName(namespace, 'culvert') })
     await rm(this.#folder, { recursive: true })
   }
 
@@ -140,6 +147,26 @@ async function grant(kube: KubeClient, { rules, namespace, subject, name }: Gran
   const roleRef = { apiGroup: RBAC, kind: role.kind, name }
   await kube.apply(role, { namespace, name }, { rules: await generatedRules(rules) })
   await kube.apply(binding, { namespace, name }, { roleRef, subjects: [subject] })
+}
+
+interface HoldGrant {
+  /** File of the rules. */
+  readonly rules: string
+  /** The operator's own. */
+  readonly namespace: string
+  readonly subject: Readonly<Record<string, string>>
+  readonly places: readonly string[]
+}
+
+/** The rights again, by a binding in each place that their holder may give a finalizer: as the chart's hold.yaml has it. */
+async function grantHold(kube: KubeClient, { rules, namespace, subject, places }: HoldGrant): Promise<void> {
+  const name = holdName(namespace, 'culvert')
+  const own = rulesOf([holdPermission(name)])
+  await kube.apply(clusterRoles, { name }, { rules: [...(await generatedRules(rules)), ...own] })
+  const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name }
+  for (const place of places) {
+    await kube.apply(roleBindings, { namespace: place, name }, { roleRef, subjects: [subject] })
+  }
 }
 
 async function isAllowed(look: () => Promise<unknown>): Promise<boolean> {

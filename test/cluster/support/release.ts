@@ -12,11 +12,12 @@ export interface ReleaseRun {
   readonly lines: readonly string[]
 }
 
-/** A `culvert operator --release` on the world's namespace, or on all that its operator watches. */
-export function startRelease(world: World, flags: readonly string[]) {
+/** A `culvert operator --release` on the world's namespace, or on all that its operator watches; with the operator's rights unless told. */
+export function startRelease(world: World, flags: readonly string[], as: 'operator' | 'administrator' = 'operator') {
   const args = [MAIN, 'operator', '--release', '--namespace', world.operatorNamespace]
   const times = ['--request-timeout', '1s', '--retry-period', '300ms']
-  const child = spawn(process.execPath, [...args, ...times, ...flags, ...world.asOperator(flags)], {
+  const rights = as === 'operator' ? world.asOperator(flags) : ['--kubeconfig', world.kubeconfig]
+  const child = spawn(process.execPath, [...args, ...times, ...flags, ...rights], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const output = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])

@@ -9,6 +9,9 @@
 {{- range .Values.watchNamespaces }}
 - --watch-namespace={{ . }}
 {{- end }}
+{{- if include "culvert.holdsNamespaces" . }}
+- --hold-namespaces
+{{- end }}
 {{- if not .Values.watchSecrets }}
 - --no-watch-secrets
 - --secrets-interval={{ .Values.secretsInterval }}

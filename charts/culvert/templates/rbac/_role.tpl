@@ -10,12 +10,17 @@ kind: {{ $kind }}
 {{ $metadata }}
 {{ .rules }}
 ---
+{{ include "culvert.roleBinding" (merge (dict "kind" $kind) .) }}
+{{- end -}}
+
+{{/* A binding of the role that it is named after. Takes what `culvert.boundRole` takes, and "kind", that of the role. */}}
+{{- define "culvert.roleBinding" -}}
 apiVersion: rbac.authorization.k8s.io/v1
-kind: {{ $kind }}Binding
-{{ $metadata }}
+kind: {{ ternary "Role" "ClusterRole" (hasKey . "namespace") }}Binding
+{{ include "culvert.roleMetadata" . }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
-  kind: {{ $kind }}
+  kind: {{ .kind }}
   name: {{ .name }}
 subjects:
   - kind: ServiceAccount

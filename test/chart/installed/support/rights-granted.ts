@@ -58,7 +58,8 @@ function rulesFor(objects: readonly Rendered[], holder: Holder, namespace: strin
   })
   return bindings.flatMap(({ roleRef, metadata }) => {
     const role = objects.find(({ kind, metadata: of }) => {
-      return kind === roleRef.kind && of.name === roleRef.name && of.namespace === metadata.namespace
+      const isInReach = kind === 'ClusterRole' || of.namespace === metadata.namespace
+      return kind === roleRef.kind && of.name === roleRef.name && isInReach
     })
     return (role?.rules ?? []) as readonly Rule[]
   })

@@ -28,7 +28,7 @@ export const aroundCases: readonly ValueCase[] = [
     to: ['web'],
     only: 'cluster',
     sees: [
-      args('--watch-namespace=web'),
+      args('--watch-namespace=web', '--hold-namespaces'),
       { ...object('Role', 'culvert-system-culvert', { rules: expect.anything() }), namespace: 'web' },
       object('ClusterRole', 'culvert-system-culvert', {
         rules: [{ apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] }],
@@ -62,6 +62,13 @@ export const aroundCases: readonly ValueCase[] = [
       absent('RoleBinding', 'culvert'),
       absent('ClusterRole', 'culvert-system-culvert'),
     ],
+  },
+  {
+    path: 'rbac.holdNamespaces',
+    to: false,
+    beside: { watchNamespaces: ['web'] },
+    only: 'cluster',
+    sees: [absent('ClusterRole', 'culvert-system-culvert-hold')],
   },
   {
     path: 'rbac.userRoles',
