@@ -11,7 +11,7 @@ import { operatorCases } from './support/value-cases/operator.ts'
 
 /** Cases that exclude each other, or that switch off what others show. */
 const APART: ReadonlySet<string> = new Set(
-  'watchNamespaces caBundle.secret leaderElection.enabled replicas rbac.create rbac.userRoles service.enabled serviceAccount.create uninstall.check podDisruptionBudget.enabled clusterAccount.apiKey'.split(
+  'watchNamespaces caBundle.secret leaderElection.enabled replicas rbac.create rbac.holdNamespaces rbac.userRoles service.enabled serviceAccount.create uninstall.check podDisruptionBudget.enabled clusterAccount.apiKey'.split(
     ' ',
   ),
 )

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { expect, inject, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
-import type { Rule } from '../../src/managed/permissions/rules.ts'
+import { holdName } from '../../src/managed/namespace-hold.ts'
+import { holdPermission } from '../../src/managed/permissions/operator.ts'
+import { type Rule, rulesOf } from '../../src/managed/permissions/rules.ts'
 import { KubeProxy } from '../builders/kube-proxy.ts'
 import { createKubectl, type Kubectl } from '../controlplane/kubectl.ts'
 import { AuditLog } from './support/audit-log.ts'
@@ -20,6 +22,10 @@ const secretType = core('secrets', 'Secret')
 async function rules(...names: readonly string[]): Promise<readonly string[]> {
   const all = await Promise.all(names.map((name) => generatedRules(name)))
   return rightsIn(all.flat() as readonly Rule[])
+}
+
+async function installationRules(): Promise<readonly Rule[]> {
+  return (await generatedRules('installation')) as readonly Rule[]
 }
 
 /** An account that nobody judges, since its tests provoke refusals. */
@@ -48,7 +54,11 @@ test.each([
   }
   const file = `${scope}${watchSecrets ? '' : '-no-watch-secrets'}`
   const everywhere = scope === 'cluster' ? [file] : ['installation']
-  expect(await mine(namespace)).toEqual(await rules(...(scope === 'cluster' ? [file] : [file, 'installation'])))
+  const hold = rulesOf([holdPermission(holdName(home, 'culvert'))])
+  const inNamespace = [...((await generatedRules(file)) as readonly Rule[]), ...hold]
+  expect(await mine(namespace)).toEqual(
+    scope === 'cluster' ? await rules(file) : rightsIn([...inNamespace, ...(await installationRules())]),
+  )
   expect(await mine(home)).toEqual(await rules(...everywhere, 'own-namespace'))
   expect(await mine('default')).toEqual(await rules(...everywhere))
 })

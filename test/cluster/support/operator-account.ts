@@ -39,7 +39,7 @@ export interface OperatorAccountOptions {
   readonly watchSecrets?: boolean
   /** Default: `OPERATOR_ACCOUNT`. The suite's last look at the audit log judges that name alone. */
   readonly name?: string
-  /** Whether it may hold a RoleBinding in each watched namespace, as the chart has it. Default false. */
+  /** Whether it may hold a RoleBinding in each watched namespace, as the chart has it. Default true. */
   readonly holdNamespaces?: boolean
   /** Whether it may learn the UID that its installation is known by. Default true. */
   readonly installation?: boolean
@@ -59,7 +59,7 @@ export class OperatorAccount implements AsyncDisposable {
   }
 
   static async create(options: OperatorAccountOptions): Promise<OperatorAccount> {
-    const { kube, namespace, watched, kubeconfig, watchSecrets = true, installation = true, holdNamespaces } = options
+    const { kube, namespace, watched, kubeconfig, watchSecrets = true, installation = true } = options
     const name = options.name ?? OPERATOR_ACCOUNT
     await kube.apply(serviceAccounts, { namespace, name }, {})
     const scope = watched === undefined ? 'cluster' : 'namespace'
@@ -75,7 +75,7 @@ export class OperatorAccount implements AsyncDisposable {
         ? []
         : [grant(kube, { rules: 'installation', namespace: undefined, subject, name: `${name}-${namespace}` })]),
     ])
-    if (holdNamespaces) await grantHold(kube, { rules, namespace, subject, places: watched ?? [] })
+    if (holds(options)) await grantHold(kube, { rules, namespace, subject, places: watched ?? [] })
     const folder = await mkdtemp(join(tmpdir(), 'culvert-account-'))
     const account = new OperatorAccount(options, folder, await tokenOf(kubeconfig, namespace, name))
     await account.#known()
@@ -101,7 +101,7 @@ export class OperatorAccount implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const { kube, namespace, name = OPERATOR_ACCOUNT } = this.#options
     for (const type of [clusterRoleBindings, clusterRoles]) await kube.delete(type, { name: `${name}-${namespace}` })
-    if (this.#options.holdNamespaces) await kube.delete(clusterRoles, { name: holdName(namespace, 'culvert') })
+    if (holds(this.#options)) await kube.delete(clusterRoles, { name: holdName(namespace, 'culvert') })
     await rm(this.#folder, { recursive: true })
   }
 
@@ -118,6 +118,9 @@ export class OperatorAccount implements AsyncDisposable {
       const looks: readonly (() => Promise<unknown>)[] = [
         () => client.get(leases, { namespace, name: 'any' }),
         ...(watched ?? [undefined]).map((place) => () => client.list(accounts, { namespace: place, limit: 1 })),
+        ...(holds(this.#options) ? (watched ?? []) : []).map((place) => {
+          return () => client.get(roleBindings, { namespace: place, name: holdName(namespace, 'culvert') })
+        }),
         ...(installation ? [() => client.get(namespaces, { name: 'kube-system' })] : []),
       ]
       for (const look of looks) await until('the operator may do what it was granted', () => isAllowed(look))
@@ -147,6 +150,10 @@ async function grant(kube: KubeClient, { rules, namespace, subject, name }: Gran
   const roleRef = { apiGroup: RBAC, kind: role.kind, name }
   await kube.apply(role, { namespace, name }, { rules: await generatedRules(rules) })
   await kube.apply(binding, { namespace, name }, { roleRef, subjects: [subject] })
+}
+
+function holds({ watched, holdNamespaces = true }: OperatorAccountOptions): boolean {
+  return holdNamespaces && watched !== undefined
 }
 
 interface HoldGrant {
