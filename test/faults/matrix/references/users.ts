@@ -18,6 +18,8 @@ export interface User {
   prepare(world: SimulatedWorld): void
   /** Brings it into being; `policyId` is what the policy's status named. */
   make(world: SimulatedWorld, policyId: string): Promise<void>
+  /** Id of what was made by hand. */
+  made(world: SimulatedWorld): string | undefined
   /** The resource, where it is one. */
   find(world: SimulatedWorld): CustomResource | undefined
   remove(world: SimulatedWorld): Promise<void>
@@ -47,6 +49,11 @@ export const users: readonly User[] = [
   })),
 ]
 
+/** Those that name the policy by its id, each of which can be there beside the others. */
+export const usersById: readonly User[] = users.filter(({ title }) => {
+  return !title.endsWith('by name') && !title.endsWith('through a ClusterAccount')
+})
+
 function resource(
   title: string,
   kind: string,
@@ -65,6 +72,7 @@ function resource(
     make: async (world, policyId) => {
       world.server.create(world.typeOf(kind), key, { spec: specFor(policyId) })
     },
+    made: () => undefined,
     find: (world) => world.get(kind, key.name, namespace),
     remove: async (world) => {
       if (world.get(kind, key.name, namespace) !== undefined) world.kube.delete(world.typeOf(kind), key)
@@ -98,6 +106,7 @@ function byHand(title: string, path: string, bodyFor: (policyId: string) => Fiel
       const { id } = await world.api.ask('POST', path, bodyFor(policyId))
       made.set(world, String(id))
     },
+    made: (world) => made.get(world),
     find: () => undefined,
     remove: async (world) => {
       const id = made.get(world)

@@ -11,6 +11,7 @@ import { putBackEtcd } from '../../simulation/restore/running.ts'
 import { reasonOf, takeBack, unmarked } from '../../simulation/restore/taking-back.ts'
 import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
 import { lagging, lagOf } from '../lagging-reads.ts'
+import { DEPENDENT_KINDS, Dependents } from './dependents.ts'
 import type { Fresh } from './fresh.ts'
 import { Plagues } from './plagues.ts'
 import { kindsAmong, needsAmong, type Role } from './roles.ts'
@@ -103,14 +104,17 @@ class Stage {
   #isPutBack: boolean = false
   /** Until then operators need not know that it was, and may end what they had begun. */
   #unknownUntil = 0
+  /** What is no part of the cast and uses its policies; undefined: nothing does. */
+  readonly #dependents: Dependents | undefined
   /** Whether somebody has worked by hand, of which operators learn only when they look at the account. */
   #hasMeddled: boolean = false
 
-  private constructor(world: SimulatedWorld, oracle: Oracle, { cast, seed }: Story) {
+  private constructor(world: SimulatedWorld, oracle: Oracle, { cast, seed, steps }: Story) {
     this.#world = world
     this.#oracle = oracle
     this.#cast = cast
     this.#plagues = new Plagues(world)
+    this.#dependents = hasDependents(steps) ? new Dependents(world) : undefined
     this.#lag = seed % LAGGING_OF === LAGGING_OF - 1 ? lagging(lagOf(Math.floor(seed / LAGGING_OF))) : undefined
     world.trouble = {
       request: (sighting) => {
@@ -123,8 +127,9 @@ class Stage {
   }
 
   static async open(laboratory: Laboratory, story: Story): Promise<Stage> {
-    const { seed, cast, replicas } = story
-    const world = laboratory.world({ seed, kinds: kindsAmong(cast), replicas })
+    const { seed, cast, replicas, steps } = story
+    const further = hasDependents(steps) ? DEPENDENT_KINDS : []
+    const world = laboratory.world({ seed, kinds: new Set([...kindsAmong(cast), ...further]), replicas })
     world.api.emulator.admin.seed(EPISODE_SEED)
     if (seed % PAGED_OF === 0) world.server.pageSize = 1
     prepareEdits(world)
@@ -189,6 +194,14 @@ class Stage {
       case 'plague':
         this.#plagues.begin(step)
         break
+      case 'use':
+        await this.#dependents?.come(step.dependent, step.policy)
+        this.#hasMeddled = true
+        this.#oracle.allow({ others: this.#dependents?.others ?? new Set() })
+        break
+      case 'stop using':
+        await this.#dependents?.go(step.dependent)
+        break
       case 'deafen':
         this.#plagues.deafen(this.#standingBy(), step)
         break
@@ -207,6 +220,7 @@ class Stage {
     // A watch that says nothing any more is noticed by then, and what went meanwhile with it.
     if (this.#plagues.haveStalled) await world.advance(STALL_MS)
     if (this.#isPutBack) this.#applyAgain()
+    await this.#dependents?.end()
     const areGone = await world.until(() => !world.all().some(isLeaving), FAREWELL_MS)
     if (!areGone) return this.#oracle.untilRest()
     this.#recreate()
@@ -221,7 +235,7 @@ class Stage {
       const meaning = await meaningAt(world, { kind, name, spec: versions[version] ?? {} })
       this.left.push({ role, version, meaning })
     }
-    return problems
+    return [...problems, ...(this.#dependents?.problems ?? [])]
   }
 
   #editAccount({ edit, ms }: Extract<Step, { readonly does: 'edit account' }>): void {
@@ -368,6 +382,10 @@ class Stage {
   #noted(sighting: Sighting): string {
     return `${this.#world.time.now} ${sighting.process.name} ${textOf(sighting)}`
   }
+}
+
+function hasDependents(steps: readonly Step[]): boolean {
+  return steps.some(({ does }) => does === 'use')
 }
 
 function isLeaving({ metadata }: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean {

@@ -2,6 +2,7 @@ import type { Random } from '../../../../src/util/random.ts'
 import { seededRandom } from '../../../builders/seeded-random.ts'
 import { accountEdits } from '../../simulation/account-edits.ts'
 import type { ServerName } from '../../simulation/faults.ts'
+import { DEPENDENTS, policiesAmong } from './dependents.ts'
 import { type Role, roles } from './roles.ts'
 
 /** Which servers something is about. */
@@ -38,6 +39,9 @@ export type Step = { readonly after: number } & (
       readonly revision: 'bumped' | 'as it was' | 'passed'
       readonly ms: number
     }
+  /** Something that is not in the cast comes to use a policy by its id, or goes. */
+  | { readonly does: 'use'; readonly dependent: string; readonly policy: string }
+  | { readonly does: 'stop using'; readonly dependent: string }
   /** The Account is edited, and set right again after a while. */
   | { readonly does: 'edit account'; readonly edit: string; readonly ms: number }
   | {
@@ -76,6 +80,8 @@ const PUT_BACK_STEPS = 4
 const ACCOUNT_EDITS = accountEdits.filter(({ isElsewhere }) => !isElsewhere).map(({ title }) => title)
 /** A story has so many steps beside the first ones. */
 const LEAST_STEPS = 3
+/** Requests take four milliseconds: a dependent comes as often before the deletion of what it uses as after it. */
+const NEAR_MS = 60
 const MORE_STEPS = 5
 
 /** The story of that number: always the same. */
@@ -95,7 +101,33 @@ export function storyOf(seed: number): Story {
     if (step.does === 'plague' && random.next() < 0.7) steps.push(editAmid(random, cast))
   }
   if (replicas > 0 && random.next() < 0.7) steps.push(...takeOver(random, pick, cast))
+  addDependents(random, pick, cast, steps)
   return { seed, cast, replicas, steps }
+}
+
+/**
+ * Adds dependents to a story about policies. Not where etcd is put back: a dependent that it has never heard of would keep its policy for
+ * ever.
+ */
+function addDependents(random: Random, pick: Pick, cast: readonly Role[], steps: Step[]): void {
+  const policies = policiesAmong(cast)
+  if (policies.length === 0 || steps.some(({ does }) => does === 'put back') || random.next() < 0.4) return
+  const count = 1 + Math.floor(random.next() * 3)
+  for (let added = 0; added < count; added += 1) {
+    const dependent = pick(DEPENDENTS)
+    const policy = pick(policies)
+    const who = cast.findIndex(({ kind }) => kind.startsWith('IPPolicy'))
+    const comes: Step = { after: between(random, SHORTEST_MS, NEAR_MS), does: 'use', dependent, policy }
+    const at = cast.length + 1 + Math.floor(random.next() * (steps.length - cast.length))
+    if (who < 0 || random.next() < 0.4) steps.splice(at, 0, comes)
+    else {
+      const goes: Step = { after: between(random, SHORTEST_MS, NEAR_MS), does: 'delete', who }
+      steps.splice(at, 0, ...(random.next() < 0.5 ? [comes, goes] : [goes, comes]))
+    }
+    if (random.next() < 0.4) {
+      steps.splice(at + 2, 0, { after: between(random, SHORTEST_MS, 15_000), does: 'stop using', dependent })
+    }
+  }
 }
 
 type Pick = <T>(from: readonly T[]) => T
