@@ -132,4 +132,57 @@ export const failedStories: readonly KeptStory[] = [
       { after: 90, does: 'apply', who: 1, version: 3 },
     ],
   },
+  {
+    seed: 310000004,
+    found:
+      'a reconcile that began before etcd was put back makes a rule by what it has read: the judge of instants took that for a mistake',
+    cast: ['Edge/tls'],
+    replicas: 0,
+    steps: [
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'broken',
+        servers: 'kubernetes',
+        ms: 651,
+        chance: 0.43200144967995585,
+        seed: 1537523445,
+      },
+      { after: 115, does: 'put back', steps: 1, revision: 'bumped', ms: 17671 },
+    ],
+  },
+  {
+    seed: 310000204,
+    found:
+      'the Lease is put back with etcd: a leader may write until it renews. The judge of instants took that for a mistake',
+    cast: ['EventDestination/sink'],
+    replicas: 2,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 0, does: 'rest' },
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'broken',
+        servers: 'kubernetes',
+        ms: 13035,
+        chance: 0.29780575351323935,
+        seed: 1851285258,
+      },
+      { after: 0, does: 'put back', steps: 3, revision: 'passed', ms: 5260 },
+    ],
+  },
+  {
+    seed: 310000161,
+    found:
+      'people deleted the last rule of a policy by hand while an edge was on its way to it: stories do not do that, nobody could tell',
+    cast: ['IPPolicyRule/rule'],
+    replicas: 0,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 2165, does: 'remove', who: 0 },
+      { after: 0, does: 'use', dependent: 'an edge by id', policy: 'open' },
+      { after: 27692, does: 'delete', who: 0 },
+    ],
+  },
 ]

@@ -102,8 +102,10 @@ class Stage {
   readonly #snapshots: KubeSnapshot[] = []
   /** Whether etcd was put back. */
   #isPutBack: boolean = false
-  /** Until then operators need not know that it was, and may end what they had begun. */
+  /** Until then operators need not know that it was, and may delete what is to go by what they have seen. */
   #unknownUntil = 0
+  /** Until then they may end any reconcile that they had begun, and take themselves for the leader by a Lease that was put back too. */
+  #endingUntil = 0
   /** What is no part of the cast and uses its policies; undefined: nothing does. */
   readonly #dependents: Dependents | undefined
   /** Whether somebody has worked by hand, of which operators learn only when they look at the account. */
@@ -119,7 +121,7 @@ class Stage {
     world.trouble = {
       request: (sighting) => {
         this.trace.push(this.#noted(sighting))
-        if (world.time.now < this.#unknownUntil && sighting.method === 'DELETE') oracle.excuse(sighting)
+        if (this.#endsWhatItBegan(sighting)) oracle.excuse(sighting)
         return this.#plagues.request(sighting) ?? this.#lag?.request(sighting)
       },
       frame: (watch) => this.#plagues.frame(watch),
@@ -329,6 +331,8 @@ class Stage {
     const cr = world.get(kind, name)
     const place = cr === undefined ? undefined : world.placeOf(cr)
     if (place === undefined) return
+    // A rule that is deleted by hand may have been the last of a policy that something is on its way to: no list shows it in time.
+    if (how === 'remove' && kind.startsWith('IPPolicy') && this.#dependents !== undefined) return
     const path = `/${place.path}/${place.id}`
     const { status } = await world.api.answer({ method: 'GET', path, headers: headersOf(KEY), body: '' })
     if (status !== 200) return
@@ -343,6 +347,7 @@ class Stage {
     this.#snapshots.length = at
     this.#isPutBack = true
     this.#unknownUntil = this.#world.time.now + ms + LISTED_MS
+    this.#endingUntil = this.#world.time.now + ms + times.renewDeadlineMs
     for (const [who, { kind, name }] of this.#cast.entries()) {
       const held = [...snapshot.objects.values()].find((each) => each.kind === kind && each.metadata.name === name)
       if (held === undefined) continue
@@ -351,6 +356,10 @@ class Stage {
     }
     await putBackEtcd(this.#world, snapshot, { revision, downMs: ms })
     this.#oracle.allow({})
+  }
+
+  #endsWhatItBegan({ method }: Sighting): boolean {
+    return this.#world.time.now < (method === 'DELETE' ? this.#unknownUntil : this.#endingUntil)
   }
 
   #pause(ms: number): void {
