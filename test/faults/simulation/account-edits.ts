@@ -1,10 +1,9 @@
 import { secretType } from '../../../src/managed/inputs.ts'
 import { KEY, OTHER_ACCOUNT, OTHER_KEY } from './api-server.ts'
-import { NAMESPACE, type SimulatedWorld } from './world.ts'
+import type { SimulatedWorld } from './world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-const ACCOUNT = { namespace: NAMESPACE, name: 'default' }
 const SECOND = 'second'
 /** A certificate is looked at only where there are sockets. */
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n'
@@ -30,9 +29,9 @@ export const accountEdits: readonly AccountEdit[] = [
     set({ baseURL: 'https://api.example.com/elsewhere' }),
     set({ baseURL: 'https://api.example.com' }),
   ),
-  edit('another account’s key', true, (world) => world.putSecret('key', { apiKey: OTHER_KEY }), putBack),
-  edit('a key that is refused', false, (world) => world.putSecret('key', { apiKey: 'nobodys-key' }), putBack),
-  edit('no Secret', false, (world) => world.kube.delete(secretType, { namespace: NAMESPACE, name: 'key' }), putBack),
+  edit('another account’s key', true, (world) => putKey(world, OTHER_KEY), putBack),
+  edit('a key that is refused', false, (world) => putKey(world, 'nobodys-key'), putBack),
+  edit('no Secret', false, takeKey, putBack),
   edit('another Secret', false, set({ apiKeySecretRef: { name: SECOND } }), () => undefined),
   edit('another header', false, set({ versionHeader: 'X-Version' }), set({ versionHeader: 'Service-Version' })),
   edit('another CA', false, set({ caBundle: CERTIFICATE }), set({ caBundle: null })),
@@ -44,7 +43,7 @@ export const accountEdits: readonly AccountEdit[] = [
 /** What the edits need to be there. */
 export function prepareEdits(world: SimulatedWorld): void {
   world.api.emulator.admin.seed({ accounts: [{ name: OTHER_ACCOUNT, apiKey: OTHER_KEY }] })
-  world.putSecret(SECOND, { apiKey: KEY })
+  world.putSecret(SECOND, { apiKey: KEY }, world.keyNamespace)
 }
 
 /** What operators have made in the other account. */
@@ -60,9 +59,17 @@ function edit(title: string, isElsewhere: boolean, begin: AccountEdit['begin'], 
 
 /** As a restore does, which asks no rule of the CRD what may change. */
 function set(spec: Fields): AccountEdit['begin'] {
-  return ({ kube, kinds }) => void kube.mergePatch(kinds.accountType('Account'), ACCOUNT, { spec })
+  return ({ kube, accountType, accountKey }) => void kube.mergePatch(accountType, accountKey, { spec })
+}
+
+function takeKey({ kube, keyNamespace }: SimulatedWorld): void {
+  kube.delete(secretType, { namespace: keyNamespace, name: 'key' })
 }
 
 function putBack(world: SimulatedWorld): void {
-  world.putSecret('key', { apiKey: KEY })
+  putKey(world, KEY)
+}
+
+function putKey(world: SimulatedWorld, apiKey: string): void {
+  world.putSecret('key', { apiKey }, world.keyNamespace)
 }

@@ -103,7 +103,8 @@ export class SimulatedWorld {
   readonly #random: Random
   readonly #replicas: number
   readonly #installation: string | undefined
-  readonly #isShared: boolean
+  /** Whether the account is a ClusterAccount. */
+  readonly isShared: boolean
   #isUp: boolean = true
   /** By how much the machine of the operators has stepped its wall clock. Milliseconds. */
   #stepped = 0
@@ -113,7 +114,7 @@ export class SimulatedWorld {
     const time = beside?.time ?? new VirtualTime()
     this.time = time
     this.#installation = installation
-    this.#isShared = isShared
+    this.isShared = isShared
     this.#random = seededRandom(seed)
     this.#servers = beside === undefined ? new SimulatedProcess('servers', time, BEGIN) : beside.#servers
     this.api = api
@@ -127,9 +128,9 @@ export class SimulatedWorld {
     )
     this.#replicas = replicas
     for (const name of ['kube-system', OPERATOR_NAMESPACE, NAMESPACE]) this.makeNamespace(name)
-    this.putSecret('key', { apiKey: KEY }, isShared ? OPERATOR_NAMESPACE : NAMESPACE)
+    this.putSecret('key', { apiKey: KEY }, this.keyNamespace)
     this.#putInputs(NAMESPACE)
-    this.server.create(this.#accountType, this.#accountKey, {
+    this.server.create(this.accountType, this.accountKey, {
       spec: {
         baseURL: 'https://api.example.com',
         apiKeySecretRef: { name: 'key' },
@@ -294,20 +295,25 @@ export class SimulatedWorld {
   }
 
   get account(): AccountResource | undefined {
-    return this.kube.get<AccountResource>(this.#accountType, this.#accountKey)
+    return this.kube.get<AccountResource>(this.accountType, this.accountKey)
   }
 
   /** Patches the spec of the account. */
   editAccount(spec: Fields): void {
-    this.server.patch(this.#accountType, this.#accountKey, { spec })
+    this.server.patch(this.accountType, this.accountKey, { spec })
   }
 
-  get #accountType(): ResourceType {
-    return this.kinds.accountType(this.#isShared ? 'ClusterAccount' : 'Account')
+  get accountType(): ResourceType {
+    return this.kinds.accountType(this.isShared ? 'ClusterAccount' : 'Account')
   }
 
-  get #accountKey(): ObjectKey {
-    return this.#isShared ? { name: ACCOUNT.name } : ACCOUNT
+  get accountKey(): ObjectKey {
+    return this.isShared ? { name: ACCOUNT.name } : ACCOUNT
+  }
+
+  /** Where the account's Secrets are. */
+  get keyNamespace(): string {
+    return this.isShared ? OPERATOR_NAMESPACE : NAMESPACE
   }
 
   /** Where the API keeps the object of a resource; undefined before there is one. */

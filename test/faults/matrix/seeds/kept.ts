@@ -10,12 +10,13 @@ export interface KeptStory {
   /** Roles as `Kind/name`. */
   readonly cast: readonly string[]
   readonly replicas: number
+  readonly isShared?: boolean
   readonly steps: readonly Step[]
 }
 
 /** @throws Error for a role that there is not any more: the story has to be told with another. */
-export function storyFrom({ seed, cast, replicas, steps }: KeptStory): Story {
-  return { seed, cast: cast.map(roleNamed), replicas, steps }
+export function storyFrom({ cast, ...told }: KeptStory): Story {
+  return { ...told, cast: cast.map(roleNamed) }
 }
 
 function roleNamed(wanted: string): Story['cast'][number] {
@@ -26,6 +27,6 @@ function roleNamed(wanted: string): Story['cast'][number] {
 }
 
 /** The story as it is kept, for whoever adds it. */
-export function keptFrom({ seed, cast, replicas, steps }: Story): Omit<KeptStory, 'found'> {
-  return { seed, cast: cast.map(({ kind, name }) => `${kind}/${name}`), replicas, steps }
+export function keptFrom({ cast, ...told }: Story): Omit<KeptStory, 'found'> {
+  return { ...told, cast: cast.map(({ kind, name }) => `${kind}/${name}`) }
 }

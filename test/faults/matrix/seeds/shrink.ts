@@ -45,6 +45,7 @@ function* simpler(story: Story): Generator<Story> {
   }
   if (cast.length > 1) for (const who of cast.keys()) yield without(story, who)
   if (replicas > 0) yield { ...story, replicas: 0 }
+  if (story.isShared === true) yield { ...story, isShared: false }
   for (const [at, step] of steps.entries()) {
     if (step.after > 0) yield { ...story, steps: steps.with(at, { ...step, after: 0 }) }
   }

@@ -129,9 +129,9 @@ class Stage {
   }
 
   static async open(laboratory: Laboratory, story: Story): Promise<Stage> {
-    const { seed, cast, replicas, steps } = story
+    const { seed, cast, replicas, isShared = false, steps } = story
     const further = hasDependents(steps) ? DEPENDENT_KINDS : []
-    const world = laboratory.world({ seed, kinds: new Set([...kindsAmong(cast), ...further]), replicas })
+    const world = laboratory.world({ seed, kinds: new Set([...kindsAmong(cast), ...further]), replicas, isShared })
     world.api.emulator.admin.seed(EPISODE_SEED)
     if (seed % PAGED_OF === 0) world.server.pageSize = 1
     prepareEdits(world)

@@ -60,6 +60,8 @@ export interface Story {
   readonly cast: readonly Role[]
   /** 0: one operator, without an election. */
   readonly replicas: number
+  /** Whether the account is a ClusterAccount. Default: an Account of the namespace. */
+  readonly isShared?: boolean
   readonly steps: readonly Step[]
 }
 
@@ -102,7 +104,8 @@ export function storyOf(seed: number): Story {
   }
   if (replicas > 0 && random.next() < 0.7) steps.push(...takeOver(random, pick, cast))
   addDependents(random, pick, cast, steps)
-  return { seed, cast, replicas, steps }
+  const isShared = random.next() < 0.2
+  return { seed, cast, replicas, isShared, steps }
 }
 
 /**
@@ -207,8 +210,9 @@ function between(random: Random, least: number, most: number): number {
 }
 
 /** The story in words. */
-export function wordsOf({ seed, cast, replicas, steps }: Story): string {
+export function wordsOf({ seed, cast, replicas, isShared = false, steps }: Story): string {
   const people = cast.map(({ kind, name }, who) => `${who}: ${kind}/${name}`).join(', ')
   const lines = steps.map(({ after, does, ...rest }) => `  after ${after} ms ${does} ${JSON.stringify(rest)}`)
-  return [`seed ${seed}, ${replicas} replicas, ${people}`, ...lines].join('\n')
+  const account = isShared ? 'ClusterAccount' : 'Account'
+  return [`seed ${seed}, ${replicas} replicas, ${account}, ${people}`, ...lines].join('\n')
 }
