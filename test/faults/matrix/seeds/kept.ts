@@ -11,11 +11,12 @@ export interface KeptStory {
   readonly cast: readonly string[]
   readonly replicas: number
   readonly isShared?: boolean
+  readonly adopters?: readonly number[]
   readonly steps: readonly Step[]
 }
 
 /** @throws Error for a role that there is not any more: the story has to be told with another. */
-export function storyFrom({ cast, ...told }: KeptStory): Story {
+export function storyFrom({ cast, found: _, ...told }: KeptStory): Story {
   return { ...told, cast: cast.map(roleNamed) }
 }
 

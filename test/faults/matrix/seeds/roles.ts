@@ -16,6 +16,8 @@ export interface Role {
   readonly needs: readonly Manifest[]
   /** Whether it holds a token, which can be rotated. */
   readonly hasToken: boolean
+  /** So many of the first versions can follow each other on an object that was adopted: none makes another in its place. */
+  readonly kept: number
 }
 
 /** Specs of a role at most: fresh ones are made of each. */
@@ -32,13 +34,18 @@ function roleOf(story: EditStory): Role {
     return role === 'managed' && definition.kind === kind && 'output' in rest && rest.output?.type === 'one-time'
   })
   const count = Math.min(VERSIONS, edits.length + 1)
+  const editsOf = (index: number): number => Math.round((index * edits.length) / Math.max(1, count - 1))
   const all = Array.from({ length: count }, (_, index) => {
-    const spec = edited(base, edits.slice(0, Math.round((index * edits.length) / Math.max(1, count - 1))))
+    const spec = edited(base, edits.slice(0, editsOf(index)))
     return hasToken ? { ...spec, rotation: { interval: '720h', overlap: OVERLAP } } : spec
   })
   // What is valid in years to come is at rest in years to come.
   const versions = all.filter(({ validAfter }) => validAfter === undefined)
-  return { kind, name: title, versions, needs: needsOf(story), hasToken }
+  const replaces = edits.findIndex(({ sends }) => sends === 'another object')
+  // A token is known to whoever made the object, and certificates are made anew in time.
+  const isRenewed = hasToken || kind.endsWith('Certificate') || versions.length < all.length
+  const kept = replaces < 0 ? count : all.filter((_, index) => editsOf(index) <= replaces).length
+  return { kind, name: title, versions, needs: needsOf(story), hasToken, kept: isRenewed ? 0 : kept }
 }
 
 /** The kinds that resources of these roles are of, with those that they refer to. */

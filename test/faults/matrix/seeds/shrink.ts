@@ -55,5 +55,6 @@ function* simpler(story: Story): Generator<Story> {
 function without(story: Story, who: number): Story {
   const kept = story.steps.filter((step) => !('who' in step) || step.who !== who)
   const steps = kept.map((step): Step => ('who' in step && step.who > who ? { ...step, who: step.who - 1 } : step))
-  return { ...story, cast: story.cast.toSpliced(who, 1), steps }
+  const adopters = (story.adopters ?? []).filter((each) => each !== who).map((each) => (each > who ? each - 1 : each))
+  return { ...story, cast: story.cast.toSpliced(who, 1), steps, ...(story.adopters !== undefined && { adopters }) }
 }

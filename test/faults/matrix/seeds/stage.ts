@@ -12,6 +12,7 @@ import { reasonOf, takeBack, unmarked } from '../../simulation/restore/taking-ba
 import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
 import { lagging, lagOf } from '../lagging-reads.ts'
 import { DEPENDENT_KINDS, Dependents } from './dependents.ts'
+import { Found, LEFT_RULES, type Mode, REFUSALS } from './found.ts'
 import type { Fresh } from './fresh.ts'
 import { Plagues } from './plagues.ts'
 import { kindsAmong, needsAmong, type Role } from './roles.ts'
@@ -106,13 +107,21 @@ class Stage {
   #unknownUntil = 0
   /** Until then they may end any reconcile that they had begun, and take themselves for the leader by a Lease that was put back too. */
   #endingUntil = 0
+  /** Objects that were there before, by number in the cast. */
+  readonly #found: ReadonlyMap<number, Found>
   /** What is no part of the cast and uses its policies; undefined: nothing does. */
   readonly #dependents: Dependents | undefined
   /** Whether somebody has worked by hand, of which operators learn only when they look at the account. */
   #hasMeddled: boolean = false
 
-  private constructor(world: SimulatedWorld, oracle: Oracle, { cast, seed, steps }: Story) {
+  private constructor(
+    world: SimulatedWorld,
+    oracle: Oracle,
+    { cast, seed, steps }: Story,
+    found: ReadonlyMap<number, Found>,
+  ) {
     this.#world = world
+    this.#found = found
     this.#oracle = oracle
     this.#cast = cast
     this.#plagues = new Plagues(world)
@@ -126,6 +135,7 @@ class Stage {
       },
       frame: (watch) => this.#plagues.frame(watch),
     }
+    this.#allow()
   }
 
   static async open(laboratory: Laboratory, story: Story): Promise<Stage> {
@@ -137,7 +147,9 @@ class Stage {
     prepareEdits(world)
     const oracle = await Oracle.watch(world)
     for (const { kind, name, spec } of needsAmong(cast)) world.apply(kind, name, spec)
-    return new Stage(world, oracle, story)
+    const objects = new Map<number, Found>()
+    for (const who of story.adopters ?? []) objects.set(who, await Found.make(world, cast[who] as Role))
+    return new Stage(world, oracle, story, objects)
   }
 
   close(): void {
@@ -199,10 +211,19 @@ class Stage {
       case 'use':
         await this.#dependents?.come(step.dependent, step.policy)
         this.#hasMeddled = true
-        this.#oracle.allow({ others: this.#dependents?.others ?? new Set() })
+        this.#allow()
         break
       case 'stop using':
         await this.#dependents?.go(step.dependent)
+        break
+      case 'mode':
+        this.#take(step.who, step.mode)
+        break
+      case 'rival':
+        this.#found.get(step.who)?.comeRival(step.mode, this.#wanted.get(step.who) ?? 0)
+        break
+      case 'rival goes':
+        this.#found.get(step.who)?.rivalGoes()
         break
       case 'deafen':
         this.#plagues.deafen(this.#standingBy(), step)
@@ -226,18 +247,49 @@ class Stage {
     const areGone = await world.until(() => !world.all().some(isLeaving), FAREWELL_MS)
     if (!areGone) return this.#oracle.untilRest()
     this.#recreate()
+    const unrest = await this.#endFound()
+    if (unrest.length > 0) return [...unrest, ...this.#oracle.violations]
     if (this.#hasMeddled) await world.advance(LOOK_MS)
-    const problems = this.#isPutBack ? await this.#takeBack() : await this.#oracle.judge(undefined, 0, LOOK_MS)
+    const orphans = this.#found.size * LEFT_RULES
+    const problems = this.#isPutBack ? await this.#takeBack() : await this.#oracle.judge(undefined, orphans, LOOK_MS)
     for (const [who, version] of this.#wanted) {
       const role = this.#role(who)
       const { kind, name, versions } = role
       const cr = world.get(kind, name)
       // What bears no mark, and was made after the snapshot, is in the way of a second one.
       if (this.#isPutBack && cr !== undefined && reasonOf(cr) === 'Conflict') continue
+      // What was adopted bears no mark; that it is as declared is judged above.
+      if (this.#found.has(who)) continue
       const meaning = await meaningAt(world, { kind, name, spec: versions[version] ?? {} })
       this.left.push({ role, version, meaning })
     }
     return [...problems, ...(this.#dependents?.problems ?? [])]
+  }
+
+  /** Nothing but what may still be so in the end is a fault. */
+  #allow(): void {
+    const others = this.#dependents?.others ?? new Set<string>()
+    this.#oracle.allow({ others, refused: this.#found.size === 0 ? [] : REFUSALS })
+  }
+
+  /** Whoever is wanted takes its object, as it was found first: other specs may not fit one that nobody has adopted yet. */
+  async #endFound(): Promise<readonly string[]> {
+    if (this.#found.size === 0) return []
+    for (const [who, found] of this.#found) {
+      found.mode = 'Manage'
+      await found.end(this.#wanted.has(who))
+    }
+    this.#oracle.allow({ others: this.#dependents?.others ?? new Set() })
+    this.#hasMeddled = true
+    for (const who of this.#found.keys()) if (this.#wanted.has(who)) this.#apply(who)
+    return await this.#oracle.untilRest()
+  }
+
+  #take(who: number, mode: Mode): void {
+    const found = this.#found.get(who)
+    if (found === undefined) return
+    found.mode = mode
+    if (this.#wanted.has(who)) this.#apply(who)
   }
 
   #editAccount({ edit, ms }: Extract<Step, { readonly does: 'edit account' }>): void {
@@ -254,6 +306,12 @@ class Stage {
     const present = this.#world.get(kind, name)
     // It is made anew when it has gone.
     if (present !== undefined && isLeaving(present)) return
+    const found = this.#found.get(who)
+    // What is only observed need not be as either spec has it.
+    if (found !== undefined) {
+      found.apply(this.#wanted.get(who) ?? 0)
+      return
+    }
     if (present === undefined) this.#since.delete(who)
     this.#specChanges(who, spec)
     this.#world.apply(kind, name, spec)
@@ -331,6 +389,8 @@ class Stage {
     const cr = world.get(kind, name)
     const place = cr === undefined ? undefined : world.placeOf(cr)
     if (place === undefined) return
+    // What was adopted is not made again.
+    if (how === 'remove' && [...this.#found.keys()].some((who) => this.#role(who).kind === kind)) return
     // A rule that is deleted by hand may have been the last of a policy that something is on its way to: no list shows it in time.
     if (how === 'remove' && kind.startsWith('IPPolicy') && this.#dependents !== undefined) return
     const path = `/${place.path}/${place.id}`
@@ -350,12 +410,12 @@ class Stage {
     this.#endingUntil = this.#world.time.now + ms + times.renewDeadlineMs
     for (const [who, { kind, name }] of this.#cast.entries()) {
       const held = [...snapshot.objects.values()].find((each) => each.kind === kind && each.metadata.name === name)
-      if (held === undefined) continue
+      if (held === undefined || this.#found.has(who)) continue
       if (this.#world.get(kind, name) === undefined) this.#since.delete(who)
       this.#specChanges(who, held.spec as Fields)
     }
     await putBackEtcd(this.#world, snapshot, { revision, downMs: ms })
-    this.#oracle.allow({})
+    this.#allow()
   }
 
   #endsWhatItBegan({ method }: Sighting): boolean {

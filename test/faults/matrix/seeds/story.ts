@@ -3,6 +3,7 @@ import { seededRandom } from '../../../builders/seeded-random.ts'
 import { accountEdits } from '../../simulation/account-edits.ts'
 import type { ServerName } from '../../simulation/faults.ts'
 import { DEPENDENTS, policiesAmong } from './dependents.ts'
+import type { Mode } from './found.ts'
 import { type Role, roles } from './roles.ts'
 
 /** Which servers something is about. */
@@ -42,6 +43,11 @@ export type Step = { readonly after: number } & (
   /** Something that is not in the cast comes to use a policy by its id, or goes. */
   | { readonly does: 'use'; readonly dependent: string; readonly policy: string }
   | { readonly does: 'stop using'; readonly dependent: string }
+  /** Of one whose object was there before: it comes to manage or only to observe the object. */
+  | { readonly does: 'mode'; readonly who: number; readonly mode: Mode }
+  /** Another resource comes to name the same object, or goes. */
+  | { readonly does: 'rival'; readonly who: number; readonly mode: Mode }
+  | { readonly does: 'rival goes'; readonly who: number }
   /** The Account is edited, and set right again after a while. */
   | { readonly does: 'edit account'; readonly edit: string; readonly ms: number }
   | {
@@ -62,6 +68,8 @@ export interface Story {
   readonly replicas: number
   /** Whether the account is a ClusterAccount. Default: an Account of the namespace. */
   readonly isShared?: boolean
+  /** Whose objects are there before the story, made by hand; numbers in the cast. Default: nobody's. */
+  readonly adopters?: readonly number[]
   readonly steps: readonly Step[]
 }
 
@@ -105,7 +113,37 @@ export function storyOf(seed: number): Story {
   if (replicas > 0 && random.next() < 0.7) steps.push(...takeOver(random, pick, cast))
   addDependents(random, pick, cast, steps)
   const isShared = random.next() < 0.2
-  return { seed, cast, replicas, isShared, steps }
+  const who = cast.findIndex(({ kept }) => kept > 1)
+  if (who < 0 || random.next() < 0.6) return { seed, cast, replicas, isShared, steps }
+  return { seed, cast, replicas, isShared, adopters: [who], steps: withAdoption(random, pick, cast, { who, steps }) }
+}
+
+/** The object of one is there before: a story about who has it. */
+function withAdoption(
+  random: Random,
+  pick: Pick,
+  cast: readonly Role[],
+  { who, steps: told }: { readonly who: number; readonly steps: readonly Step[] },
+): readonly Step[] {
+  const { kept } = cast[who] as Role
+  const steps = told.map((step): Step => {
+    return step.does === 'apply' && step.who === who ? { ...step, version: step.version % kept } : step
+  })
+  const mode = (): Mode => pick(['Manage', 'Manage', 'Observe'])
+  const first = steps.findIndex((step) => step.does === 'apply' && step.who === who)
+  const near = between(random, SHORTEST_MS, NEAR_MS)
+  if (random.next() < 0.6) steps.splice(first + 1, 0, { after: near, does: 'rival', who, mode: mode() })
+  steps.splice(first, 0, { after: 0, does: 'mode', who, mode: mode() })
+  const count = 1 + Math.floor(random.next() * 3)
+  for (let added = 0; added < count; added += 1) {
+    const after = between(random, SHORTEST_MS, 15_000)
+    const at = first + 1 + Math.floor(random.next() * (steps.length - first))
+    const drawn = random.next()
+    if (drawn < 0.5) steps.splice(at, 0, { after, does: 'mode', who, mode: mode() })
+    else if (drawn < 0.75) steps.splice(at, 0, { after, does: 'rival', who, mode: mode() })
+    else steps.splice(at, 0, { after, does: 'rival goes', who })
+  }
+  return steps
 }
 
 /**
@@ -210,9 +248,10 @@ function between(random: Random, least: number, most: number): number {
 }
 
 /** The story in words. */
-export function wordsOf({ seed, cast, replicas, isShared = false, steps }: Story): string {
+export function wordsOf({ seed, cast, replicas, isShared = false, adopters = [], steps }: Story): string {
   const people = cast.map(({ kind, name }, who) => `${who}: ${kind}/${name}`).join(', ')
   const lines = steps.map(({ after, does, ...rest }) => `  after ${after} ms ${does} ${JSON.stringify(rest)}`)
   const account = isShared ? 'ClusterAccount' : 'Account'
-  return [`seed ${seed}, ${replicas} replicas, ${account}, ${people}`, ...lines].join('\n')
+  const there = adopters.length === 0 ? '' : `, found before: ${adopters.join(' and ')}`
+  return [`seed ${seed}, ${replicas} replicas, ${account}, ${people}${there}`, ...lines].join('\n')
 }

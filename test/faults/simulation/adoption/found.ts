@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../../../src/api/types.ts'
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
 import { markerOf } from '../../../../src/managed/marker.ts'
-import { SEED, type SpecCase } from '../../../builders/specs.ts'
+import { type Manifest, SEED, type SpecCase } from '../../../builders/specs.ts'
 import { headersOf, KEY } from '../api-server.ts'
 import { childrenOf } from '../meaning-at.ts'
 import { Oracle } from '../oracle.ts'
@@ -42,9 +42,19 @@ export async function findObject(
   world.api.emulator.admin.seed(SEED)
   const oracle = await Oracle.watch(world)
   for (const need of needs(MAKER)) world.apply(need.kind, need.name, need.spec)
-  world.apply(kind, MAKER, spec(MAKER))
-  const isMade = await world.until(() => isReady(world.get(kind, MAKER)), MADE_MS)
-  const cr = world.get(kind, MAKER)
+  const place = await leaveObject(world, { kind, name: MAKER, spec: spec(MAKER) })
+  const path = `/${place.path}/${place.id}`
+  return { world, oracle, id: place.id, spec: spec(MAKER), path, isGuarded: isGuarded({ kind, needs }) }
+}
+
+/** Has a resource make an object, takes it out of the cluster by hand, and the mark out of the object: nobody knows whose it was. */
+export async function leaveObject(
+  world: SimulatedWorld,
+  { kind, name, spec }: Manifest,
+): Promise<{ readonly path: string; readonly id: string }> {
+  world.apply(kind, name, spec)
+  const isMade = await world.until(() => isReady(world.get(kind, name)), MADE_MS)
+  const cr = world.get(kind, name)
   const place = cr === undefined ? undefined : world.placeOf(cr)
   if (!isMade || cr === undefined || place === undefined)
     throw new Error(`${kind} was not made: ${JSON.stringify(cr?.status)}`)
@@ -64,7 +74,7 @@ export async function findObject(
   }
   world.up()
   await world.advance(1_000)
-  return { world, oracle, id: place.id, spec: spec(MAKER), path, isGuarded: isGuarded({ kind, needs }) }
+  return place
 }
 
 function childPath(world: SimulatedWorld, kind: string): string {

@@ -1,0 +1,100 @@
+import { EXTERNAL_ID } from '../../../../src/managed/names.ts'
+import { leaveObject } from '../../simulation/adoption/found.ts'
+import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
+import type { Role } from './roles.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+export type Mode = 'Manage' | 'Observe'
+
+/** Why a resource may wait that names an object by its id. */
+export const REFUSALS: readonly string[] = ['Observed', 'NotAdoptable', 'TakenOver']
+/** Rules of a policy bear the mark of the resource that made them: those of one that let go of the policy are reported. */
+export const LEFT_RULES = 6
+/** Until a resource is gone. Virtual milliseconds. */
+const FAREWELL_MS = 5 * 60_000
+
+/** An object that was there before the story, which one of the cast and perhaps a rival name by its id. */
+export class Found {
+  readonly #world: SimulatedWorld
+  readonly #role: Role
+  readonly #path: string
+  readonly #id: string
+  #mode: Mode = 'Manage'
+  #rivalMode: Mode = 'Manage'
+
+  private constructor(world: SimulatedWorld, role: Role, place: { readonly path: string; readonly id: string }) {
+    this.#world = world
+    this.#role = role
+    this.#path = place.path
+    this.#id = place.id
+  }
+
+  static async make(world: SimulatedWorld, role: Role): Promise<Found> {
+    const { kind, name, versions } = role
+    return new Found(world, role, await leaveObject(world, { kind, name, spec: versions[0] ?? {} }))
+  }
+
+  /** Whether the account still has it. */
+  get isThere(): boolean {
+    const { accounts } = this.#world.api.emulator.admin.snapshot()
+    return Object.values(accounts).some(({ objects }) => (objects[this.#path] ?? []).some(({ id }) => id === this.#id))
+  }
+
+  set mode(mode: Mode) {
+    this.#mode = mode
+  }
+
+  /** What the resource is to be for it. Whoever manages it deletes it in the end. */
+  specFor(version: number): Fields {
+    return { ...this.#role.versions[version], mode: this.#mode, deletionPolicy: 'Delete' }
+  }
+
+  /** Applies the resource; one that is made while the object is there names it. */
+  apply(version: number): void {
+    const { kind, name } = this.#role
+    if (this.#world.get(kind, name) === undefined) this.#create(name, this.specFor(version))
+    else this.#world.apply(kind, name, this.specFor(version))
+  }
+
+  /** Another resource of that kind names the same object; it leaves it when it goes. */
+  comeRival(mode: Mode, version: number): void {
+    this.#rivalMode = mode
+    const spec = { ...this.#role.versions[version], mode: this.#rivalMode, deletionPolicy: 'Retain' }
+    const { kind } = this.#role
+    if (this.#rival() === undefined) {
+      if (this.isThere) this.#create(this.#rivalName, spec)
+    } else this.#world.apply(kind, this.#rivalName, spec)
+  }
+
+  rivalGoes(): void {
+    if (this.#rival() !== undefined) this.#world.delete(this.#role.kind, this.#rivalName)
+  }
+
+  /** Rivals go, and what nobody is to have any more: people delete it. */
+  async end(isWanted: boolean): Promise<void> {
+    this.rivalGoes()
+    await this.#world.until(() => this.#rival() === undefined, FAREWELL_MS)
+    if (isWanted || !this.isThere) return
+    const { kind, name } = this.#role
+    await this.#world.until(() => this.#world.get(kind, name) === undefined, FAREWELL_MS)
+    if (this.isThere) await this.#world.api.ask('DELETE', `/${this.#path}/${this.#id}`)
+  }
+
+  get #rivalName(): string {
+    return `${this.#role.name}-rival`
+  }
+
+  #rival() {
+    return this.#world.get(this.#role.kind, this.#rivalName)
+  }
+
+  #create(name: string, spec: Fields): void {
+    const annotations = this.isThere ? { [EXTERNAL_ID]: this.#id } : {}
+    this.#world.server.create(
+      this.#world.typeOf(this.#role.kind),
+      { namespace: NAMESPACE, name },
+      { metadata: { annotations }, spec },
+    )
+  }
+}
