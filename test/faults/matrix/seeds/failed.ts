@@ -185,4 +185,53 @@ export const failedStories: readonly KeptStory[] = [
       { after: 27692, does: 'delete', who: 0 },
     ],
   },
+  {
+    seed: 330000017,
+    found:
+      'an operator that was stopped slept through all of etcd being put back, under a revision that goes on where it left off: nothing tells it. In stories it goes on first',
+    cast: ['SSHHostCertificate/host'],
+    replicas: 0,
+    isShared: false,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 2 },
+      { after: 0, does: 'pause', ms: 21146 },
+      { after: 456, does: 'put back', steps: 3, revision: 'as it was', ms: 9044 },
+    ],
+  },
+  {
+    seed: 320000054,
+    found:
+      'an Account that was given a budget of one request a minute, and then the former one: it was seen after minutes, which the judge took for a write at rest',
+    cast: ['Backend/group', 'ReservedAddress/place'],
+    replicas: 0,
+    isShared: false,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 0, does: 'apply', who: 1, version: 0 },
+      { after: 10536, does: 'clock', whose: 'servers', ms: -3456000000 },
+      { after: 0, does: 'edit account', edit: 'a small budget', ms: 873 },
+    ],
+  },
+  {
+    seed: 320000667,
+    found:
+      'a last rule was deleted, and etcd put back to when nobody wanted that: the judge took the empty policy for a mistake',
+    cast: ['IPPolicyRule/rule'],
+    replicas: 0,
+    isShared: false,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      {
+        after: 459,
+        does: 'plague',
+        plague: 'broken',
+        servers: 'both',
+        ms: 987,
+        chance: 0.16789371697232128,
+        seed: 1500829587,
+      },
+      { after: 0, does: 'delete', who: 0 },
+      { after: 0, does: 'put back', steps: 1, revision: 'bumped', ms: 16113 },
+    ],
+  },
 ]
