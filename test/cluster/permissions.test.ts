@@ -63,6 +63,32 @@ test.each([
   expect(await mine('default')).toEqual(await rules(...everywhere))
 })
 
+test('who has the token of an operator can give away what it may do in a namespace, and make nothing more of it', async () => {
+  await using world = await World.open({ operator: false })
+  await using account = await accountOf(world, {})
+  const { kubeconfig, operatorNamespace: home, namespace } = world
+  const kubectl = createKubectl({ path: inject('kubectlPath'), kubeconfig: account.kubeconfigFor(kubeconfig) })
+  const hold = holdName(home, 'culvert')
+  const patch = async (binding: string, change: object): Promise<string> => {
+    const args = ['patch', 'rolebinding', binding, '-n', namespace, '--type=merge', '-p', JSON.stringify(change)]
+    const { code, stderr } = await kubectl.run(args)
+    return code === 0 ? 'done' : stderr
+  }
+  expect(await patch(hold, { metadata: { finalizers: ['culvert.dev/remote'] } })).toBe('done')
+  expect(await patch(hold, { metadata: { finalizers: null } })).toBe('done')
+  const thief = { kind: 'User', name: 'thief', apiGroup: 'rbac.authorization.k8s.io' }
+  const subjects = [{ kind: 'ServiceAccount', name: account.name, namespace: home }, thief]
+  expect(await patch(hold, { subjects })).toBe('done')
+  // Neither more rights nor other ones, and no other binding.
+  expect(await patch(hold, { roleRef: { name: 'cluster-admin' } })).toMatch(/RBAC permissions not currently held/)
+  expect(await patch(hold, { roleRef: { name: 'system:basic-user' } })).toMatch(
+    /cannot change roleRef|not currently held/,
+  )
+  expect(await patch('culvert', { subjects })).toMatch(/cannot get resource "rolebindings"/)
+  const listed = await kubectl.run(['get', 'rolebindings', '-n', namespace])
+  expect(listed.stderr).toMatch(/cannot list resource "rolebindings"/)
+})
+
 test('an operator that may not watch Secrets sees in time what changes in those that are named', async () => {
   const audit = AuditLog.ofSuite()
   const mark = await audit.mark()

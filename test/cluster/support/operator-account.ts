@@ -90,6 +90,11 @@ export class OperatorAccount implements AsyncDisposable {
     return new OperatorAccount({ ...options, watched: [] }, folder, await tokenOf(kubeconfig, namespace, name))
   }
 
+  /** Of its ServiceAccount. */
+  get name(): string {
+    return this.#options.name ?? OPERATOR_ACCOUNT
+  }
+
   /** A kubeconfig with the address of `kubeconfig` and this account's token. */
   kubeconfigFor(kubeconfig: string): string {
     const path = join(this.#folder, `kubeconfig-${this.#files++}`)
