@@ -1,5 +1,4 @@
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import { namespaceType } from '../../../../src/managed/namespaces.ts'
 import { KEY } from '../../simulation/api-server.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 
@@ -82,7 +81,7 @@ function resource(
 
 /** Gives the other namespace the account, as one of its own or as one of the cluster, unless everybody shares it anyway. */
 function settleElsewhere(world: SimulatedWorld, kind: 'Account' | 'ClusterAccount'): void {
-  world.kube.create(namespaceType, { name: ELSEWHERE }, {})
+  world.makeNamespace(ELSEWHERE)
   if (world.isShared) return
   const data = { apiKey: Buffer.from(KEY).toString('base64') }
   const spec = { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' }, resyncInterval: '60s' }
