@@ -234,4 +234,29 @@ export const failedStories: readonly KeptStory[] = [
       { after: 0, does: 'put back', steps: 1, revision: 'bumped', ms: 16113 },
     ],
   },
+  {
+    seed: 340000466,
+    found: 'a namespace without any label, which no API server would make: no ClusterAccount admits it',
+    cast: ['Edge/tcp'],
+    replicas: 0,
+    isShared: true,
+    steps: [
+      { after: 41, does: 'use', dependent: 'an edge made by hand', policy: 'home' },
+      { after: 0, does: 'use', dependent: 'an edge of another namespace by id', policy: 'office' },
+    ],
+  },
+  {
+    seed: 340000469,
+    found:
+      'a session gave way to another while an update was on its way: the other sent it once more, which changes nothing, and the judge took that for a mistake',
+    cast: ['Backend/group'],
+    replicas: 0,
+    isShared: false,
+    adopters: [0],
+    steps: [
+      { after: 0, does: 'mode', who: 0, mode: 'Observe' },
+      { after: 0, does: 'apply', who: 0, version: 3 },
+      { after: 124, does: 'edit account', edit: 'a large budget', ms: 2523 },
+    ],
+  },
 ]

@@ -107,6 +107,8 @@ class Stage {
   #unknownUntil = 0
   /** Until then they may end any reconcile that they had begun, and take themselves for the leader by a Lease that was put back too. */
   #endingUntil = 0
+  /** Until then the calls of a former session overlap with those of the one in its place, which may send an update once more. */
+  #overlapUntil = 0
   /** Objects that were there before, by number in the cast. */
   readonly #found: ReadonlyMap<number, Found>
   /** What is no part of the cast and uses its policies; undefined: nothing does. */
@@ -239,7 +241,7 @@ class Stage {
     this.#plagues.end()
     this.#lag = undefined
     this.#setClocksRight()
-    for (const { end } of this.#edits) end(world)
+    for (const edit of this.#edits) this.#edit(edit, 'end')
     // A watch that says nothing any more is noticed by then, and what went meanwhile with it.
     if (this.#plagues.haveStalled) await world.advance(STALL_MS)
     if (this.#isPutBack) this.#applyAgain()
@@ -298,8 +300,13 @@ class Stage {
     const found = accountEdits.find(({ title }) => title === edit)
     if (found === undefined) throw new Error(`there is no edit of an Account called ${edit}`)
     this.#edits.add(found)
-    found.begin(this.#world)
-    this.#world.time.setTimer(ms, () => found.end(this.#world))
+    this.#edit(found, 'begin')
+    this.#world.time.setTimer(ms, () => this.#edit(found, 'end'))
+  }
+
+  #edit(edit: AccountEdit, turn: 'begin' | 'end'): void {
+    if (edit.keepsWorking) this.#overlapUntil = this.#world.time.now + times.requestTimeoutMs
+    edit[turn](this.#world)
   }
 
   #apply(who: number): void {
@@ -424,7 +431,8 @@ class Stage {
     this.#allow()
   }
 
-  #endsWhatItBegan({ method }: Sighting): boolean {
+  #endsWhatItBegan({ method, server }: Sighting): boolean {
+    if (method === 'PATCH' && server === 'api' && this.#world.time.now < this.#overlapUntil) return true
     return this.#world.time.now < (method === 'DELETE' ? this.#unknownUntil : this.#endingUntil)
   }
 
