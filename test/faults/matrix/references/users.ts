@@ -1,11 +1,12 @@
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import { KEY } from '../../simulation/api-server.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 /** Another namespace, whose account is the same one at the API. */
 const ELSEWHERE = 'neighbours'
+/** It opens the same account. */
+const NEIGHBOURS_KEY = 'key-of-the-neighbours'
 
 /** Something that uses a policy: a resource, or an object that somebody made by hand. */
 export interface User {
@@ -83,7 +84,9 @@ function resource(
 function settleElsewhere(world: SimulatedWorld, kind: 'Account' | 'ClusterAccount'): void {
   world.makeNamespace(ELSEWHERE)
   if (world.isShared) return
-  const data = { apiKey: Buffer.from(KEY).toString('base64') }
+  // Of two Accounts with one key each waits only for what it was told itself.
+  world.api.emulator.admin.seed({ apiKeys: [{ token: NEIGHBOURS_KEY }] })
+  const data = { apiKey: Buffer.from(NEIGHBOURS_KEY).toString('base64') }
   const spec = { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' }, resyncInterval: '60s' }
   const isShared = kind === 'ClusterAccount'
   const namespace = isShared ? 'culvert-system' : ELSEWHERE

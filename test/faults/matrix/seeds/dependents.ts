@@ -31,6 +31,10 @@ export class Dependents {
   constructor(world: SimulatedWorld) {
     this.#world = world
     this.#problems = watchUse(world)
+  }
+
+  /** Readies a world for them, before anybody looks at what there is. */
+  static prepare(world: SimulatedWorld): void {
     for (const user of usersById) user.prepare(world)
   }
 

@@ -259,4 +259,39 @@ export const failedStories: readonly KeptStory[] = [
       { after: 124, does: 'edit account', edit: 'a large budget', ms: 2523 },
     ],
   },
+  {
+    seed: 360000257,
+    found: 'etcd was put back twice: the world made the same Event again',
+    cast: ['IPPolicyRule/rule'],
+    replicas: 0,
+    isShared: false,
+    steps: [
+      { after: 0, does: 'put back', steps: 0, revision: 'passed', ms: 29311 },
+      { after: 0, does: 'put back', steps: 0, revision: 'passed', ms: 6078 },
+    ],
+  },
+  {
+    seed: 360000329,
+    found:
+      'two Accounts with one key, each of which waits for what it was told itself after a 429: the judge took them for one. In stories each has a key of its own',
+    cast: ['Edge/tcp', 'SSHUserCertificate/user'],
+    replicas: 0,
+    isShared: false,
+    adopters: [0],
+    steps: [
+      { after: 0, does: 'apply', who: 1, version: 0 },
+      {
+        after: 5252,
+        does: 'plague',
+        plague: 'busy',
+        servers: 'both',
+        ms: 18268,
+        chance: 0.2902808614890091,
+        seed: 725634759,
+      },
+      { after: 0, does: 'delete', who: 1 },
+      { after: 0, does: 'use', dependent: 'an edge of another namespace by id', policy: 'home' },
+      { after: 269, does: 'apply', who: 0, version: 0 },
+    ],
+  },
 ]

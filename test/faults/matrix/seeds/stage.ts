@@ -147,6 +147,7 @@ class Stage {
     world.api.emulator.admin.seed(EPISODE_SEED)
     if (seed % PAGED_OF === 0) world.server.pageSize = 1
     prepareEdits(world)
+    if (hasDependents(steps)) Dependents.prepare(world)
     const oracle = await Oracle.watch(world)
     for (const { kind, name, spec } of needsAmong(cast)) world.apply(kind, name, spec)
     const objects = new Map<number, Found>()
