@@ -294,4 +294,24 @@ export const failedStories: readonly KeptStory[] = [
       { after: 269, does: 'apply', who: 0, version: 0 },
     ],
   },
+  {
+    seed: 16,
+    found: 'rules that a policy declared stay when they come to be taken from elsewhere: the judge took them for nobody’s',
+    cast: ['IPPolicy/policy'],
+    replicas: 0,
+    isShared: false,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 5 },
+      { after: 137, does: 'apply', who: 0, version: 4 },
+    ],
+  },
+  {
+    seed: 31,
+    found: 'the same, of a policy that was found with its rule',
+    cast: ['IPPolicy/policy'],
+    replicas: 0,
+    isShared: false,
+    adopters: [0],
+    steps: [{ after: 0, does: 'apply', who: 0, version: 4 }],
+  },
 ]

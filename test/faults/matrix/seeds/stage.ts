@@ -4,7 +4,7 @@ import { type AccountEdit, accountEdits, prepareEdits } from '../../simulation/a
 import { headersOf, KEY } from '../../simulation/api-server.ts'
 import { deleteByHand, drift, EPISODE_SEED } from '../../simulation/episodes.ts'
 import type { Sighting, Trouble } from '../../simulation/faults.ts'
-import { meaningAt } from '../../simulation/meaning-at.ts'
+import { childrenOf, meaningAt } from '../../simulation/meaning-at.ts'
 import { type SimulatedOperator, times } from '../../simulation/operator.ts'
 import { differences, Oracle, textOf } from '../../simulation/oracle.ts'
 import { putBackEtcd } from '../../simulation/restore/running.ts'
@@ -255,6 +255,7 @@ class Stage {
     if (this.#hasMeddled) await world.advance(LOOK_MS)
     // A budget of one request a minute, as edits of the Account set it, holds up what is under way for minutes after it is raised.
     if (!(await world.until(() => this.#isAccountSeen, FAREWELL_MS))) return ['the Account was not looked at']
+    if (!this.#isPutBack) this.#oracle.allow({ others: await this.#others() })
     const orphans = this.#found.size * LEFT_RULES
     const problems = this.#isPutBack ? await this.#takeBack() : await this.#oracle.judge(undefined, orphans, LOOK_MS)
     for (const [who, version] of this.#wanted) {
@@ -275,6 +276,18 @@ class Stage {
   #allow(): void {
     const others = this.#dependents?.others ?? new Set<string>()
     this.#oracle.allow({ others, refused: this.#found.size === 0 ? [] : REFUSALS })
+  }
+
+  /** What was made by hand, and rules that a policy had before its spec has them come from elsewhere: they stay (`api-decisions.md`). */
+  async #others(): Promise<ReadonlySet<string>> {
+    const others = new Set(this.#dependents?.others)
+    for (const { kind, name } of this.#cast) {
+      const cr = this.#world.get(kind, name)
+      const place = cr === undefined || !('rulesFrom' in cr.spec) ? undefined : this.#world.placeOf(cr)
+      const kept = place === undefined ? [] : await childrenOf(this.#world, kind, place.id)
+      for (const { id } of kept) others.add(String(id))
+    }
+    return others
   }
 
   /** Whoever is wanted takes its object, as it was found first: other specs may not fit one that nobody has adopted yet. */
@@ -337,7 +350,7 @@ class Stage {
 
   /** What bears no mark, and whose resource etcd has never heard of, nobody can know: it may be left, and in the way. */
   async #takeBack(): Promise<readonly string[]> {
-    const left = new Set((await unmarked(this.#world)).map(({ id }) => id))
+    const left = new Set([...(await unmarked(this.#world)).map(({ id }) => id), ...(await this.#others())])
     return await takeBack(this.#world, this.#oracle, { left, refused: ['Conflict'], orphans: MOST_ORPHANS })
   }
 
