@@ -296,7 +296,8 @@ export const failedStories: readonly KeptStory[] = [
   },
   {
     seed: 16,
-    found: 'rules that a policy declared stay when they come to be taken from elsewhere: the judge took them for nobody’s',
+    found:
+      'rules that a policy declared stay when they come to be taken from elsewhere: the judge took them for nobody’s',
     cast: ['IPPolicy/policy'],
     replicas: 0,
     isShared: false,
