@@ -14,6 +14,8 @@ export interface RateBudgetOptions {
   readonly burst?: number | undefined
   /** Requests under way at once. Default 8. */
   readonly concurrency?: number | undefined
+  /** For how long nothing may be sent at first, in milliseconds: what a 429 still asks of the budget before. Default 0. */
+  readonly heldForMs?: number | undefined
   /** After each wait, also one of no length. */
   readonly onWait?: ((lane: Lane, seconds: number) => void) | undefined
 }
@@ -55,6 +57,8 @@ export class RateBudget {
     this.#concurrency = options.concurrency ?? 8
     this.#pace = new Pace(options.burst)
     this.#limit = new LearnedLimit(options.requestsPerMinute)
+    const { heldForMs = 0, clock } = options
+    if (heldForMs > 0) this.#heldUntil = clock.monotonic() + heldForMs
   }
 
   /** Ends the wait of everybody who waits for a turn: `acquire` rejects with `reason`. */

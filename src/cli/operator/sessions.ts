@@ -39,10 +39,15 @@ export function sessionFactory(
 ): (key: AccountKey, config: SessionConfig) => LiveSession {
   const { store, metrics, audit, tracer, budgets, clock, random, lookAgain, beforeWrite } = options
   const { proxies, openDispatcher, requestTimeoutMs } = options
+  const configs = new Map<string, SessionConfig>()
   return (key, config) => {
     const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
-    const budget = new RateBudget({ clock, random, requestsPerMinute, burst, onWait: metrics.rateLimitWait })
-    budgets.set(accountText(key), budget)
+    const name = accountText(key)
+    // What the API has asked for stands as long as it has to do with the same caller.
+    const heldForMs = isSameCaller(configs.get(name), config) ? budgets.get(name)?.heldForMs : undefined
+    const budget = new RateBudget({ clock, random, requestsPerMinute, burst, heldForMs, onWait: metrics.rateLimitWait })
+    budgets.set(name, budget)
+    configs.set(name, config)
     const client = createApiClient({
       baseURL,
       apiKey: () => apiKey,
@@ -74,6 +79,12 @@ export function sessionFactory(
       lookAgain: () => lookAgain(key),
     })
   }
+}
+
+/** Another key or address is another caller, and whoever edits the limits wants an answer now. */
+function isSameCaller(former: SessionConfig | undefined, { baseURL, apiKey, requestsPerMinute, burst }: SessionConfig) {
+  if (former?.baseURL !== baseURL || former.apiKey !== apiKey) return false
+  return former.requestsPerMinute === requestsPerMinute && former.burst === burst
 }
 
 function isHolding(cr: CustomResource): boolean {

@@ -315,4 +315,25 @@ export const failedStories: readonly KeptStory[] = [
     adopters: [0],
     steps: [{ after: 0, does: 'apply', who: 0, version: 4 }],
   },
+  {
+    seed: 360000306,
+    found: 'a session that an edit of the Account made anew forgot for how long a 429 had asked to be left alone',
+    cast: ['Backend/order'],
+    replicas: 0,
+    isShared: false,
+    adopters: [0],
+    steps: [
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'busy',
+        servers: 'both',
+        ms: 4525,
+        chance: 0.290_072_818_042_244_8,
+        seed: 1_137_240_088,
+      },
+      { after: 0, does: 'apply', who: 0, version: 4 },
+      { after: 223, does: 'edit account', edit: 'another header', ms: 14_310 },
+    ],
+  },
 ]
