@@ -32,8 +32,6 @@ export const explained: Readonly<Record<string, string>> = {
     'the second scan is begun by the timer of the first, and that waits out the pause; without that timer it is killed: "drop the pause before the second scan"',
   'BooleanLiteral in src/api/client.ts: true of "size.end(true)" → false':
     'counts what lists take in memory, which test/faults/hostile-api looks at',
-  "BlockStatement in src/api/failure.ts: { const codes = chain(error).flatMap((link) => (ty … ) ?? 'unknown' } → {}":
-    'the words of a message only',
   'ArrayDeclaration in src/managed/outputs/token.ts: [...keysWritten(secret), place.key] → []':
     'the note of a reserved key counts only where a spec chooses another Secret between the reservation and the answer, and the first one holds keys of others',
   'OptionalChaining in src/managed/reconciliation.ts: ?. of "return this.status.id !== stored.id || this.status … ed.create?.nonce" → . (2)':

@@ -199,10 +199,7 @@ export const keeping: readonly Mutant[] = [
   mutant(
     'forget what requests under way name',
     'src/managed/ids-in-flight.ts',
-    [
-      '{ begunAt: this.#clock.monotonic(), settledAt: undefined }',
-      '{ begunAt: Number.POSITIVE_INFINITY, settledAt: 0 }',
-    ],
+    ['return isOpen ? undefined : Math.max(since, flights.settledAt)', 'return since'],
     references('another namespace by id comes'),
   ),
   mutant(

@@ -28,10 +28,7 @@ export const sharing: readonly Mutant[] = [
   mutant(
     'do not ask whose an object without a mark is',
     'src/managed/taken-over.ts',
-    [
-      "return holder === undefined || holder.metadata.uid === uid ? undefined : { type: 'rival', holder }",
-      'return undefined',
-    ],
+    ["return isOurs ? undefined : { type: 'rival', holder }", 'return undefined'],
     heldTwice,
   ),
   mutant(
