@@ -85,6 +85,7 @@ export class AccountReconciler {
     const resource = this.#context.resources.account(key)
     if (resource === undefined || !this.#looking.has(accountText(key))) return
     const session = this.#context.registry.get(key)
+    // What keeps the Secret from being read is told by the reconcile that follows.
     const config = await accountConfig(this.#context, key, resource).catch(() => undefined)
     if (config === undefined || session === undefined || session !== this.#context.registry.get(key)) return
     if ('type' in config || !sameConfig(config, session.config)) session.endWaiting()
