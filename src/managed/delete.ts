@@ -7,6 +7,7 @@ import { deleteCopies } from './copies.ts'
 import {
   hasFinalizer,
   hasFormerAttempt,
+  heldIds,
   ownAttempt,
   retains,
   statusOf,
@@ -72,6 +73,8 @@ async function removeObject(run: Reconciliation): Promise<void> {
   run.memory.deletingSince ??= run.context.clock.monotonic()
   refuseWhileReferred(run)
   await run.session.cache.ensureListed(run.collection)
+  // Asked first, since it may take people to change it, and again when nothing is waited for any more.
+  await awaitReleaseOf(run, heldIds(statusOf(run.cr)))
   await revealGuards(run)
   const settled = await settleIdentity(run)
   const former = statusOf(run.cr).superseded?.map(({ id }) => id) ?? []
@@ -79,9 +82,7 @@ async function removeObject(run: Reconciliation): Promise<void> {
   const ids = new Set([settled, statusOf(run.cr).id, ...former])
   const held = [...ids].filter((id) => id !== undefined)
   const { cache } = run.session
-  // Once the object is gone, nobody decides any more whether it may go.
-  if (held.length === 0 || !held.every((id) => cache.isDeleted(run.collection, id)) || hasCopies(run))
-    await awaitRelease(run)
+  await awaitReleaseOf(run, held)
   for (const id of held) {
     await refuseShutOut(run, undefined, heldAlone(cache.get(run.collection, id)?.object))
   }
@@ -96,6 +97,13 @@ async function removeObject(run: Reconciliation): Promise<void> {
   if (last === undefined) return
   run.memory.lastCallSent = true
   await removeOne(run, last)
+}
+
+/** As `awaitRelease`. Once the objects are gone, nobody decides any more whether they may go. */
+async function awaitReleaseOf(run: Reconciliation, ids: readonly string[]): Promise<void> {
+  const { cache } = run.session
+  const areGone = ids.length > 0 && ids.every((id) => cache.isDeleted(run.collection, id)) && !hasCopies(run)
+  if (!areGone) await awaitRelease(run)
 }
 
 /** Whether objects with our mark are left, such as what stands in during a replacement. */
