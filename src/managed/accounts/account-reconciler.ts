@@ -139,7 +139,10 @@ export class AccountReconciler {
       if (error.code === 'Unauthorized') session.noteRefused()
       const held = heldBy(error)
       if (held !== undefined) return held
-      return listProblem(error, this.#backoff(key), apiRestriction(this.#context, session, holdings.members))
+      // Only a 403 may come from a restriction: to look for one at each failure would walk all members.
+      const isRefused = error.code === 'Forbidden'
+      const restriction = isRefused ? apiRestriction(this.#context, session, holdings.members) : undefined
+      return listProblem(error, this.#backoff(key), restriction)
     }
     this.#failures.delete(accountText(key))
     const { doubt, fingerprint } = judgeIdentity(this.#context, session, resource, holdings.members)

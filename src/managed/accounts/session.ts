@@ -109,8 +109,10 @@ export class LiveSession implements AccountSession {
 
   reportTrouble(error: ApiError): void {
     this.#troubled = true
-    if (error.code === 'Unauthorized') this.noteRefused()
-    if (error.code === 'Unauthorized') this.block(reasons.AccountNotReady, `${this.#name()}: ${error.message}`)
+    if (error.code === 'Unauthorized') {
+      this.noteRefused()
+      this.block(reasons.AccountNotReady, `${this.#name()}: ${error.message}`)
+    }
     this.#options.lookAgain()
   }
 
