@@ -1,11 +1,11 @@
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import { EPISODE_SEED, type Episode, episodes, kindsOf } from '../episodes.ts'
-import { Oracle } from '../oracle.ts'
-import { isWrite, type Laboratory, type SimulatedWorld } from '../world.ts'
+import { type Episode, episodes } from '../episodes.ts'
+import type { Oracle } from '../oracle.ts'
+import { isWrite, type SimulatedWorld } from '../world.ts'
 import { isOurDoing } from './copies.ts'
 import { keyOf, putBack } from './life.ts'
-import { doubles, reasonOf, takeBack } from './taking-back.ts'
-import type { Trial } from './trial.ts'
+import { reasonOf, takeBack } from './taking-back.ts'
+import { playLife, type Scenario, type Trial } from './trial.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -48,37 +48,10 @@ function trial(episode: Episode, moments: Moments): Trial {
   const fault = `applied again as of before write ${exported}${status}`
   return {
     what: { write: episode.title, point: `${when} write ${applied}`, fault },
-    run: (laboratory) => played(laboratory, episode, moments),
-  }
-}
-
-async function played(
-  laboratory: Laboratory,
-  episode: Episode,
-  moments: Moments,
-): Promise<readonly string[] | undefined> {
-  const world = laboratory.world({ kinds: kindsOf(episode) })
-  try {
-    world.api.emulator.admin.seed(EPISODE_SEED)
-    const oracle = await Oracle.watch(world)
-    for (const { kind, name, spec } of episode.needs) world.apply(kind, name, spec)
-    if (episode.before !== undefined) world.apply(episode.kind, episode.name, episode.before)
-    const unrest = await oracle.untilRest()
-    if (unrest.length > 0) return unrest
-    await world.advance(1_000)
-    const problems = await appliedAmid(world, oracle, episode, moments)
-    if (problems === undefined || problems.length > 0) return problems
-    // Of what was doubled, and told, people keep the new one.
-    for (const { path, id } of await doubles(world)) await world.api.ask('DELETE', `/${path}/${id}`)
-    for (const { collection, id } of world.account?.status?.orphans ?? []) {
-      await world.api.ask('DELETE', `/${collection}/${id}`)
-    }
-    oracle.allow({})
-    for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
-    const left = await oracle.judge()
-    return moments.withStatus ? ownDoing(world, left) : left
-  } finally {
-    world.down()
+    run: (laboratory) => {
+      const scenario: Scenario = (world, oracle) => appliedAmid(world, oracle, episode, moments)
+      return playLife(laboratory, episode, scenario, withStatus ? { ownDoing } : {})
+    },
   }
 }
 

@@ -1,10 +1,10 @@
 import { events } from '../../../../src/runtime/events.ts'
 import type { KubeSnapshot } from '../../../builders/model-kube.ts'
-import { EPISODE_SEED, type Episode, episodes, kindsOf } from '../episodes.ts'
-import { Oracle, textOf } from '../oracle.ts'
-import { isWrite, type Laboratory, type SimulatedWorld } from '../world.ts'
-import { doubles, takeBack } from './taking-back.ts'
-import type { Trial } from './trial.ts'
+import { type Episode, episodes } from '../episodes.ts'
+import { type Oracle, textOf } from '../oracle.ts'
+import { isWrite, type SimulatedWorld } from '../world.ts'
+import { takeBack } from './taking-back.ts'
+import { playLife, type Scenario, type Trial } from './trial.ts'
 
 /** How etcd is put back under operators that run. */
 export interface Putting {
@@ -50,27 +50,15 @@ export const puttingsBack: readonly Trial[] = turns.flatMap((episode) => {
 })
 
 function trial(episode: Episode, at: number, putting: Putting, replicas: number): Trial {
-  const run = async (laboratory: Laboratory): Promise<readonly string[] | undefined> => {
-    const world = laboratory.world({ kinds: kindsOf(episode), replicas })
-    try {
-      world.api.emulator.admin.seed(EPISODE_SEED)
-      const oracle = await Oracle.watch(world)
-      for (const { kind, name, spec } of episode.needs) world.apply(kind, name, spec)
-      if (episode.before !== undefined) world.apply(episode.kind, episode.name, episode.before)
-      const unrest = await oracle.untilRest()
-      if (unrest.length > 0) return unrest
-      await world.advance(1_000)
-      const snapshot = await snapshotWithin(world, oracle, episode, at)
-      if (snapshot === undefined) return undefined
-      const problems = await putBackUnder(world, oracle, episode, snapshot, putting)
-      if (problems.length > 0) return problems
-      return await end(world, oracle)
-    } finally {
-      world.down()
-    }
+  const scenario: Scenario = async (world, oracle) => {
+    const snapshot = await snapshotWithin(world, oracle, episode, at)
+    return snapshot === undefined ? undefined : await putBackUnder(world, oracle, episode, snapshot, putting)
   }
   const point = `before write ${at}, ${replicas === 0 ? 'one operator' : `${replicas} replicas`}`
-  return { what: { write: episode.title, point, fault: `etcd put back ${putting.title}` }, run }
+  return {
+    what: { write: episode.title, point, fault: `etcd put back ${putting.title}` },
+    run: (laboratory) => playLife(laboratory, episode, scenario, { replicas }),
+  }
 }
 
 /** Plays the turn to its end; what etcd held before that write of it. Undefined: there was none. */
@@ -143,15 +131,4 @@ export async function putBackEtcd(
   }
   await world.advance(downMs + 1_000)
   world.trouble = trouble
-}
-
-async function end(world: SimulatedWorld, oracle: Oracle): Promise<readonly string[]> {
-  // Of what was doubled, and told, people keep the new one.
-  for (const { path, id } of await doubles(world)) await world.api.ask('DELETE', `/${path}/${id}`)
-  for (const { collection, id } of world.account?.status?.orphans ?? []) {
-    await world.api.ask('DELETE', `/${collection}/${id}`)
-  }
-  oracle.allow({})
-  for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
-  return await oracle.judge()
 }

@@ -1,6 +1,9 @@
 import { type Case, CaseList } from '../../support/case-list.ts'
 import { leastOf } from '../../support/size.ts'
-import { Laboratory } from '../world.ts'
+import { EPISODE_SEED, type Episode, kindsOf } from '../episodes.ts'
+import { Oracle } from '../oracle.ts'
+import { Laboratory, type SimulatedWorld } from '../world.ts'
+import { doubles } from './taking-back.ts'
 
 /** A case that brings a life of its own, and how it is tried: what was wrong, or undefined where there is no such moment. */
 export interface Trial {
@@ -21,6 +24,53 @@ export async function tryAll(suite: string, trials: readonly Trial[], least: num
     if (problems !== undefined) list.add(what, problems)
   }
   await list.end()
+}
+
+/** What is done to a life at rest. What was wrong; undefined where the life has no such moment. */
+export type Scenario = (
+  world: SimulatedWorld,
+  oracle: Oracle,
+  episode: Episode,
+) => Promise<readonly string[] | undefined>
+
+/**
+ * Brings a life to rest, plays the scenario, and takes everything away again. What was wrong; undefined where there is no such moment.
+ * @param replicas that take part in an election. Default: one operator that leads without
+ * @param ownDoing of what is wrong at the end, what the operator has to answer for. Default: all
+ */
+export async function playLife(
+  laboratory: Laboratory,
+  episode: Episode,
+  scenario: Scenario,
+  { replicas = 0, ownDoing = (_, problems) => problems }: LifeOptions = {},
+): Promise<readonly string[] | undefined> {
+  const world = laboratory.world({ kinds: kindsOf(episode), replicas })
+  try {
+    world.api.emulator.admin.seed(EPISODE_SEED)
+    const oracle = await Oracle.watch(world)
+    for (const { kind, name, spec } of episode.needs) world.apply(kind, name, spec)
+    if (episode.before !== undefined) world.apply(episode.kind, episode.name, episode.before)
+    const unrest = await oracle.untilRest()
+    if (unrest.length > 0) return unrest
+    await world.advance(1_000)
+    const problems = await scenario(world, oracle, episode)
+    if (problems === undefined || problems.length > 0) return problems
+    // Of what was doubled, and told, people keep the new one.
+    for (const { path, id } of await doubles(world)) await world.api.ask('DELETE', `/${path}/${id}`)
+    for (const { collection, id } of world.account?.status?.orphans ?? []) {
+      await world.api.ask('DELETE', `/${collection}/${id}`)
+    }
+    oracle.allow({})
+    for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
+    return ownDoing(world, await oracle.judge())
+  } finally {
+    world.down()
+  }
+}
+
+interface LifeOptions {
+  readonly replicas?: number
+  readonly ownDoing?: (world: SimulatedWorld, problems: readonly string[]) => readonly string[]
 }
 
 /** One of so many, from all over. Prime to how they are ordered, so that each of everything is among them. */

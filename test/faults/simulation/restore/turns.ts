@@ -1,11 +1,10 @@
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import { EPISODE_SEED, type Episode, episodes, kindsOf } from '../episodes.ts'
+import { type Episode, episodes } from '../episodes.ts'
 import type { Fault } from '../faults.ts'
-import { Oracle } from '../oracle.ts'
-import { isWrite, type Laboratory, type SimulatedWorld } from '../world.ts'
+import { isWrite, type SimulatedWorld } from '../world.ts'
 import { backUp, keyOf, putBack, putBackOutput, wipe } from './life.ts'
-import { doubles, takeBack } from './taking-back.ts'
-import type { Trial } from './trial.ts'
+import { takeBack } from './taking-back.ts'
+import { playLife, type Scenario, type Trial } from './trial.ts'
 
 /** Writes of a turn, from 0, about which the cluster is lost. */
 const MOMENTS = [0, 1, 2, 3, 4, 6, 8] as const
@@ -40,34 +39,11 @@ export const exported: readonly Trial[] = turns
     ),
   ])
 
-type Scenario = (world: SimulatedWorld, oracle: Oracle, episode: Episode) => Promise<readonly string[] | undefined>
-
 function trial(episode: Episode, point: string, fault: string, scenario: Scenario): Trial {
-  const run = async (laboratory: Laboratory): Promise<readonly string[] | undefined> => {
-    const world = laboratory.world({ kinds: kindsOf(episode) })
-    try {
-      world.api.emulator.admin.seed(EPISODE_SEED)
-      const oracle = await Oracle.watch(world)
-      for (const { kind, name, spec } of episode.needs) world.apply(kind, name, spec)
-      if (episode.before !== undefined) world.apply(episode.kind, episode.name, episode.before)
-      const unrest = await oracle.untilRest()
-      if (unrest.length > 0) return unrest
-      await world.advance(1_000)
-      const problems = await scenario(world, oracle, episode)
-      if (problems === undefined || problems.length > 0) return problems
-      // Of what was doubled, and told, people keep the new one.
-      for (const { path, id } of await doubles(world)) await world.api.ask('DELETE', `/${path}/${id}`)
-      for (const { collection, id } of world.account?.status?.orphans ?? []) {
-        await world.api.ask('DELETE', `/${collection}/${id}`)
-      }
-      oracle.allow({})
-      for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
-      return await oracle.judge()
-    } finally {
-      world.down()
-    }
+  return {
+    what: { write: episode.title, point, fault },
+    run: (laboratory) => playLife(laboratory, episode, scenario),
   }
-  return { what: { write: episode.title, point, fault }, run }
 }
 
 function rolledBack(at: number): Scenario {
