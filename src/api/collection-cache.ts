@@ -24,14 +24,17 @@ interface Entry {
   writtenAt: number
   /** When complete lists began, in an unbroken row since the last 404 for it, that have not held it. */
   misses: readonly number[]
-  /** Lists that have not held it since somebody last asked about them. */
-  unasked: number
+  /** When the first list began that has not held it since somebody last asked about such lists. */
+  unaskedSince: number | undefined
 }
 
 const NEVER = Number.NEGATIVE_INFINITY
 
-/** An object nobody asks for stays `vanished` for this many lists, then it is forgotten: sessions come and go by the thousand. */
-const FORGET_AFTER_MISSES = 3
+/**
+ * An object that nobody asks for stays `vanished` for so long, then it is forgotten: sessions come and go by the thousand. It is a time,
+ * since any number of lists that others need may come between two questions.
+ */
+const FORGET_AFTER_MS = 3_600_000
 /** So many objects that we have deleted are remembered. */
 const MOST_DELETED = 10_000
 /** Of a longer row every second miss is kept: what counts is how far apart they are. */
@@ -43,7 +46,7 @@ const UNKNOWN: Entry = {
   readAt: NEVER,
   writtenAt: NEVER,
   misses: [],
-  unasked: 0,
+  unaskedSince: undefined,
 }
 
 /**
@@ -118,7 +121,7 @@ export class CollectionCache {
   missesOf(id: string): readonly number[] {
     const entry = this.#entries.get(id)
     if (entry === undefined) this.#entries.set(id, { ...UNKNOWN, suspect: 'vanished' })
-    else entry.unasked = 0
+    else entry.unaskedSince = undefined
     return entry?.misses ?? []
   }
 
@@ -177,7 +180,7 @@ export class CollectionCache {
     const back = entry.suspect === 'vanished'
     entry.readAt = beganAt
     entry.misses = []
-    entry.unasked = 0
+    entry.unaskedSince = undefined
     if (entry.suspect === 'missed') entry.suspect = undefined
     if (before !== undefined && sameContent(before, object)) return undefined
     entry.object = object
@@ -192,13 +195,13 @@ export class CollectionCache {
     entry.object = undefined
     entry.readAt = beganAt
     entry.misses = thinned([...entry.misses, beganAt])
-    entry.unasked++
+    entry.unaskedSince ??= beganAt
     if (wasPresent) {
       entry.suspect = 'vanished'
       return true
     }
     // A tombstone has done its work: older lists are ignored from now on, older GETs are overtaken by this list.
-    if (entry.suspect === undefined || entry.unasked > FORGET_AFTER_MISSES) this.#entries.delete(id)
+    if (entry.suspect === undefined || beganAt - entry.unaskedSince >= FORGET_AFTER_MS) this.#entries.delete(id)
     return false
   }
 }

@@ -81,6 +81,21 @@ test('a deletion that cannot tell whether its object is gone says so, and ends w
   world.down()
 })
 
+test('many that are gone at once settle at once, however many lists they make between them', async () => {
+  const { world } = await withBackend()
+  const names = Array.from({ length: 20 }, (_, index) => `group-${index}`)
+  for (const name of names) world.apply('Backend', name, SPEC)
+  const areReady = (): boolean => names.every((name) => world.get('Backend', name)?.status?.id !== undefined)
+  expect(await world.until(areReady, SETTLED_MS)).toBe(true)
+  await world.advance(SETTLED_MS)
+  await removeByHand(world)
+  for (const name of names) world.delete('Backend', name)
+  expect(await world.until(() => names.every((name) => world.get('Backend', name) === undefined), SETTLED_MS)).toBe(
+    true,
+  )
+  world.down()
+})
+
 test('one list that does not show an object makes no other', async () => {
   const { world, oracle } = await withBackend()
   await world.advance(SETTLED_MS)

@@ -167,13 +167,23 @@ describe('a difference found by a list', () => {
     expect(cache.get(ipPolicies, 'a')).toEqual({ object: kept })
   })
 
-  it('is forgotten when nobody asks for the missing object', async () => {
-    const { api, cache, settle } = await listedWorld()
+  it('is forgotten when nobody has asked for the missing object for an hour', async () => {
+    const { api, cache, clock, settle } = await listedWorld()
     api.store.delete('a')
-    for (let i = 0; i < 3; i++) await settle(cache.refresh(ipPolicies))
+    await settle(cache.refresh(ipPolicies))
+    await clock.advance(3_590_000)
+    await settle(cache.refresh(ipPolicies))
     expect(cache.get(ipPolicies, 'a')).toEqual({ suspect: 'vanished' })
+    await clock.advance(20_000)
     await settle(cache.refresh(ipPolicies))
     expect(cache.get(ipPolicies, 'a')).toBeUndefined()
+  })
+
+  it('is remembered however many lists are made between two questions about it', async () => {
+    const { api, cache, settle } = await listedWorld()
+    api.store.delete('a')
+    for (let i = 1; i <= 10; i++) await settle(cache.refresh(ipPolicies))
+    expect(cache.missesOf(ipPolicies, 'a')).toHaveLength(10)
   })
 
   it('is told to subscribers only', async () => {
