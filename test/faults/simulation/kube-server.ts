@@ -36,6 +36,8 @@ export class KubeServer implements SimulatedServer {
   readonly #begun = new Map<string, Listing>()
   /** Ends of the watches that are open. */
   readonly #open = new Set<() => void>()
+  /** How often it began anew. */
+  #restarts = 0
 
   constructor(kube: ModelKube, time: VirtualTime, types: readonly ServedType[]) {
     this.#kube = kube
@@ -52,6 +54,7 @@ export class KubeServer implements SimulatedServer {
   /** Begins anew, as a process that knows what etcd holds now, and nothing from before. */
   restart(): void {
     this.compact()
+    this.#restarts += 1
     for (const end of [...this.#open]) end()
   }
 
@@ -158,8 +161,11 @@ export class KubeServer implements SimulatedServer {
     if (from !== '0' && Number(from) < this.#oldest)
       throw new KubeError('Gone', 'too old resource version', { status: 410 })
     const isWanted = filterOf(key.namespace, query)
+    const begunIn = this.#restarts
     return {
       follow: (line, end) => {
+        // The process that answered is gone before the answer got through, and its connections with it.
+        if (begunIn !== this.#restarts) return this.#time.setTimer(0, end)
         const tell = ({ type: change, object }: Change): void => {
           // Whoever watches from what is yet to come hears nothing before.
           if (from !== '0' && Number(object.metadata.resourceVersion) <= Number(from)) return

@@ -54,6 +54,8 @@ export class Network {
   onArrival: (sighting: Sighting) => void = () => undefined
   /** Told of each answer that a server has worked out, before anything else happens. */
   onDone: (sighting: Sighting, answer: WireAnswer) => void | Promise<void> = () => undefined
+  /** Servers that no request gets through to, and until when. */
+  readonly #downUntil = new Map<ServerName, number>()
   /** How long a frame of a watch takes. Milliseconds. Long by default: a process then often works with what it knew before its own write. */
   frameMs = 10
   readonly #time: VirtualTime
@@ -64,6 +66,11 @@ export class Network {
   constructor(time: VirtualTime, servers: Readonly<Record<ServerName, SimulatedServer>>) {
     this.#time = time
     this.#servers = servers
+  }
+
+  /** For so long every request that arrives finds nobody, those that are on their way included. */
+  cutOff(server: ServerName, ms: number): void {
+    this.#downUntil.set(server, this.#time.now + ms)
   }
 
   send(process: SimulatedProcess, server: ServerName, request: WireRequest, caller: Caller): void {
@@ -85,6 +92,10 @@ export class Network {
   }
 
   async #arrive(sighting: Sighting, request: WireRequest, caller: Caller, fault: Fault | undefined): Promise<void> {
+    if (this.#isCutOff(sighting.server)) {
+      this.#reset(sighting.process, caller)
+      return
+    }
     if (fault === undefined || !(await this.#befallsBefore(sighting, request, caller, fault))) {
       this.onArrival(sighting)
       const first = await this.#work(sighting, request, fault)
@@ -94,6 +105,10 @@ export class Network {
       if ('follow' in answer) this.#stream(sighting, answer, caller)
       else this.#befallsAfter(sighting, caller, answer, fault)
     }
+  }
+
+  #isCutOff(server: ServerName): boolean {
+    return this.#time.now < (this.#downUntil.get(server) ?? 0)
   }
 
   /** Whether the request has ended here, before the server has worked on it. */
@@ -115,6 +130,7 @@ export class Network {
       }
       case 'late':
         this.#time.setTimer(fault.ms, () => {
+          if (this.#isCutOff(sighting.server)) return
           this.onArrival(sighting)
           void this.#time.hold(this.#work(sighting, request, fault))
         })

@@ -113,6 +113,12 @@ export class Oracle {
   /** This request is not judged as it leaves: its sender is held before it does. */
   excuse(sighting: Sighting): void {
     this.#instants.excuse(sighting)
+    this.#reversions.excuse(sighting)
+  }
+
+  /** etcd is put back to a state of before. */
+  putBack(): void {
+    this.#reversions.putBack()
   }
 
   /** So many objects may be made although they are there: the API's lists lag behind for longer than is promised for. At rest all is judged as ever. */
@@ -122,7 +128,7 @@ export class Oracle {
 
   /** Kubernetes is about to look as if it had been put back to a state of before, which an operator goes by. At rest all is judged as ever. */
   excuseReversions(): void {
-    this.#reversions.excuse()
+    this.#reversions.excuseAll()
   }
 
   /** From now on this is no fault of the operator. */

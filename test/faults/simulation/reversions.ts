@@ -24,8 +24,9 @@ export class Reversions {
   readonly #list: (isWanted: (path: string) => boolean) => Promise<HeldObjects>
   readonly #equal = new Map<string, Equal>()
   readonly #sent = new WeakMap<Sighting, number>()
+  readonly #excused = new WeakSet<Sighting>()
   #count = 0
-  #isExcused: boolean = false
+  #areAllExcused: boolean = false
 
   /** @param list everything that the API holds in the collections that are wanted */
   constructor(world: SimulatedWorld, list: (isWanted: (path: string) => boolean) => Promise<HeldObjects>) {
@@ -39,8 +40,18 @@ export class Reversions {
   }
 
   /** From now on a state of before is as good as any. */
-  excuse(): void {
-    this.#isExcused = true
+  excuseAll(): void {
+    this.#areAllExcused = true
+  }
+
+  /** This request is not judged. */
+  excuse(sighting: Sighting): void {
+    this.#excused.add(sighting)
+  }
+
+  /** What resources declare is what they declared at some time before: writes are on their way that were right when they left. */
+  putBack(): void {
+    this.#equal.clear()
   }
 
   /** Somebody else has changed the object: it takes several writes, maybe, to mend that. */
@@ -51,7 +62,7 @@ export class Reversions {
 
   /** The API has carried a write out. */
   async done(sighting: Sighting): Promise<void> {
-    if (sighting.method === 'GET' || this.#isExcused) return
+    if (sighting.method === 'GET' || this.#areAllExcused) return
     for (const cr of this.#world.all()) if (this.#isAbout(sighting, cr)) await this.#look(sighting, cr)
   }
 
@@ -79,6 +90,7 @@ export class Reversions {
     const isLater = before !== undefined && (this.#sent.get(sighting) ?? 0) > before.sent
     if (!isLater || before.id !== id || before.wanted !== wanted) return
     this.#equal.delete(uid)
+    if (this.#excused.has(sighting)) return
     const about = unlike.map(([part]) => part).join(', ')
     this.violations.push(
       `${cr.kind}/${name} was as declared, and ${sighting.method} ${sighting.path} undoes it: ${about}`,

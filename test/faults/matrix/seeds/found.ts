@@ -71,6 +71,14 @@ export class Found {
     if (this.#rival() !== undefined) this.#world.delete(this.#role.kind, this.#rivalName)
   }
 
+  /** The resource goes, and comes back without a word about the object, as its condition advises when that is missing. */
+  async comeAnew(version: number): Promise<void> {
+    const { kind, name } = this.#role
+    this.#world.delete(kind, name)
+    await this.#world.until(() => this.#world.get(kind, name) === undefined, FAREWELL_MS)
+    this.apply(version)
+  }
+
   /** Rivals go, and what nobody is to have any more: people delete it. */
   async end(isWanted: boolean): Promise<void> {
     this.rivalGoes()

@@ -297,10 +297,27 @@ class Stage {
       found.mode = 'Manage'
       await found.end(this.#wanted.has(who))
     }
-    this.#oracle.allow({ others: this.#dependents?.others ?? new Set() })
+    const others = this.#dependents?.others ?? new Set()
     this.#hasMeddled = true
     for (const who of this.#found.keys()) if (this.#wanted.has(who)) this.#apply(who)
+    if (this.#isPutBack) {
+      this.#oracle.allow({ others, refused: ['RemoteMissing'] })
+      await this.#oracle.untilRest()
+      await this.#replaceDeleted()
+    }
+    this.#oracle.allow({ others })
     return await this.#oracle.untilRest()
+  }
+
+  /** What was adopted may have been deleted with its resource, in a history that etcd has lost. */
+  async #replaceDeleted(): Promise<void> {
+    for (const [who, found] of this.#found) {
+      const version = this.#wanted.get(who)
+      const { kind, name } = this.#role(who)
+      const cr = this.#world.get(kind, name)
+      if (version === undefined || cr === undefined || found.isThere) continue
+      if (reasonOf(cr) === 'RemoteMissing') await found.comeAnew(version)
+    }
   }
 
   #take(who: number, mode: Mode): void {
@@ -441,6 +458,7 @@ class Stage {
       if (this.#world.get(kind, name) === undefined) this.#since.delete(who)
       this.#specChanges(who, held.spec as Fields)
     }
+    this.#oracle.putBack()
     await putBackEtcd(this.#world, snapshot, { revision, downMs: ms })
     this.#allow()
   }

@@ -110,18 +110,10 @@ export async function putBackEtcd(
   snapshot: KubeSnapshot,
   { revision, downMs }: Pick<Putting, 'revision' | 'downMs'>,
 ): Promise<void> {
-  const { trouble } = world.network
-  const until = world.time.now + downMs
   const before = Number(world.kube.revision)
   world.kube.restore(snapshot, revision === 'bumped' ? before + BUMP : snapshot.revision)
   world.server.restart()
-  world.trouble = {
-    request: (sighting) => {
-      if (sighting.server !== 'kubernetes' || world.time.now >= until) return trouble.request(sighting)
-      return { type: 'reset', when: 'before' }
-    },
-    frame: (watch, line) => trouble.frame?.(watch, line),
-  }
+  world.network.cutOff('kubernetes', downMs)
   if (revision === 'passed') {
     const key = { namespace: 'kube-system', name: 'somebody-else' }
     if (world.kube.get(events, key) === undefined) world.kube.create(events, key, { note: '' })
@@ -130,5 +122,4 @@ export async function putBackEtcd(
     }
   }
   await world.advance(downMs + 1_000)
-  world.trouble = trouble
 }
