@@ -51,12 +51,13 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   const { kinds, store, memories, wake } = options
   const { object, previous } = event
   const name = nameOf(object)
-  if (event.isRolledBack) memories.rollBack(object.metadata.uid)
+  const isPutBack = isOfAnotherHistory(event)
+  if (isPutBack) memories.rollBack(object.metadata.uid)
   if (event.type === 'deleted') memories.forget(object.metadata.uid)
   // The status we write ourselves is the end of a reconcile, not a reason for the next one.
-  else if (!store.recording && !store.mayBeOurs(object)) wake.managed(name, 'edit')
+  else if (isPutBack || !(store.recording || store.mayBeOurs(object))) wake.managed(name, 'edit')
   // Generations are counted anew from where etcd was put back to.
-  const before = event.isRolledBack ? undefined : previous
+  const before = isPutBack ? undefined : previous
   if (before !== undefined && isSameForOthers(before, object)) return
   wakeRivals(options, event)
   const descriptor = kinds.managedKind(name.kind)
@@ -147,11 +148,17 @@ function isSameSpec(previous: Specified, object: Specified): boolean {
   return previous.metadata.generation === object.metadata.generation && equalJSON(previous.spec, object.spec)
 }
 
+/** Two histories that etcd was put back between may count alike: what we write by the one may be answered with a spec of the other. */
+function isOfAnotherHistory({ object, previous, isRolledBack }: ObjectEvent<Specified>): boolean {
+  if (isRolledBack || previous === undefined) return isRolledBack ?? false
+  return previous.metadata.generation === object.metadata.generation && !equalJSON(previous.spec, object.spec)
+}
+
 type Specified = KubeObject & { readonly spec: unknown }
 
 function onAccount({ store, wake }: WakeupOptions, event: ObjectEvent<AccountResource>): void {
   const key = keyOfAccount(event.object)
-  if (!store.recording || event.type === 'deleted') wake.account(key, 'edit')
+  if (!store.recording || event.type === 'deleted' || isOfAnotherHistory(event)) wake.account(key, 'edit')
   // Who had no account may have one now, and the other way round; a changed spec may let others in.
   if (event.type === 'updated' && isSameSpec(event.previous, event.object)) return
   for (const cr of store.all()) {

@@ -403,4 +403,50 @@ export const failedStories: readonly KeptStory[] = [
     ],
     cast: ['ReservedDomain/domain'],
   },
+  {
+    seed: 880000063,
+    found:
+      'what was written by one history was answered with a spec of another that counted alike, which nobody looked at',
+    replicas: 0,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 5 },
+      { after: 540, does: 'apply', who: 0, version: 3 },
+      { after: 0, does: 'put back', steps: 1, revision: 'as it was', ms: 46762 },
+      { after: 0, does: 'apply', who: 0, version: 1 },
+    ],
+    cast: ['ReservedDomain/domain'],
+  },
+  {
+    seed: 880000391,
+    found: 'the judge took an object that was equal by chance for one that an operator had made so',
+    replicas: 0,
+    adopters: [0],
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      {
+        after: 155,
+        does: 'plague',
+        plague: 'down',
+        servers: 'both',
+        ms: 6329,
+        chance: 0.09092148299096153,
+        seed: 1895163363,
+      },
+      { after: 0, does: 'apply', who: 0, version: 3 },
+      { after: 0, does: 'apply', who: 0, version: 0 },
+    ],
+    cast: ['EventDestination/sink'],
+  },
+  {
+    seed: 880000592,
+    found: 'a rival put its output where the other puts it, and left it there',
+    replicas: 0,
+    adopters: [0],
+    steps: [
+      { after: 0, does: 'rival', who: 0, mode: 'Manage' },
+      { after: 0, does: 'apply', who: 0, version: 4 },
+      { after: 3276, does: 'rival', who: 0, mode: 'Manage' },
+    ],
+    cast: ['SSHCertificateAuthority/authority'],
+  },
 ]

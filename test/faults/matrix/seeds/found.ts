@@ -60,7 +60,11 @@ export class Found {
   /** Another resource of that kind names the same object; it leaves it when it goes. */
   comeRival(mode: Mode, version: number): void {
     this.#rivalMode = mode
-    const spec = { ...this.#role.versions[version], mode: this.#rivalMode, deletionPolicy: 'Retain' }
+    const spec = {
+      ...elsewhere(this.#role.versions[version] ?? {}),
+      mode: this.#rivalMode,
+      deletionPolicy: 'Retain',
+    }
     const { kind } = this.#role
     if (this.#rival() === undefined) {
       if (this.isThere) this.#create(this.#rivalName, spec)
@@ -105,4 +109,10 @@ export class Found {
       { metadata: { annotations }, spec },
     )
   }
+}
+
+/** With outputs of its own: what one retains with its object stays, and nobody else takes it. */
+function elsewhere(spec: Fields): Fields {
+  const places = Object.entries(spec).filter(([field]) => ['secretName', 'configMapName'].includes(field))
+  return { ...spec, ...Object.fromEntries(places.map(([field, name]) => [field, `${String(name)}-of-rival`])) }
 }
