@@ -81,10 +81,9 @@ export function sessionFactory(
   }
 }
 
-/** Another key or address is another caller, and whoever edits the limits wants an answer now. */
-function isSameCaller(former: SessionConfig | undefined, { baseURL, apiKey, requestsPerMinute, burst }: SessionConfig) {
-  if (former?.baseURL !== baseURL || former.apiKey !== apiKey) return false
-  return former.requestsPerMinute === requestsPerMinute && former.burst === burst
+/** Another key or address is another caller; an edit of the limits is none. */
+function isSameCaller(former: SessionConfig | undefined, { baseURL, apiKey }: SessionConfig): boolean {
+  return former?.baseURL === baseURL && former.apiKey === apiKey
 }
 
 function isHolding(cr: CustomResource): boolean {

@@ -9,6 +9,7 @@ export class SimulatedDispatcher extends Dispatcher {
   readonly #network: Network
   readonly #server: ServerName
   readonly #open = new Set<Exchange>()
+  #isClosed: boolean = false
   #isDestroyed: boolean = false
 
   constructor(process: SimulatedProcess, network: Network, server: ServerName) {
@@ -23,6 +24,7 @@ export class SimulatedDispatcher extends Dispatcher {
     this.#open.add(exchange)
     handler.onRequestStart?.(exchange, {})
     if (this.#isDestroyed) exchange.failed(new errors.ClientDestroyedError())
+    else if (this.#isClosed) exchange.failed(new errors.ClientClosedError())
     if (exchange.hasGone) return true
     const { method, path, body } = options
     const query = options.query === undefined ? '' : `?${new URLSearchParams(options.query as Record<string, string>)}`
@@ -34,8 +36,9 @@ export class SimulatedDispatcher extends Dispatcher {
     return true
   }
 
+  /** What is under way may end. */
   override async close(): Promise<void> {
-    // Nothing is held open.
+    this.#isClosed = true
   }
 
   override async destroy(): Promise<void> {
