@@ -63,6 +63,7 @@ function wrongFrom({ world, oracle }: Scene, at: number, { whose, ms }: Step): T
       passed += 1
       return undefined
     },
+    unspent: () => (passed > at ? [] : [`there was no write ${at}`]),
   }
 }
 

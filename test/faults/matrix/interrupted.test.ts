@@ -95,6 +95,7 @@ function dyingAt(at: number): Trouble {
       if (fault !== undefined) sighting.process.killSoon()
       return fault
     },
+    unspent: late.unspent,
   }
 }
 
@@ -108,6 +109,7 @@ function deletedAt(world: SimulatedWorld, { kind, name }: Episode, at: number, t
       if (then?.type === 'late') sighting.process.killSoon()
       return then
     },
+    unspent: written.unspent,
   }
 }
 
@@ -193,5 +195,6 @@ function staleAfter(at: number): Trouble {
       staleFrom ??= now
       return now - staleFrom < STALE_MS ? { type: 'stale', seconds: 60 } : undefined
     },
+    unspent: lost.unspent,
   }
 }

@@ -35,11 +35,13 @@ test('an API server that refuses everything for a minute, at any write, delays w
   const references = new References(laboratory)
   const cases: Planned[] = []
   for (const [place, episode] of some(lives, 12).entries()) {
-    const reference = await references.of(episode)
-    for (const [at, write] of numbered(reference.writes).entries()) {
-      // Each write meets two of them, another choice for each: over the writes of a kind, all of them come.
-      for (const way of [0, 3].map((step) => ways[(place + at + step) % ways.length] as Way)) {
-        cases.push(plannedOf(episode, { at, write, way }, reference))
+    for (const replicas of new Set(ways.map((way) => way.replicas))) {
+      const reference = await references.of(episode, replicas)
+      for (const [at, write] of numbered(reference.writes).entries()) {
+        // Each write meets two of them, another choice for each: over the writes of a kind, all of them come.
+        const met = [0, 3].map((step) => ways[(place + at + step) % ways.length] as Way)
+        for (const way of met.filter((each) => each.replicas === replicas))
+          cases.push(plannedOf(episode, { at, write, way }, reference))
       }
     }
   }

@@ -63,7 +63,10 @@ type Doing = (world: SimulatedWorld, oracle: Oracle) => Fault | undefined
 
 function doingAt(at: number, doing: () => Fault | undefined): Trouble {
   const hit = befalls([{ at, fault: { type: 'cut' } }])
-  return { request: (sighting) => (hit.request(sighting) === undefined ? undefined : doing()) }
+  return {
+    request: (sighting) => (hit.request(sighting) === undefined ? undefined : doing()),
+    unspent: hit.unspent,
+  }
 }
 
 function deleted(world: SimulatedWorld, { kind, name }: Episode): undefined {

@@ -8,6 +8,8 @@ import type { Case } from '../support/case-list.ts'
 import { some } from '../support/size.ts'
 import { type Cut, CutOff, OUTLIVES_THE_LEASE_MS, type Pause, Pauses } from './pauses/pauses.ts'
 
+/** One leads, and one stands by. */
+const REPLICAS = 2
 const MOMENTS: readonly When[] = ['before', 'after']
 /** Shorter than what a leader may be silent for; and longer than that, but shorter than what others wait. */
 const SHORT_MS: readonly number[] = [5_000, 12_000]
@@ -100,7 +102,7 @@ class Stage {
     pauses: (at: number, when: When) => readonly Pause[],
     options: Partial<Planned> | undefined = undefined,
   ): Promise<void> {
-    const reference = await this.#references.of(episode)
+    const reference = await this.#references.of(episode, REPLICAS)
     for (const [at, write] of numbered(reference.writes).entries()) {
       for (const when of MOMENTS)
         this.#pause(episode, { write, point: when, fault }, pauses(at, when), options ?? { reference })
@@ -109,7 +111,7 @@ class Stage {
 
   /** The leader is stopped, and then the next one at what it writes first. */
   async atEveryPair(episode: Episode): Promise<void> {
-    const reference = await this.#references.of(episode)
+    const reference = await this.#references.of(episode, REPLICAS)
     for (const [at, write] of numbered(reference.writes).slice(0, -1).entries()) {
       for (const when of MOMENTS) {
         const what = { write, point: `${when}, then ${when}`, fault: 'SIGSTOP beyond the Lease, twice' }
@@ -123,14 +125,14 @@ class Stage {
       ...options,
       episode,
       what: { ...what, write: `${episode.title}: ${what.write}` },
-      replicas: 2,
+      replicas: REPLICAS,
       trouble: (world) => new Pauses(world, pauses),
     })
   }
 
   /** From the first write on, and from before there was one. */
   async cutOff(episode: Episode, from: Cut['from']): Promise<void> {
-    const reference = await this.#references.of(episode)
+    const reference = await this.#references.of(episode, REPLICAS)
     for (const [when, at] of MOMENTS.flatMap(
       (each) =>
         [
@@ -141,7 +143,7 @@ class Stage {
       const write = at === undefined ? 'every write' : (numbered(reference.writes)[at] ?? 'none')
       const what = { write: `${episode.title}: ${write}`, point: when, fault: `no answer from ${from}` }
       const cut: Cut = { ...(at === undefined ? {} : { at }), ms: CUT_MS, from, when }
-      this.#cases.push({ episode, what, reference, replicas: 2, trouble: (world) => new CutOff(world, cut) })
+      this.#cases.push({ episode, what, reference, replicas: REPLICAS, trouble: (world) => new CutOff(world, cut) })
     }
   }
 

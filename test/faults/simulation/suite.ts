@@ -10,18 +10,21 @@ export interface Planned extends PlayOptions {
   readonly what: Case
 }
 
-/** References of episodes, each worked out once. */
+/** References of episodes, each worked out once for each number of replicas. */
 export class References {
   readonly #laboratory: Laboratory
-  readonly #known = new Map<Episode, Reference>()
+  readonly #known = new Map<number, Map<Episode, Reference>>()
 
   constructor(laboratory: Laboratory) {
     this.#laboratory = laboratory
   }
 
-  async of(episode: Episode): Promise<Reference> {
-    const reference = this.#known.get(episode) ?? (await referenceOf(this.#laboratory, episode))
-    this.#known.set(episode, reference)
+  /** @param replicas as of the cases: more processes draw more of the same chance. */
+  async of(episode: Episode, replicas: number = 0): Promise<Reference> {
+    const known = this.#known.get(replicas) ?? new Map<Episode, Reference>()
+    this.#known.set(replicas, known)
+    const reference = known.get(episode) ?? (await referenceOf(this.#laboratory, episode, replicas))
+    known.set(episode, reference)
     return reference
   }
 }

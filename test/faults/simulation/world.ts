@@ -198,6 +198,11 @@ export class SimulatedWorld {
     for (const operator of this.operators) void operator.forget()
   }
 
+  /** What ends from now on is not started again until `up`. */
+  startNone(): void {
+    this.#isUp = false
+  }
+
   up(): void {
     this.#isUp = true
     this.#restart()

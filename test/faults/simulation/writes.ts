@@ -15,11 +15,16 @@ export function numbered(requests: readonly string[]): readonly string[] {
   })
 }
 
+/** Faults of requests that are to come. */
+export interface Awaited extends Trouble {
+  unspent(): readonly string[]
+}
+
 /** Has the fault befall the request of that place, from 0, among those that are counted; each fault once. */
 export function befalls(
   faults: readonly { readonly at: number; readonly fault: Fault }[],
   counted: Counted = isWrite,
-): Trouble {
+): Awaited {
   let passed = 0
   return {
     request: (sighting) => {
@@ -28,6 +33,7 @@ export function befalls(
       passed += 1
       return found?.fault
     },
+    unspent: () => faults.filter(({ at }) => at >= passed).map(({ at }) => `there was no request ${at}`),
   }
 }
 

@@ -59,6 +59,8 @@ export async function playTakeOver(
       path: stalled === 'one' ? story.path(world) : undefined,
       dies: LEADING_UNTIL[end],
     })
+    // Else the leader's next process may win the Lease, and knows nothing old.
+    world.startNone()
     await story.change(world, judge)
     const atRest = judge
     await world.until(() => leader.isOver || isSettled(world, story, atRest), CARRIED_OUT_MS)
@@ -68,6 +70,7 @@ export async function playTakeOver(
     else leader.process.kill()
     const takesOver = (): boolean => world.leader?.startsWith(`${standby.process.name}_`) ?? false
     if (!(await world.until(takesOver, TAKEN_OVER_MS))) problems.push('the replica that stood by has not taken over')
+    world.up()
     deafness.end()
     const { length } = judge.writes
     await world.advance(REVERTED_MS)
