@@ -36,7 +36,11 @@ export function unlikeDeclared(
       children: childrenOf(world, cr, held),
     }
     const at = `${cr.kind}/${cr.metadata.name}`
-    const parts = [...markOf(cr, object), ...partsOf(world, cr, shown, objects), ...outputsOf(world, cr, object)]
+    const parts = [
+      ...markOf(cr, object),
+      ...partsOf(world, cr, shown, objects),
+      ...outputsOf(world, cr, object, objects),
+    ]
     return parts
       .filter(([, wanted, found]) => !isDeepStrictEqual(wanted, found))
       .map(([part, wanted, found]) => `${at}: ${part} is ${textOf(found)} in place of ${textOf(wanted)}`)
@@ -130,16 +134,19 @@ function storedObject(world: SimulatedWorld, path: string, object: RemoteObject)
 }
 
 /** What Secrets and ConfigMaps hold that the spec asks for. Tokens are tried elsewhere. */
-function outputsOf(world: SimulatedWorld, cr: CustomResource, object: RemoteObject): readonly Declared[] {
+function outputsOf(
+  world: SimulatedWorld,
+  cr: CustomResource,
+  object: RemoteObject,
+  objects: ReadonlyMap<string, RemoteObject>,
+): readonly Declared[] {
   const {
     secretName,
     configMapName,
-    sshCertificateAuthorityRef,
     principals = [],
   } = cr.spec as {
     readonly secretName?: string
     readonly configMapName?: string
-    readonly sshCertificateAuthorityRef?: { readonly name?: string }
     readonly principals?: readonly string[]
   }
   const name = secretName ?? configMapName
@@ -150,10 +157,10 @@ function outputsOf(world: SimulatedWorld, cr: CustomResource, object: RemoteObje
     SSHUserCertificate: () => ({ 'id-cert.pub': line(object.certificate) }),
     SSHCertificateAuthority: () => ({ 'ca.pub': line(object.public_key), known_hosts: trusted([], object.public_key) }),
     SSHHostCertificate: () => {
-      const authority = world.get('SSHCertificateAuthority', sshCertificateAuthorityRef?.name ?? '')
+      // What the API says signed it, whether the spec names that by name or by id.
+      const authority = objects.get(`ssh_certificate_authorities/${object.ssh_certificate_authority_id}`)
       const file = { 'ssh_host_key-cert.pub': line(object.certificate) }
-      const key = authority && statusOf(authority).publicKey
-      return key === undefined ? file : { ...file, known_hosts: trusted(principals, key) }
+      return authority === undefined ? file : { ...file, known_hosts: trusted(principals, authority.public_key) }
     },
   }
   const wanted = texts[cr.kind]?.()
