@@ -54,8 +54,10 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   const isPutBack = isOfAnotherHistory(event)
   if (isPutBack) memories.rollBack(object.metadata.uid)
   if (event.type === 'deleted') memories.forget(object.metadata.uid)
-  // The status we write ourselves is the end of a reconcile, not a reason for the next one.
-  else if (isPutBack || !(store.recording || store.mayBeOurs(object))) wake.managed(name, 'edit')
+  // The status we write ourselves is the end of a reconcile, not a reason for the next one, unless its answer shows another spec.
+  else if (isPutBack || !((store.recording && !hasAnotherSpec(event)) || store.mayBeOurs(object))) {
+    wake.managed(name, 'edit')
+  }
   // Generations are counted anew from where etcd was put back to.
   const before = isPutBack ? undefined : previous
   if (before !== undefined && isSameForOthers(before, object)) return
@@ -149,18 +151,22 @@ function isSameSpec(previous: Specified, object: Specified): boolean {
 }
 
 /** Two histories that etcd was put back between may count alike: what we write by the one may be answered with a spec of the other. */
-function isOfAnotherHistory({ object, previous, isRolledBack }: ObjectEvent<Specified>): boolean {
-  if (isRolledBack || previous === undefined) return isRolledBack ?? false
-  return previous.metadata.generation === object.metadata.generation && !equalJSON(previous.spec, object.spec)
+function isOfAnotherHistory(event: ObjectEvent<Specified>): boolean {
+  const { object, previous, isRolledBack = false } = event
+  return isRolledBack || (hasAnotherSpec(event) && previous?.metadata.generation === object.metadata.generation)
+}
+
+function hasAnotherSpec({ object, previous }: ObjectEvent<Specified>): boolean {
+  return previous !== undefined && !isSameSpec(previous, object)
 }
 
 type Specified = KubeObject & { readonly spec: unknown }
 
 function onAccount({ store, wake }: WakeupOptions, event: ObjectEvent<AccountResource>): void {
   const key = keyOfAccount(event.object)
-  if (!store.recording || event.type === 'deleted' || isOfAnotherHistory(event)) wake.account(key, 'edit')
+  if (!store.recording || event.type === 'deleted' || hasAnotherSpec(event)) wake.account(key, 'edit')
   // Who had no account may have one now, and the other way round; a changed spec may let others in.
-  if (event.type === 'updated' && isSameSpec(event.previous, event.object)) return
+  if (event.type === 'updated' && !hasAnotherSpec(event)) return
   for (const cr of store.all()) {
     const inReach = key.namespace === undefined || cr.metadata.namespace === key.namespace
     if (inReach) wake.managed(nameOf(cr), 'edit')

@@ -103,6 +103,8 @@ class Stage {
   readonly #snapshots: KubeSnapshot[] = []
   /** Whether etcd was put back. */
   #isPutBack: boolean = false
+  /** Whether a manifest of before, or a resource that is back, may name an object that was deleted since. */
+  #mayNameDeleted: boolean = false
   /** Until then operators need not know that it was, and may delete what is to go by what they have seen. */
   #unknownUntil = 0
   /** Until then they may end any reconcile that they had begun, and take themselves for the leader by a Lease that was put back too. */
@@ -266,6 +268,8 @@ class Stage {
       if (this.#isPutBack && cr !== undefined && reasonOf(cr) === 'Conflict') continue
       // What was adopted bears no mark; that it is as declared is judged above.
       if (this.#found.has(who)) continue
+      // A module that a lost history put there counts as somebody else's: it may be what protects the edge.
+      if (this.#isPutBack && cr?.status?.foreignModules !== undefined) continue
       const meaning = await meaningAt(world, { kind, name, spec: versions[version] ?? {} })
       this.left.push({ role, version, meaning })
     }
@@ -300,7 +304,7 @@ class Stage {
     const others = this.#dependents?.others ?? new Set()
     this.#hasMeddled = true
     for (const who of this.#found.keys()) if (this.#wanted.has(who)) this.#apply(who)
-    if (this.#isPutBack) {
+    if (this.#mayNameDeleted) {
       this.#oracle.allow({ others, refused: ['RemoteMissing'] })
       await this.#oracle.untilRest()
       await this.#replaceDeleted()
@@ -309,7 +313,7 @@ class Stage {
     return await this.#oracle.untilRest()
   }
 
-  /** What was adopted may have been deleted with its resource, in a history that etcd has lost. */
+  /** What was adopted may have been deleted with its resource: before it was named again, or in a history that etcd has lost. */
   async #replaceDeleted(): Promise<void> {
     for (const [who, found] of this.#found) {
       const version = this.#wanted.get(who)
@@ -411,6 +415,7 @@ class Stage {
     if (old === undefined || !this.#wanted.has(who) || present === undefined || isLeaving(present)) return
     if (unresolvedAttempt(present) !== undefined) return
     this.#wanted.set(who, old.version)
+    this.#mayNameDeleted = true
     this.#world.annotate(kind, name, old.cr.metadata.annotations ?? {})
     this.#apply(who)
   }
@@ -450,6 +455,7 @@ class Stage {
     const snapshot = this.#snapshots[at] as KubeSnapshot
     this.#snapshots.length = at
     this.#isPutBack = true
+    this.#mayNameDeleted = true
     this.#unknownUntil = this.#world.time.now + ms + LISTED_MS
     this.#endingUntil = this.#world.time.now + ms + times.renewDeadlineMs
     for (const [who, { kind, name }] of this.#cast.entries()) {
