@@ -3,6 +3,7 @@ import type { Lane } from '../util/lane.ts'
 import type { Logger } from '../util/logger.ts'
 import { jitter, type Random } from '../util/random.ts'
 import type { Outcome } from './outcome.ts'
+import type { LongWaits } from './waiting-list.ts'
 import { type Work, WorkQueue, type WorkQueueObserver } from './work-queue.ts'
 
 const TERMINAL_RETRY_MS = 600_000
@@ -31,6 +32,13 @@ export interface ControllerOptions {
   readonly groupOf?: (key: ReconcileKey) => string
   /** To whom a group belongs: of the workers, the last quarter is for tenants that hold none. Default: each group to itself. */
   readonly tenantOf?: (group: string) => string
+  /** Told of objects that wait for long to be reconciled, none of them while it is. Default: nobody is. */
+  readonly longWaits?: {
+    /** From how long on a wait is told of, in milliseconds. */
+    readonly afterMs: number
+    /** Undefined when there is nothing to tell. */
+    readonly tell: (key: ReconcileKey) => Promise<void> | undefined
+  }
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
@@ -69,6 +77,7 @@ export class Controller {
       maxPerGroup: options.maxPerGroup ?? Math.ceil(this.#workers / 2),
       workers: this.#workers,
       observer: options.queueObserver,
+      longWaits: this.#longWaits(),
       ...(options.tenantOf === undefined ? {} : { tenantOf: options.tenantOf }),
       ...(options.backoffBaseMs === undefined ? {} : { backoffBaseMs: options.backoffBaseMs }),
       ...(options.backoffMaxMs === undefined ? {} : { backoffMaxMs: options.backoffMaxMs }),
@@ -103,7 +112,8 @@ export class Controller {
     const stop = (): void => this.#queue.shutDown()
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
-    const workers = Promise.all(Array.from({ length: this.#workers }, () => this.#work(cutOff.signal)))
+    const working = Array.from({ length: this.#workers }, () => this.#work(cutOff.signal))
+    const workers = Promise.all(working).then(() => this.#queue.told())
     const stopped = new AbortController()
     try {
       await Promise.race([workers, this.#deadline(signal, stopped.signal)])
@@ -181,6 +191,20 @@ export class Controller {
         logger.warn({ ...key, retryMs, err: outcome.error }, 'reconcile was refused')
         return 'terminal_error'
       }
+    }
+  }
+
+  #longWaits(): LongWaits | undefined {
+    const { longWaits, logger } = this.#options
+    if (longWaits === undefined) return undefined
+    return {
+      afterMs: longWaits.afterMs,
+      tell: (text) => {
+        const key = parseKey(text)
+        return longWaits.tell(key)?.catch((error: unknown) => {
+          logger.error({ ...key, err: error }, 'telling of a wait threw')
+        })
+      },
     }
   }
 

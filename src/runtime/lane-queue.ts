@@ -52,17 +52,17 @@ export class LaneQueue {
     this.#insert({ ...entry, lane, since: queued.since })
   }
 
-  /** Takes out the next key of a group that `mayRun`; undefined when there is none. */
-  take(mayRun: (group: string) => boolean): Entry | undefined {
+  /** Takes out the next key of a group that `mayRun`, past the one that is `held`; undefined when there is none. */
+  take(mayRun: (group: string) => boolean, held?: string): Entry | undefined {
     const ready = LANES.flatMap((lane) => {
-      const group = nextGroup(this.#groups[lane], mayRun)
+      const group = nextGroup(this.#groups[lane], mayRun, held)
       return group === undefined ? [] : [{ lane, group }]
     })
     const overdue = ready.findLast(({ lane }) => lane !== 'edit' && this.#passedOver[lane] >= PATIENCE[lane])
     const chosen = overdue ?? ready[0]
     if (chosen === undefined) return undefined
     for (const { lane } of ready) this.#passedOver[lane] = lane === chosen.lane ? 0 : this.#passedOver[lane] + 1
-    return this.#takeFrom(chosen.lane, chosen.group)
+    return this.#takeFrom(chosen.lane, chosen.group, held)
   }
 
   clear(): void {
@@ -70,10 +70,10 @@ export class LaneQueue {
     for (const lane of LANES) this.#groups[lane].clear()
   }
 
-  #takeFrom(lane: Lane, group: string): Entry | undefined {
+  #takeFrom(lane: Lane, group: string, held: string | undefined): Entry | undefined {
     const groups = this.#groups[lane]
     const keys = groups.get(group)
-    const [key] = keys ?? []
+    const key = firstBut(held, keys)
     const entry = key === undefined ? undefined : this.#entries.get(key)
     if (keys === undefined || entry === undefined) return undefined
     this.#remove(entry)
@@ -103,9 +103,20 @@ export function moreUrgent(a: Lane, b: Lane): Lane {
   return LANES.indexOf(a) <= LANES.indexOf(b) ? a : b
 }
 
-function nextGroup(groups: ReadonlyMap<string, unknown>, mayRun: (group: string) => boolean): string | undefined {
-  for (const group of groups.keys()) {
-    if (mayRun(group)) return group
+function nextGroup(
+  groups: ReadonlyMap<string, ReadonlySet<string>>,
+  mayRun: (group: string) => boolean,
+  held: string | undefined,
+): string | undefined {
+  for (const [group, keys] of groups) {
+    if (firstBut(held, keys) !== undefined && mayRun(group)) return group
+  }
+  return undefined
+}
+
+function firstBut(held: string | undefined, keys: ReadonlySet<string> | undefined): string | undefined {
+  for (const key of keys ?? []) {
+    if (key !== held) return key
   }
   return undefined
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../util/clock.ts'
 import type { Lane } from '../util/lane.ts'
 import { jitter, type Random } from '../util/random.ts'
 import { type Entry, LaneQueue, moreUrgent } from './lane-queue.ts'
+import { type LongWaits, WaitingList } from './waiting-list.ts'
 
 /** Told of what happens in the queue, for metrics. */
 export interface WorkQueueObserver {
@@ -26,6 +27,8 @@ export interface WorkQueueOptions {
   readonly workers?: number
   /** To whom a group belongs, a namespace say. Default: each group to itself. */
   readonly tenantOf?: (group: string) => string
+  /** Told of keys that wait for long to be taken. Default: nobody is. */
+  readonly longWaits?: LongWaits | undefined
   readonly observer?: WorkQueueObserver | undefined
 }
 
@@ -59,7 +62,7 @@ interface InFlight {
 /**
  * Keys to work on. A key is queued at most once and in flight at most once; one added while in flight is handed out
  * again afterwards, so that no change is missed. Handing a key out ends its delay: whoever works on it says anew when to look
- * again. See `LaneQueue` for the order.
+ * again. See `LaneQueue` for the order. A key whose wait is being told of is handed out once it was told, and keeps its place.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions
@@ -70,10 +73,13 @@ export class WorkQueue {
   readonly #perTenant = new Map<string, number>()
   readonly #failures = new Map<string, number>()
   readonly #takers = new Set<(work: Work | undefined) => void>()
+  readonly #waiting: WaitingList | undefined
   #stopped: boolean = false
 
   constructor(options: WorkQueueOptions) {
     this.#options = options
+    const { clock, longWaits } = options
+    this.#waiting = longWaits && new WaitingList(clock, longWaits, () => this.#serve())
   }
 
   /** Keys that wait to be taken, those in flight or delayed aside. */
@@ -112,8 +118,7 @@ export class WorkQueue {
     const entry: Entry = { key, lane, group, since: this.#options.clock.monotonic() }
     const busy = this.#inFlight.get(key)
     if (busy === undefined) {
-      this.#queued.add(entry)
-      this.#serve()
+      this.#enqueue(entry)
     } else {
       busy.again = { ...entry, lane: busy.again === undefined ? lane : moreUrgent(busy.again.lane, lane) }
     }
@@ -174,8 +179,13 @@ export class WorkQueue {
     this.#inFlight.delete(key)
     this.#countGroup(busy.group, -1)
     this.#options.observer?.finished((this.#options.clock.monotonic() - busy.started) / 1000)
-    if (busy.again !== undefined && !this.#stopped) this.#queued.add(busy.again)
+    if (busy.again !== undefined && !this.#stopped) this.#enqueue(busy.again)
     this.#serve()
+  }
+
+  /** Resolves when nobody is being told of a wait, after `shutDown` for good. */
+  async told(): Promise<void> {
+    await this.#waiting?.settled()
   }
 
   /** Hands out nothing more and drops what waits. What is in flight may still be finished. */
@@ -184,6 +194,7 @@ export class WorkQueue {
     for (const { cancel } of this.#delayed.values()) cancel()
     this.#delayed.clear()
     this.#queued.clear()
+    this.#waiting?.clear()
     for (const taker of this.#takers) taker(undefined)
     this.#takers.clear()
   }
@@ -207,13 +218,21 @@ export class WorkQueue {
     this.#delayed.delete(key)
   }
 
+  #enqueue(entry: Entry): void {
+    const isNew = !this.#queued.has(entry.key)
+    this.#queued.add(entry)
+    this.#serve()
+    if (isNew && this.#queued.has(entry.key)) this.#waiting?.add(entry.key)
+  }
+
   #serve(): void {
     const { clock, observer } = this.#options
     const mayRun = (group: string): boolean => group === '' || this.#hasRoom(group)
     for (const taker of this.#takers) {
-      const entry = this.#queued.take(mayRun)
+      const entry = this.#queued.take(mayRun, this.#waiting?.held)
       if (entry === undefined) return
       this.#takers.delete(taker)
+      this.#waiting?.remove(entry.key)
       this.#endDelay(entry.key)
       const started = clock.monotonic()
       this.#inFlight.set(entry.key, { group: entry.group, started, again: undefined })

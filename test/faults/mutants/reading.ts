@@ -154,7 +154,7 @@ export const reading: readonly Mutant[] = [
   mutant(
     'forget a change that comes while its resource is worked on',
     'src/runtime/work-queue.ts',
-    ['if (busy.again !== undefined && !this.#stopped) this.#queued.add(busy.again)', ''],
+    ['if (busy.again !== undefined && !this.#stopped) this.#enqueue(busy.again)', ''],
     { suite: 'transitions-1', cases: '' },
   ),
   mutant(

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type AddOptions, type Work, WorkQueue, type WorkQueueOptions } from '../../../src/runtime/work-queue.ts'
+import { sleep } from '../../../src/util/clock.ts'
 import { LANES } from '../../../src/util/lane.ts'
 import type { Random } from '../../../src/util/random.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
@@ -209,6 +210,112 @@ describe('shutting down', () => {
   })
 })
 
+/** Notes which keys are told of; each telling takes as long as the test wants. */
+function tellings() {
+  const told: string[] = []
+  const open = new Map<string, () => void>()
+  const tell = (key: string): Promise<void> => {
+    told.push(key)
+    return new Promise((resolve) => open.set(key, resolve))
+  }
+  const end = async (key: string): Promise<void> => {
+    open.get(key)?.()
+    await clock.advance(0)
+  }
+  return { told, end, longWaits: { afterMs: 30_000, tell } }
+}
+
+describe('a key that waits for long', () => {
+  test('is told of once, one key after the other and the longest wait first', async () => {
+    const { told, end, longWaits } = tellings()
+    const queue = createQueue({ longWaits })
+    queue.add('a', { lane: 'drift' })
+    await clock.advance(1000)
+    queue.add('b')
+    await clock.advance(28_999)
+    expect(told).toEqual([])
+    await clock.advance(5000)
+    expect(told).toEqual(['a'])
+    await end('a')
+    expect(told).toEqual(['a', 'b'])
+    await end('b')
+    queue.add('a')
+    await clock.advance(120_000)
+    expect(told).toEqual(['a', 'b'])
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  test('is not told of when it is taken before, and anew when it waits again', async () => {
+    const { told, longWaits } = tellings()
+    const queue = createQueue({ longWaits })
+    queue.add('a')
+    await clock.advance(29_000)
+    await takeNow(queue)
+    queue.add('a')
+    await clock.advance(60_000)
+    expect(told).toEqual([])
+    queue.done('a')
+    await clock.advance(29_999)
+    expect(told).toEqual([])
+    await clock.advance(1)
+    expect(told).toEqual(['a'])
+  })
+
+  test('is not handed out while it is told of, then in its place, and keeps nobody else from being handed out', async () => {
+    const { end, longWaits } = tellings()
+    const queue = createQueue({ longWaits })
+    for (const key of ['a', 'b', 'c']) queue.add(key, { group: 'red' })
+    await clock.advance(30_000)
+    expect((await takeNow(queue)).key).toBe('b')
+    await end('a')
+    await end('c')
+    expect(await drain(queue)).toEqual(['a', 'c'])
+  })
+
+  test('is handed out as soon as it was told of to a worker who waits', async () => {
+    const { end, longWaits } = tellings()
+    const queue = createQueue({ longWaits, maxPerGroup: 1 })
+    queue.add('busy', { group: 'red' })
+    queue.add('a', { group: 'red' })
+    await takeNow(queue)
+    await clock.advance(30_000)
+    const taken = queue.take()
+    queue.done('busy')
+    expect(queue.depth).toBe(1)
+    await end('a')
+    expect((await taken)?.key).toBe('a')
+  })
+
+  test('is passed over when there is nothing to tell of it', async () => {
+    const told: string[] = []
+    const tell = (key: string): undefined => void told.push(key)
+    const queue = createQueue({ longWaits: { afterMs: 30_000, tell } })
+    for (const key of ['a', 'b', 'c']) queue.add(key)
+    await clock.advance(30_000)
+    expect(told).toEqual(['a', 'b', 'c'])
+    expect(await drain(queue)).toEqual(['a', 'b', 'c'])
+  })
+
+  test('is not told of after shutting down, which waits for what is being told', async () => {
+    const { told, end, longWaits } = tellings()
+    const queue = createQueue({ longWaits })
+    queue.add('a')
+    queue.add('b')
+    await clock.advance(30_000)
+    queue.shutDown()
+    let isOver = false
+    void queue.told().then(() => {
+      isOver = true
+    })
+    await clock.advance(60_000)
+    expect(isOver).toBe(false)
+    await end('a')
+    expect(isOver).toBe(true)
+    expect(told).toEqual(['a'])
+    expect(clock.pendingTimers).toBe(0)
+  })
+})
+
 test('tells how much waits, how long, and what takes long', async () => {
   const waits: number[] = []
   const works: number[] = []
@@ -254,11 +361,24 @@ const steps = fc.array(
   { maxLength: 60 },
 )
 
-test('whatever happens, no key is in flight twice, no group beyond its limit, and nothing added is lost', async () => {
+test('whatever happens, no key is in flight twice or while it is told of, no group beyond its limit, and nothing added is lost', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (program) => {
       clock = new FakeClock()
-      const queue = createQueue({ maxPerGroup: 2, backoffBaseMs: 10, backoffMaxMs: 40 })
+      const telling = new Set<string>()
+      /** Keys that were told of since they were last taken. */
+      const told = new Set<string>()
+      const tell = (key: string): Promise<void> | undefined => {
+        if (inFlight.has(key)) violations.push(`${key} is told of while in flight`)
+        if (told.has(key)) violations.push(`${key} is told of twice in one wait`)
+        if (telling.size > 0) violations.push(`${key} is told of beside another`)
+        told.add(key)
+        if (key === 'e') return undefined
+        telling.add(key)
+        return sleep(clock, 15).then(() => void telling.delete(key))
+      }
+      const longWaits = { afterMs: 20, tell }
+      const queue = createQueue({ maxPerGroup: 2, backoffBaseMs: 10, backoffMaxMs: 40, longWaits })
       const inFlight = new Map<string, Work>()
       /** Keys whose last addition no work has begun after, with the time from which it is due. */
       const owed = new Map<string, number>()
@@ -271,6 +391,8 @@ test('whatever happens, no key is in flight twice, no group beyond its limit, an
           takers--
           if (work === undefined) return
           if (inFlight.has(work.key)) violations.push(`${work.key} is in flight twice`)
+          if (telling.has(work.key)) violations.push(`${work.key} is in flight while it is told of`)
+          told.delete(work.key)
           inFlight.set(work.key, work)
           const ofGroup = [...inFlight.values()].filter(({ group }) => group === work.group)
           if (work.group !== '' && ofGroup.length > 2) violations.push(`${work.group} is beyond its limit`)
@@ -319,6 +441,7 @@ test('whatever happens, no key is in flight twice, no group beyond its limit, an
       expect(violations).toEqual([])
       expect([...owed.keys()]).toEqual([])
       expect(queue).toMatchObject({ depth: 0, inFlight: 0, delayed: 0 })
+      expect(clock.pendingTimers).toBe(0)
       queue.shutDown()
     }),
     { numRuns: 500 },

@@ -1,0 +1,88 @@
+import type { Clock } from '../util/clock.ts'
+
+/** What becomes of a wait that takes long. */
+export interface LongWaits {
+  /** From how long on a wait is told of, in milliseconds. */
+  readonly afterMs: number
+  /** Tells that `key` waits; undefined when there is nothing to tell. What it resolves to must not reject. */
+  readonly tell: (key: string) => Promise<void> | undefined
+}
+
+/**
+ * Keys that wait, in the order in which they came. The first is told of when it has waited for long, then the next, one at a time: there
+ * is one timer, and nothing walks over all keys. A key is told of once a wait.
+ */
+export class WaitingList {
+  readonly #clock: Clock
+  readonly #waits: LongWaits
+  readonly #onTold: () => void
+  /** Monotonic time since when each key waits that is yet to be told of, the first one first. */
+  readonly #since = new Map<string, number>()
+  #held: string | undefined
+  #telling: Promise<void> = Promise.resolve()
+  #cancel: (() => void) | undefined
+
+  /** @param onTold the key that was held is free again */
+  constructor(clock: Clock, waits: LongWaits, onTold: () => void) {
+    this.#clock = clock
+    this.#waits = waits
+    this.#onTold = onTold
+  }
+
+  /** The key that is being told of. It must not be worked on meanwhile. */
+  get held(): string | undefined {
+    return this.#held
+  }
+
+  /** `key` begins to wait. */
+  add(key: string): void {
+    this.#since.set(key, this.#clock.monotonic())
+    if (this.#held === undefined && this.#cancel === undefined) this.#tellNext()
+  }
+
+  /** `key` waits no longer. */
+  remove(key: string): void {
+    this.#since.delete(key)
+    if (this.#since.size === 0) this.#endTimer()
+  }
+
+  /** Tells of nothing more. */
+  clear(): void {
+    this.#since.clear()
+    this.#endTimer()
+  }
+
+  /** Resolves when what is being told has been told. */
+  settled(): Promise<void> {
+    return this.#telling
+  }
+
+  #tellNext(): void {
+    this.#endTimer()
+    for (const [key, since] of this.#since) {
+      const leftMs = since + this.#waits.afterMs - this.#clock.monotonic()
+      if (leftMs > 0) {
+        // Whoever is first by then may have waited for less: the timer is set anew.
+        this.#cancel = this.#clock.setTimer(leftMs, () => this.#tellNext())
+        return
+      }
+      this.#since.delete(key)
+      const telling = this.#waits.tell(key)
+      if (telling === undefined) continue
+      this.#held = key
+      this.#telling = telling.finally(() => this.#release())
+      return
+    }
+  }
+
+  #release(): void {
+    this.#held = undefined
+    this.#onTold()
+    this.#tellNext()
+  }
+
+  #endTimer(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+}
