@@ -35,6 +35,8 @@ export interface Resources {
   allowsAdoption(account: AccountName, namespace: string): boolean
   /** Whether an Account (in `namespace`) or ClusterAccount of that name exists. */
   hasAccount(account: AccountName, namespace: string): boolean
+  /** Whether the spec of that account limits how many requests a minute may be sent. */
+  isPaced(account: AccountName, namespace: string): boolean
   /** Takes the response of one of our own writes in at once, so that the next reconcile does not act on an older copy. */
   record(object: KubeObject): void
   /**

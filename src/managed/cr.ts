@@ -127,6 +127,11 @@ export function isPaused(object: KubeObject): boolean {
   return object.metadata.annotations?.[PAUSED] === 'true'
 }
 
+/** Whether no condition says anything yet of a CR that is to be worked on. */
+export function isUntold(cr: CustomResource): boolean {
+  return (statusOf(cr).conditions ?? []).length === 0 && !isDeleting(cr) && !isPaused(cr)
+}
+
 /** The value of `reconcile-requested-at` that is still to be answered. */
 export function openRequest(cr: CustomResource): string | undefined {
   const requested = cr.metadata.annotations?.[RECONCILE_REQUESTED_AT]

@@ -10,6 +10,7 @@ import {
   generationOf,
   isDeleting,
   isPaused,
+  isUntold,
   openRequest,
   type ResourceName,
   statusOf,
@@ -18,6 +19,7 @@ import { deletionNeedsAccount, letGo, remove, sessionForDeletion } from './delet
 import { WaitError } from './errors.ts'
 import { IdsInFlight } from './ids-in-flight.ts'
 import { isGoneWithItsCalls } from './key-in-use.ts'
+import { tellWait, tellWhenLong } from './long-waits.ts'
 import { Reconciliation } from './reconciliation.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
@@ -36,12 +38,25 @@ export class ManagedReconciler {
     const descriptor = this.#context.kinds.managedKind(name.kind)
     if (cr === undefined || descriptor === undefined) return done
     const run = new Reconciliation(this.#context, descriptor, cr)
+    const endTelling = tellWhenLong(run)
     try {
       const verdict = await this.#verdict(run, descriptor)
       return await this.#conclude(run, verdict)
     } finally {
+      await endTelling()
       this.#context.resources.unclaim(cr)
     }
+  }
+
+  /**
+   * Says of a new CR that it waits to be reconciled; undefined when the conditions say something already, or nothing is to be done. The CR
+   * must not be reconciled meanwhile. Never throws.
+   */
+  tellWait(name: ResourceName): Promise<void> | undefined {
+    const cr = this.#context.resources.get(name)
+    const descriptor = this.#context.kinds.managedKind(name.kind)
+    if (cr === undefined || descriptor === undefined || !isUntold(cr)) return undefined
+    return tellWait(new Reconciliation(this.#context, descriptor, cr), 'its turn')
   }
 
   async #verdict(run: Reconciliation, descriptor: ManagedDescriptor): Promise<Verdict> {

@@ -5,12 +5,13 @@ import type { WriteReason } from '../telemetry/write-origin.ts'
 import { clockOffset } from '../util/noted-time.ts'
 import { conditionsFor, type Standing, stampConditions } from './conditions.ts'
 import type { AccountSession, ManagedContext } from './context.ts'
-import { type CustomResource, generationOf, nameOf, openRequest, originOf, statusOf } from './cr.ts'
+import { type CustomResource, generationOf, isUntold, nameOf, openRequest, originOf, statusOf } from './cr.ts'
 import { ConflictError } from './errors.ts'
 import { resourceTypeOf } from './kinds-registry.ts'
 import type { Memory } from './memory.ts'
 import { mergePatch } from './merge-patch.ts'
-import type { CommonStatus } from './types/common.ts'
+import { reasons } from './reasons.ts'
+import type { CommonStatus, Condition } from './types/common.ts'
 import type { Fields, KindCondition, ManagedDescriptor } from './types/descriptor.ts'
 
 /** Status fields of the reconciler itself; all others are the kind's. */
@@ -42,6 +43,8 @@ export class Reconciliation {
   #own: OwnStatus = {}
   #kind: Fields | undefined
   #overtaken: boolean = false
+  /** The last call to Kubernetes about the CR. */
+  #call: Promise<unknown> = Promise.resolve()
 
   constructor(context: ManagedContext, descriptor: ManagedDescriptor, cr: CustomResource) {
     this.context = context
@@ -122,6 +125,47 @@ export class Reconciliation {
 
   /** Writes what was noted, with `standing` in the words of conditions. Nothing changed → no write. */
   async write(standing: Standing, conditions?: readonly KindCondition[]): Promise<void> {
+    await this.#alone(() => this.#write(standing, conditions))
+  }
+
+  /**
+   * Says in the conditions that the CR waits, unless they say anything. May be called in the middle of the run: nothing of what it has found
+   * is written, and the CR counts as one that nobody has looked at.
+   */
+  async tell(message: string): Promise<void> {
+    await this.#alone(async () => {
+      if (!isUntold(this.#cr)) return
+      const standing: Standing = { type: 'progressing', reason: reasons.Progressing, message, existing: false }
+      const conditions = this.#stamped(standing, undefined)
+      await this.#patch({ status: { conditions } }, 'status')
+    })
+  }
+
+  /** Patches `metadata` of the CR, provided that nobody changed the CR since it was read. */
+  async patchMetadata(metadata: Fields): Promise<void> {
+    await this.#alone(() => this.#patch({ metadata }))
+  }
+
+  /** The CR as the apiserver has it now. @throws ConflictError when it is not the same CR in the same state any more. */
+  async confirmLive(): Promise<void> {
+    await this.#alone(async () => {
+      const live = await this.context.kube.get<CustomResource>(this.#type, nameOf(this.#cr))
+      if (live?.metadata.resourceVersion !== this.#cr.metadata.resourceVersion) {
+        if (live !== undefined) this.context.resources.record(live)
+        throw new ConflictError(undefined)
+      }
+    })
+  }
+
+  /** One call after the other: each names the version that the one before has left. */
+  async #alone(call: () => Promise<void>): Promise<void> {
+    const ended = this.#call.then(call)
+    // Whoever made the call hears of its failure.
+    this.#call = ended.catch(() => undefined)
+    await ended
+  }
+
+  async #write(standing: Standing, conditions: readonly KindCondition[] | undefined): Promise<void> {
     for (let tries = 1; ; tries++) {
       const patch = mergePatch(statusOf(this.#cr), this.#next(standing, conditions))
       if (patch === undefined) return
@@ -136,23 +180,8 @@ export class Reconciliation {
     }
   }
 
-  /** Patches `metadata` of the CR, provided that nobody changed the CR since it was read. */
-  async patchMetadata(metadata: Fields): Promise<void> {
-    await this.#patch({ metadata })
-  }
-
-  /** The CR as the apiserver has it now. @throws ConflictError when it is not the same CR in the same state any more. */
-  async confirmLive(): Promise<void> {
-    const live = await this.context.kube.get<CustomResource>(this.#type, nameOf(this.#cr))
-    if (live?.metadata.resourceVersion !== this.#cr.metadata.resourceVersion) {
-      if (live !== undefined) this.context.resources.record(live)
-      throw new ConflictError(undefined)
-    }
-  }
-
   #next(standing: Standing, conditions: readonly KindCondition[] | undefined): Fields {
     const before = statusOf(this.#cr)
-    const previous = before.conditions ?? []
     return {
       ...(this.#kind === undefined ? before : common(before)),
       ...this.#kind,
@@ -160,13 +189,14 @@ export class Reconciliation {
       ...this.#answer(standing),
       // Looking away is no acting on a spec: an edit made meanwhile is yet to be carried out.
       observedGeneration: standing.type === 'paused' ? before.observedGeneration : this.#generation,
-      conditions: stampConditions(
-        conditionsFor(standing, previous, conditions),
-        previous,
-        this.#generation,
-        this.context.clock.now(),
-      ),
+      conditions: this.#stamped(standing, conditions),
     }
+  }
+
+  #stamped(standing: Standing, conditions: readonly KindCondition[] | undefined): readonly Condition[] {
+    const previous = statusOf(this.#cr).conditions ?? []
+    const next = conditionsFor(standing, previous, conditions)
+    return stampConditions(next, previous, this.#generation, this.context.clock.now())
   }
 
   /** A request that comes while Culvert looks away is answered once it looks again. */

@@ -104,6 +104,10 @@ export class ResourceStore implements Resources {
     return account.kind === 'Account' || resource?.spec.allowAdoption === true
   }
 
+  isPaced(account: AccountName, namespace: string): boolean {
+    return this.account(accountKey(account, namespace))?.spec.rateLimit !== undefined
+  }
+
   namespace(name: string): KubeObject | undefined {
     return this.#watches.namespaces?.store.get({ name })
   }

@@ -9,6 +9,7 @@ import { AccountRegistry } from '../../src/managed/accounts/registry.ts'
 import { LiveSession, type SessionConfig } from '../../src/managed/accounts/session.ts'
 import { isDeleting, statusOf } from '../../src/managed/cr.ts'
 import type { KindsRegistry } from '../../src/managed/kinds-registry.ts'
+import { LONG_WAIT_MS } from '../../src/managed/long-waits.ts'
 import { Memories } from '../../src/managed/memory.ts'
 import { CompanionWatches } from '../../src/managed/outputs/companion-watches.ts'
 import { ManagedReconciler } from '../../src/managed/reconciler.ts'
@@ -73,7 +74,11 @@ export function startModelOperator(
     times,
   })
   const workers = { clock, random, logger, workers: 4 }
-  const controller = new Controller({ ...workers, reconcile: (key) => managed.reconcile(key) })
+  const controller = new Controller({
+    ...workers,
+    reconcile: (key) => managed.reconcile(key),
+    longWaits: { afterMs: LONG_WAIT_MS, tell: (key) => managed.tellWait(key) },
+  })
   const accounts = new AccountReconciler({
     ...shared,
     registry,

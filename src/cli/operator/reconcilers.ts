@@ -14,6 +14,7 @@ import { subscribeCommands } from '../../managed/commands/wakeups.ts'
 import type { EventSink, ManagedContext } from '../../managed/context.ts'
 import { statusOf } from '../../managed/cr.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
+import { LONG_WAIT_MS } from '../../managed/long-waits.ts'
 import { Memories } from '../../managed/memory.ts'
 import { MirrorReconciler } from '../../managed/mirrors/reconciler.ts'
 import { subscribeMirrors } from '../../managed/mirrors/wakeups.ts'
@@ -216,6 +217,7 @@ function managedController(
     ...base(parts),
     workers,
     reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+    longWaits: { afterMs: LONG_WAIT_MS, tell: (key) => reconciler.tellWait(key) },
     groupOf: (key) => groupOf(store, key),
     tenantOf,
     queueObserver: metrics.queue,
