@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest'
 import { type CustomResource, statusOf } from '../../../src/managed/cr.ts'
-import { PAUSED } from '../../../src/managed/names.ts'
-import type { Sighting } from '../simulation/faults.ts'
+import { CREATE_ATTEMPT, PAUSED } from '../../../src/managed/names.ts'
+import type { Fault, Sighting } from '../simulation/faults.ts'
 import { Oracle } from '../simulation/oracle.ts'
 import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
+import { CaseList } from '../support/case-list.ts'
+import { leastOf } from '../support/size.ts'
 
 const COUNT = 60
+const CONFLICT = '{"kind":"Status","reason":"Conflict","code":409,"message":"the object has been modified"}'
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 
 test.each([1, 4])(
@@ -39,6 +42,26 @@ test.each([1, 4])(
   },
 )
 
+test('resources that wait behind others without a budget say so, and name none', async () => {
+  const laboratory = await Laboratory.open()
+  const world = laboratory.world({ kinds: new Set(['Backend']) })
+  try {
+    const oracle = await Oracle.watch(world)
+    world.trouble = { request: ({ method, server }) => (method === 'POST' && server === 'api' ? SLOWLY : undefined) }
+    makeMany(world)
+    await world.advance(40_000)
+    const waiting = backends(world).filter((cr) => cr.metadata.annotations?.[CREATE_ATTEMPT] === undefined)
+    expect(waiting.length).toBeGreaterThan(20)
+    expect(waiting.map(told)).toEqual(waiting.map(() => ['False', 'Progressing', false]))
+    expect(await oracle.untilRest()).toEqual([])
+    expect(oracle.idle).toEqual([])
+  } finally {
+    world.down()
+  }
+})
+
+const SLOWLY: Fault = { type: 'slow', when: 'after', ms: 3_900 }
+
 test('a wait is not told of a resource that is paused, was deleted or has been looked at before', async () => {
   const laboratory = await Laboratory.open()
   const world = laboratory.world({ kinds: new Set(['Backend']) })
@@ -66,34 +89,70 @@ test('a wait is not told of a resource that is paused, was deleted or has been l
   }
 })
 
-test.each(['Conflict', 'killed'])('a wait that could not be told, %s, leaves nothing wrong', async (what) => {
+const faults: readonly Fault[] = [
+  ...(['before', 'after', 'answered'] as const).map((when): Fault => ({ type: 'kill', when })),
+  ...(['before', 'after'] as const).flatMap((when): Fault[] => [
+    { type: 'reset', when },
+    { type: 'silence', when },
+    { type: 'slow', when, ms: 3_000 },
+  ]),
+  { type: 'late', ms: 3_000 },
+  { type: 'twice' },
+  { type: 'answer', when: 'before', answer: { status: 409, headers: {}, body: CONFLICT } },
+  { type: 'answer', when: 'before', answer: { status: 404, headers: {}, body: '' } },
+]
+
+test('whatever befalls what is said of waits, everything is made as any', async () => {
   const laboratory = await Laboratory.open()
+  const list = new CaseList('long waits', 'simulation', { least: leastOf(faults.length) })
+  for (const fault of faults) {
+    list.add({ write: 'PATCH status', point: 'waiting', fault: JSON.stringify(fault) }, await play(laboratory, fault))
+  }
+  await list.end()
+})
+
+/** With a request each half minute, the turn of the first resources comes when it is said that they wait. */
+async function play(laboratory: Laboratory, fault: Fault): Promise<readonly string[]> {
   const rateLimit = { requestsPerMinute: 2, burst: 1 }
   const world = laboratory.world({ kinds: new Set(['Backend']), accountSpec: { rateLimit } })
   try {
     const oracle = await Oracle.watch(world)
+    const conflicts = countConflicts(world)
+    let befallen = 0
     world.trouble = {
       request: (sighting) => {
-        if (world.time.now < 28_000 || !/\/backend-\d+\/status$/.test(sighting.path)) return undefined
-        if (what === 'killed') {
-          world.calm()
-          world.operators.at(-1)?.process.kill()
-          return undefined
-        }
-        return { type: 'answer', when: 'before', answer: { status: 409, headers: {}, body: CONFLICT } }
+        // The answer to a create comes while the wait is being told of.
+        if (sighting.method === 'POST' && sighting.server === 'api') return { type: 'slow', when: 'after', ms: 2_000 }
+        const isTold = isStatus(sighting) && !('id' in JSON.parse(sighting.body).status)
+        if (!isTold || (fault.type === 'kill' && befallen > 0)) return undefined
+        befallen++
+        return fault
       },
     }
     makeMany(world)
-    await world.advance(90_000)
+    await world.advance(100_000)
     world.calm()
     world.editAccount({ rateLimit: null })
-    expect(await oracle.untilRest()).toEqual([])
+    const problems = [...(await oracle.untilRest()), ...oracle.violations]
+    if (befallen === 0) problems.push('nothing befell anything')
+    // The end of a reconcile waits for what is being said.
+    if (fault.type === 'slow' && conflicts() > 0) problems.push('two writes of one resource met')
+    return problems
   } finally {
     world.down()
   }
-})
+}
 
-const CONFLICT = '{"kind":"Status","reason":"Conflict","code":409,"message":"the object has been modified"}'
+/** Counts what Kubernetes refuses since the resource has changed. */
+function countConflicts({ network }: SimulatedWorld): () => number {
+  const { onDone } = network
+  let count = 0
+  network.onDone = (sighting, answer) => {
+    if (sighting.server === 'kubernetes' && answer.status === 409) count++
+    return onDone(sighting, answer)
+  }
+  return () => count
+}
 
 function makeMany(world: SimulatedWorld): void {
   for (let each = 0; each < COUNT; each++) world.apply('Backend', `backend-${each}`, tunnels)
@@ -115,5 +174,9 @@ function told(cr: CustomResource | undefined): readonly unknown[] | undefined {
 
 /** Writes of the status of that Backend. */
 function isStatusOf(name: string): (sighting: Sighting) => boolean {
-  return ({ path, method }) => method === 'PATCH' && path.split('?')[0]?.endsWith(`/backends/${name}/status`) === true
+  return (sighting) => isStatus(sighting) && sighting.path.endsWith(`/backends/${name}/status`)
+}
+
+function isStatus({ method, path }: Sighting): boolean {
+  return method === 'PATCH' && /\/backends\/[^/]+\/status$/.test(path)
 }
