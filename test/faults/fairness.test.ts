@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts'
 import { until } from '../cluster/support/wait.ts'
-import { conditionOf, World } from '../cluster/support/world.ts'
+import { conditionOf, type Resource, World } from '../cluster/support/world.ts'
 import { Tenant } from './support/tenant.ts'
 
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
@@ -65,7 +65,7 @@ class Neighbours implements AsyncDisposable {
 
   /** Of the noisy tenant: how many Backends nobody has looked at yet. */
   async waiting(): Promise<number> {
-    return (await this.noisy.list('Backend')).filter((cr) => conditionOf(cr, 'Ready') === undefined).length
+    return (await this.noisy.list('Backend')).filter(isNew).length
   }
 
   /** Peak of the operator's resident memory, in MiB. */
@@ -82,6 +82,11 @@ class Neighbours implements AsyncDisposable {
     await this.noisyApi.close()
     await this.quietApi.close()
   }
+}
+
+/** Whether no reconcile has ended yet: that it waits is said in its conditions, and of no generation. */
+function isNew({ status }: Resource): boolean {
+  return (status?.observedGeneration ?? -1) === -1
 }
 
 function ratio(noisy: number, alone: number): string {
@@ -191,7 +196,7 @@ const BURST = 10
 
 /** Backends that nobody has looked at yet. */
 async function waiting(world: World): Promise<number> {
-  return (await world.list('Backend')).filter((cr) => conditionOf(cr, 'Ready') === undefined).length
+  return (await world.list('Backend')).filter(isNew).length
 }
 
 /** The most requests in any minute, wherever it begins. */
