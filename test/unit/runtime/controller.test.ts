@@ -125,6 +125,50 @@ describe('workers', () => {
   })
 })
 
+describe('objects that wait for long', () => {
+  const back = { ...front, name: 'back' }
+
+  test('are told of, and reconciled even when telling threw', async () => {
+    const release = Promise.withResolvers<Outcome>()
+    const seen: ReconcileKey[] = []
+    const told: ReconcileKey[] = []
+    const reconcile = (key: ReconcileKey): Promise<Outcome> => {
+      seen.push(key)
+      return seen.length === 1 ? release.promise : Promise.resolve(done)
+    }
+    const tell = (key: ReconcileKey): Promise<void> => {
+      told.push(key)
+      return Promise.reject(new Error('a bug'))
+    }
+    const { controller } = start(reconcile, { workers: 1, longWaits: { afterMs: 1000, tell } })
+    controller.enqueue(front)
+    controller.enqueue(back)
+    await clock.advance(1000)
+    expect(told).toEqual([back])
+    release.resolve(done)
+    await clock.advance(0)
+    expect(seen).toEqual([front, back])
+    expect(logger.lines).toMatchObject([{ level: 'error', fields: back }])
+  })
+
+  test('and are being told of hold up a stop', async () => {
+    const release = Promise.withResolvers<Outcome>()
+    const telling = Promise.withResolvers<void>()
+    const longWaits = { afterMs: 1000, tell: () => telling.promise }
+    const { controller, stop, ended } = start(() => release.promise, { workers: 1, longWaits })
+    controller.enqueue(front)
+    controller.enqueue(back)
+    await clock.advance(1000)
+    stop.abort()
+    release.resolve(done)
+    await clock.advance(5000)
+    expect(clock.pendingTimers).toBe(1)
+    telling.resolve()
+    await ended
+    expect(clock.pendingTimers).toBe(0)
+  })
+})
+
 describe('stopping', () => {
   test('waits for what is in flight and takes nothing new', async () => {
     const release = Promise.withResolvers<Outcome>()
