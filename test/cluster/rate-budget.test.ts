@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
-import { World } from './support/world.ts'
+import { until } from './support/wait.ts'
+import { conditionOf, World } from './support/world.ts'
 
 const POLICIES = 50
 const RULES = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']
@@ -19,8 +20,18 @@ async function openWaiting(): Promise<World> {
   const names = Array.from({ length: POLICIES }, (_, index) => `policy-${index}`)
   await Promise.all(names.map((name) => world.apply('IPPolicy', name, { rules })))
   await world.startOperator()
+  // Most wait for longer than half a minute, and say so.
+  await until('all say something', async () => (await untold(world)) === 0, { timeoutMs: 60_000 })
+  const waiting = (await world.list('IPPolicy')).filter(({ status }) => status?.id === undefined)
+  expect(waiting.length).toBeGreaterThan(POLICIES / 4)
+  expect(new Set(waiting.map((cr) => conditionOf(cr, 'Ready')?.reason))).toEqual(new Set(['Progressing']))
   for (const name of names) await world.ready('IPPolicy', name, 200_000)
   return world
+}
+
+/** Policies without any condition. */
+async function untold(world: World): Promise<number> {
+  return (await world.list('IPPolicy')).filter((cr) => conditionOf(cr, 'Ready') === undefined).length
 }
 
 function elapsedMs(requests: readonly JournalEntry[]): number {
