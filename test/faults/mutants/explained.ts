@@ -14,8 +14,6 @@ export const explained: Readonly<Record<string, string>> = {
     'the stand-in keeps the policy from being empty whatever the order is; that no address is admitted meanwhile which both specs refuse is judged by test/unit/kinds/ip-policy-plan',
   'ConditionalExpression in src/api/account-cache.ts: listedAt !== undefined && listedAt >= since → false':
     'lists more often than is needed, which costs requests and nothing else',
-  'ConditionalExpression in src/managed/outputs/token-care.ts: status.adopted && status.output === undefined → false':
-    'no token is adopted in a simulation: nobody but who made it was told it; test/unit/managed/adoption and test/cluster/adoption look at that',
   'delete only the present object, not those that it replaced':
     'what was replaced bears the mark of its resource still, and goes as a copy; of one with metadata of the user, test/cluster/deleted-midway sees it',
   'MethodExpression in src/managed/create.ts: superseded.filter((entry) => entry.id !== id) → superseded':
@@ -34,8 +32,6 @@ export const explained: Readonly<Record<string, string>> = {
     'counts what lists take in memory, which test/faults/hostile-api looks at',
   'ArrayDeclaration in src/managed/outputs/token.ts: [...keysWritten(secret), place.key] → []':
     'the note of a reserved key counts only where a spec chooses another Secret between the reservation and the answer, and the first one holds keys of others',
-  'OptionalChaining in src/managed/reconciliation.ts: ?. of "return this.status.id !== stored.id || this.status … ed.create?.nonce" → . (2)':
-    'an object without a create is one that is only observed, and none is in a simulation',
   'OptionalChaining in src/managed/outputs/held-token.ts: ?. of "const isOf = intact && id === status.id && nonce = … us.create?.nonce" → .':
     'a status with a token has a create',
   'OptionalChaining in src/api/failure.ts: ?. of "const operationId = answer.operationId ?? operatio … or?.operationId)" → .':
