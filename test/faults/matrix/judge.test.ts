@@ -90,3 +90,15 @@ test('the judge tells of a secret of a target that the API has otherwise, and of
   certificate.world.server.patch(secretType, key, { data: { 'id-cert.pub': 'b3RoZXI=' } })
   expect(await certificate.oracle.unlikeDeclared()).toEqual([expect.stringContaining(`output ${secretName} is`)])
 })
+
+test('the judge expects a line for clients where a host certificate names its authority by id, too', async () => {
+  const laboratory = await Laboratory.open()
+  const subject = specsOf('SSHHostCertificate').find(({ title }) => title === 'full') as SpecCase
+  const { world, oracle } = await atRest(laboratory, subject)
+  const id = world.all().find(({ kind }) => kind === 'SSHCertificateAuthority')?.status?.id
+  world.up()
+  world.apply(subject.kind, NAME, { ...subject.spec(NAME), sshCertificateAuthorityRef: { id } })
+  expect(await oracle.untilRest()).toEqual([])
+  expect(await oracle.unlikeDeclared()).toEqual([])
+  world.down()
+})

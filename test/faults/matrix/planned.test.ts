@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { type Episode, episodes } from '../simulation/episodes.ts'
+import { play } from '../simulation/play.ts'
+import { References } from '../simulation/suite.ts'
+import { Laboratory } from '../simulation/world.ts'
+import { befalls, numbered, writesAmong } from '../simulation/writes.ts'
+
+const laboratory = await Laboratory.open()
+
+function titled(title: string): Episode {
+  const found = episodes.find((episode) => episode.title === title)
+  if (found === undefined) throw new Error(`there is no ${title}`)
+  return found
+}
+
+// By chance the account is looked at before or after an object may count as gone: there is a write more or less.
+test.each([
+  ['Edge tls / deleted by somebody', 0],
+  ['Edge tls / deleted by somebody', 2],
+  ['Backend group / deleted by somebody', 2],
+])('cases of %s with %i replicas are planned from the life in which they are played', async (title, replicas) => {
+  const episode = titled(title)
+  const { writes } = await new References(laboratory).of(episode, replicas)
+  const { requests } = await play(laboratory, episode, { replicas })
+  expect(writesAmong(requests)).toEqual(numbered(writes))
+})
+
+test('a case whose fault never comes fails', async () => {
+  const fault = { type: 'kill', when: 'after' } as const
+  const trouble = () => befalls([{ at: 99, fault }])
+  const { problems } = await play(laboratory, titled('Backend group / create'), { trouble })
+  expect(problems).toEqual(['there was no request 99'])
+})
