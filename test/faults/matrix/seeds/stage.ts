@@ -1,5 +1,4 @@
-import { type CustomResource, unresolvedAttempt } from '../../../../src/managed/cr.ts'
-import type { KubeSnapshot } from '../../../builders/model-kube.ts'
+import { unresolvedAttempt } from '../../../../src/managed/cr.ts'
 import { type AccountEdit, accountEdits, prepareEdits } from '../../simulation/account-edits.ts'
 import { headersOf, KEY } from '../../simulation/api-server.ts'
 import { deleteByHand, drift, EPISODE_SEED } from '../../simulation/episodes.ts'
@@ -14,6 +13,7 @@ import { lagging, lagOf } from '../lagging-reads.ts'
 import { DEPENDENT_KINDS, Dependents } from './dependents.ts'
 import { Found, LEFT_RULES, type Mode, REFUSALS } from './found.ts'
 import type { Fresh } from './fresh.ts'
+import { Past } from './past.ts'
 import { Plagues } from './plagues.ts'
 import { kindsAmong, needsAmong, type Role } from './roles.ts'
 import type { Step, Story } from './story.ts'
@@ -71,12 +71,6 @@ interface Left {
   readonly meaning: unknown
 }
 
-/** A resource as it stood in the cluster at some moment. */
-interface Export {
-  readonly version: number
-  readonly cr: CustomResource
-}
-
 class Stage {
   readonly trace: string[] = []
   /** What there is in the end. */
@@ -97,10 +91,7 @@ class Stage {
   #ahead = 0
   /** Until the end. */
   #lag: Trouble | undefined
-  /** What was exported of resources, by number in the cast, oldest first: as they were before each step. */
-  readonly #exports = new Map<number, Export[]>()
-  /** What etcd held before each step, as far as it is still a part of its history. */
-  readonly #snapshots: KubeSnapshot[] = []
+  readonly #past: Past
   /** Whether etcd was put back. */
   #isPutBack: boolean = false
   /** Whether a manifest of before, or a resource that is back, may name an object that was deleted since. */
@@ -129,6 +120,7 @@ class Stage {
     this.#oracle = oracle
     this.#cast = cast
     this.#plagues = new Plagues(world)
+    this.#past = new Past(world, cast)
     this.#dependents = hasDependents(steps) ? new Dependents(world) : undefined
     this.#lag = seed % LAGGING_OF === LAGGING_OF - 1 ? lagging(lagOf(Math.floor(seed / LAGGING_OF))) : undefined
     world.trouble = {
@@ -165,8 +157,7 @@ class Stage {
     const world = this.#world
     await world.advance(step.after)
     this.#recreate()
-    this.#export()
-    this.#snapshots.push(world.kube.snapshot())
+    this.#past.note(this.#wanted)
     switch (step.does) {
       case 'apply':
         this.#wanted.set(step.who, step.version)
@@ -394,23 +385,13 @@ class Stage {
     this.#world.stepWall('servers', right - servers)
   }
 
-  #export(): void {
-    for (const [who, version] of this.#wanted) {
-      const { kind, name } = this.#role(who)
-      const cr = this.#world.get(kind, name)
-      if (cr !== undefined && !isLeaving(cr))
-        this.#exports.set(who, [...(this.#exports.get(who) ?? []), { version, cr }])
-    }
-  }
-
   /**
    * As `kubectl apply` with an export. While a create is open nothing takes its attempt out of the annotations: without that, and with a
    * status that does not know of it, nothing would tell that a POST may be under way (`docs/reliability.md`).
    */
   #applyOld(who: number, back: number): void {
     const { kind, name } = this.#role(who)
-    const all = this.#exports.get(who) ?? []
-    const old = all[Math.floor((1 - back) * (all.length - 1))]
+    const old = this.#past.exportOf(who, back)
     const present = this.#world.get(kind, name)
     if (old === undefined || !this.#wanted.has(who) || present === undefined || isLeaving(present)) return
     if (unresolvedAttempt(present) !== undefined) return
@@ -451,9 +432,7 @@ class Stage {
     for (const { process } of this.#world.operators) process.goOn()
     // What operators delete by what they have seen, the cluster may say afterwards that nobody wanted deleted.
     for (const { kind, name } of this.#cast) if (kind.startsWith('IPPolicy')) this.#oracle.meddled(kind, name)
-    const at = Math.max(0, this.#snapshots.length - 1 - steps)
-    const snapshot = this.#snapshots[at] as KubeSnapshot
-    this.#snapshots.length = at
+    const snapshot = this.#past.goBack(steps)
     this.#isPutBack = true
     this.#mayNameDeleted = true
     this.#unknownUntil = this.#world.time.now + ms + LISTED_MS
