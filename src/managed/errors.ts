@@ -28,6 +28,11 @@ export class WaitError extends Error {
     this.retryMs = retryMs
     this.silent = silent
   }
+
+  /** The same, for the conditions. */
+  aloud(): WaitError {
+    return new WaitError(this.code, this.message, this.retryMs)
+  }
 }
 
 /** Somebody else wrote the CR first: read it again and start over. */

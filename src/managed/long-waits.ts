@@ -38,6 +38,13 @@ export function tellWhenLong(run: Reconciliation): () => Promise<void> {
   }
 }
 
+/** Whether nothing has been said of a CR for so long that people should hear of what is over in a moment as a rule. */
+export function isLongUntold({ context: { clock }, cr, memory }: Reconciliation): boolean {
+  if (!isUntold(cr)) return false
+  memory.untoldSince ??= clock.monotonic()
+  return clock.monotonic() - memory.untoldSince >= LONG_WAIT_MS
+}
+
 /** True as long as the wait takes, so that it is written once. */
 function messageOf({ context, cr }: Reconciliation, waitsFor: WaitsFor): string {
   const message = waitsFor === 'its turn' ? 'waits for its turn behind other resources' : 'waits for the API'

@@ -37,6 +37,8 @@ export interface Memory {
   lookAt?: number | undefined
   /** What the wall clock showed beyond the monotonic one when the next look was planned by it, in milliseconds; undefined: it was not. */
   clockOffset?: number | undefined
+  /** Monotonic time when the CR was first looked at without a word about it in its conditions. */
+  untoldSince?: number | undefined
   /** This process created the object, so nobody before it can still be writing children. */
   createdHere?: boolean | undefined
   /** Monotonic time by which a child's POST that got no answer must have ended. */

@@ -19,7 +19,7 @@ import { deletionNeedsAccount, letGo, remove, sessionForDeletion } from './delet
 import { WaitError } from './errors.ts'
 import { IdsInFlight } from './ids-in-flight.ts'
 import { isGoneWithItsCalls } from './key-in-use.ts'
-import { tellWait, tellWhenLong } from './long-waits.ts'
+import { isLongUntold, tellWait, tellWhenLong } from './long-waits.ts'
 import { Reconciliation } from './reconciliation.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
@@ -73,7 +73,8 @@ export class ManagedReconciler {
     } catch (error) {
       this.#report(run, descriptor, error)
       if (error instanceof WaitError) this.#tryWayOut(run)
-      return verdictOf(error, run.status.id !== undefined, isDeleting(cr))
+      const told = error instanceof WaitError && error.silent && isLongUntold(run) ? error.aloud() : error
+      return verdictOf(told, run.status.id !== undefined, isDeleting(cr))
     }
   }
 

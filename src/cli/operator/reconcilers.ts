@@ -232,6 +232,7 @@ function accountController(parts: ReconcilersOptions, reconciler: AccountReconci
     ...base(parts),
     ...WAITING,
     reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(accountKeyOf(key))),
+    longWaits: { afterMs: LONG_WAIT_MS, tell: (key) => reconciler.tellWait(accountKeyOf(key)) },
   })
 }
 

@@ -78,6 +78,21 @@ export class AccountReconciler {
   }
 
   /**
+   * Says of a new account that it waits to be looked at; undefined when its conditions say something already, or nothing is to be done. The
+   * account must not be reconciled meanwhile. Never throws.
+   */
+  tellWait(key: AccountKey): Promise<void> | undefined {
+    const { logger, resources } = this.#context
+    const resource = resources.account(key)
+    if (resource === undefined || resource.status?.conditions !== undefined) return undefined
+    if (isDeleting(resource) || isPaused(resource)) return undefined
+    const waiting = problem(reasons.Progressing, 'waits for its turn behind other accounts', false)
+    return writeAccountStatus(this.#context, resource, this.#facts(key, resource, waiting)).catch((error: unknown) => {
+      logger.debug({ ...key, err: error }, 'a wait was not told')
+    })
+  }
+
+  /**
    * The account or its Secret may have changed: a look that waits for the budget of the session before is given up, or the new key,
    * address or budget would have to wait for it.
    */

@@ -3,7 +3,7 @@ import { type CustomResource, statusOf } from '../../../src/managed/cr.ts'
 import { CREATE_ATTEMPT, PAUSED } from '../../../src/managed/names.ts'
 import type { Fault, Sighting } from '../simulation/faults.ts'
 import { Oracle } from '../simulation/oracle.ts'
-import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
+import { Laboratory, NAMESPACE, type SimulatedWorld } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
 import { leastOf } from '../support/size.ts'
 
@@ -84,6 +84,28 @@ test('a wait is not told of a resource that is paused, was deleted or has been l
     expect(oracle.writes.filter(isStatusOf('at-work')).length - before).toBeLessThanOrEqual(1)
     expect(told(world.get('Backend', 'backend-58'))).toBeUndefined()
     expect(oracle.writes.filter(isStatusOf('backend-59'))).toEqual([])
+  } finally {
+    world.down()
+  }
+})
+
+test('accounts that wait for others, and resources that wait for such an account, say so', async () => {
+  const laboratory = await Laboratory.open()
+  const world = laboratory.world({ kinds: new Set(['Backend']) })
+  try {
+    // A look at an account then takes ten seconds, and four are looked at together.
+    world.trouble = { request: ({ server }) => (server === 'api' ? { type: 'silence', when: 'before' } : undefined) }
+    const names = Array.from({ length: 30 }, (_, index) => `account-${index}`)
+    for (const name of names) {
+      world.server.create(world.accountType, { namespace: NAMESPACE, name }, { spec: world.account?.spec })
+      world.apply('Backend', `backend-of-${name}`, { ...tunnels, accountRef: { kind: 'Account', name } })
+    }
+    await world.advance(65_000)
+    const accounts = names.map((name) => world.kube.get(world.accountType, { namespace: NAMESPACE, name }))
+    expect(accounts.map((account) => told(account as CustomResource)?.[0])).toEqual(names.map(() => 'False'))
+    const messages = accounts.flatMap((account) => (account as CustomResource).status?.conditions ?? [])
+    expect(messages.some(({ message }) => message === 'waits for its turn behind other accounts')).toBe(true)
+    expect(backends(world).map((cr) => told(cr)?.[0])).toEqual(names.map(() => 'False'))
   } finally {
     world.down()
   }
