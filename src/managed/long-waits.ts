@@ -1,4 +1,5 @@
 import { KubeError } from '../kube/errors.ts'
+import type { Logger } from '../util/logger.ts'
 import { accountOf } from './account-choice.ts'
 import { isUntold, shortName } from './cr.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -17,9 +18,14 @@ export async function tellWait(run: Reconciliation, waitsFor: WaitsFor): Promise
   try {
     await run.tell(messageOf(run, waitsFor))
   } catch (error) {
-    if (error instanceof KubeError) logger.debug({ ...fields, err: error }, 'a wait was not told')
-    else logger.error({ ...fields, err: error }, 'telling of a wait failed')
+    logUntold(logger, fields, error)
   }
+}
+
+/** What Kubernetes refuses is said later; all else is a bug. */
+export function logUntold(logger: Logger, fields: object, error: unknown): void {
+  if (error instanceof KubeError) logger.debug({ ...fields, err: error }, 'a wait was not told')
+  else logger.error({ ...fields, err: error }, 'telling of a wait failed')
 }
 
 /**

@@ -4,6 +4,7 @@ import { done, type Outcome } from '../../runtime/outcome.ts'
 import { durationMs } from '../../util/duration.ts'
 import { jitter } from '../../util/random.ts'
 import { hasFinalizer, isDeleting, isPaused, nameOf } from '../cr.ts'
+import { logUntold } from '../long-waits.ts'
 import { type Reason, reasons } from '../reasons.ts'
 import { accountDefaults } from '../types/account.ts'
 import { accountConfig, sameConfig } from './account-config.ts'
@@ -88,7 +89,7 @@ export class AccountReconciler {
     if (isDeleting(resource) || isPaused(resource)) return undefined
     const waiting = problem(reasons.Progressing, 'waits for its turn behind other accounts', false)
     return writeAccountStatus(this.#context, resource, this.#facts(key, resource, waiting)).catch((error: unknown) => {
-      logger.debug({ ...key, err: error }, 'a wait was not told')
+      logUntold(logger, key, error)
     })
   }
 
