@@ -128,8 +128,8 @@ export function isPaused(object: KubeObject): boolean {
 }
 
 /** Whether no condition says anything yet of a CR that is to be worked on. */
-export function isUntold(cr: CustomResource): boolean {
-  return (statusOf(cr).conditions ?? []).length === 0 && !isDeleting(cr) && !isPaused(cr)
+export function isUntold(cr: KubeObject & { readonly status?: { readonly conditions?: readonly unknown[] } }): boolean {
+  return (cr.status?.conditions ?? []).length === 0 && !isDeleting(cr) && !isPaused(cr)
 }
 
 /** The value of `reconcile-requested-at` that is still to be answered. */

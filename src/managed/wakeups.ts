@@ -51,16 +51,19 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   const { kinds, store, memories, wake } = options
   const { object, previous } = event
   const name = nameOf(object)
-  const isPutBack = isOfAnotherHistory(event)
+  const isEdited = hasAnotherSpec(event)
+  // Two histories that etcd was put back between may count alike: what we write by the one may be answered with a spec of the other.
+  const isOfAnotherHistory = isEdited && previous?.metadata.generation === object.metadata.generation
+  const isPutBack = event.isRolledBack || isOfAnotherHistory
   if (isPutBack) memories.rollBack(object.metadata.uid)
   if (event.type === 'deleted') memories.forget(object.metadata.uid)
   // The status we write ourselves is the end of a reconcile, not a reason for the next one, unless its answer shows another spec.
-  else if (isPutBack || !((store.recording && !hasAnotherSpec(event)) || store.mayBeOurs(object))) {
+  else if (isPutBack || !((store.recording && !isEdited) || store.mayBeOurs(object))) {
     wake.managed(name, 'edit')
   }
   // Generations are counted anew from where etcd was put back to.
   const before = isPutBack ? undefined : previous
-  if (before !== undefined && isSameForOthers(before, object)) return
+  if (before !== undefined && !isEdited && isSameForOthers(before, object)) return
   wakeRivals(options, event)
   const descriptor = kinds.managedKind(name.kind)
   const parts = descriptor?.parts ?? []
@@ -137,23 +140,14 @@ function isSameForParts(previous: CustomResource, object: CustomResource): boole
   return !isDeleting(object) && isSameSpec(previous, object) && statusOf(previous).id === statusOf(object).id
 }
 
+/** Of one spec. */
 function isSameForOthers(previous: CustomResource, object: CustomResource): boolean {
-  return (
-    isDeleting(previous) === isDeleting(object) &&
-    isSameSpec(previous, object) &&
-    equalJSON(statusOf(previous), statusOf(object))
-  )
+  return isDeleting(previous) === isDeleting(object) && equalJSON(statusOf(previous), statusOf(object))
 }
 
 /** A generation tells specs apart within one history; two that etcd was put back between may both count so far. */
 function isSameSpec(previous: Specified, object: Specified): boolean {
   return previous.metadata.generation === object.metadata.generation && equalJSON(previous.spec, object.spec)
-}
-
-/** Two histories that etcd was put back between may count alike: what we write by the one may be answered with a spec of the other. */
-function isOfAnotherHistory(event: ObjectEvent<Specified>): boolean {
-  const { object, previous, isRolledBack = false } = event
-  return isRolledBack || (hasAnotherSpec(event) && previous?.metadata.generation === object.metadata.generation)
 }
 
 function hasAnotherSpec({ object, previous }: ObjectEvent<Specified>): boolean {

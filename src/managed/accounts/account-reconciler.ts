@@ -3,7 +3,7 @@ import { KubeError } from '../../kube/errors.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import { durationMs } from '../../util/duration.ts'
 import { jitter } from '../../util/random.ts'
-import { hasFinalizer, isDeleting, isPaused, nameOf } from '../cr.ts'
+import { hasFinalizer, isDeleting, isPaused, isUntold, nameOf } from '../cr.ts'
 import { logUntold } from '../long-waits.ts'
 import { type Reason, reasons } from '../reasons.ts'
 import { accountDefaults } from '../types/account.ts'
@@ -85,8 +85,7 @@ export class AccountReconciler {
   tellWait(key: AccountKey): Promise<void> | undefined {
     const { logger, resources } = this.#context
     const resource = resources.account(key)
-    if (resource === undefined || resource.status?.conditions !== undefined) return undefined
-    if (isDeleting(resource) || isPaused(resource)) return undefined
+    if (resource === undefined || !isUntold(resource)) return undefined
     const waiting = problem(reasons.Progressing, 'waits for its turn behind other accounts', false)
     return writeAccountStatus(this.#context, resource, this.#facts(key, resource, waiting)).catch((error: unknown) => {
       logUntold(logger, key, error)
