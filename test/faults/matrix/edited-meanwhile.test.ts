@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 import { EPISODE_SEED } from '../simulation/episodes.ts'
-import { meaningAt } from '../simulation/meaning-at.ts'
+import { keptRules, meaningAt } from '../simulation/meaning-at.ts'
 import { differences, Oracle } from '../simulation/oracle.ts'
 import { Laboratory } from '../simulation/world.ts'
 import { befalls } from '../simulation/writes.ts'
@@ -98,6 +98,7 @@ async function play(laboratory: Laboratory, fresh: Fresh, cut: Cut): Promise<rea
     problems.push(...(await oracle.untilRest()))
     if (!isCut) return undefined
     world.calm()
+    oracle.allow({ others: new Set(await keptRules(world, kind, name)) })
     problems.push(...(await oracle.judge()))
     meaning = await meaningAt(world, { kind, name, spec: second })
   } finally {

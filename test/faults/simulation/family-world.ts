@@ -1,7 +1,7 @@
 import { configMapType } from '../../../src/managed/inputs.ts'
 import type { Spec } from '../../builders/schema-specs.ts'
 import { INPUTS } from '../../builders/spec-places.ts'
-import { childrenOf, meaningAt } from './meaning-at.ts'
+import { keptRules, meaningAt } from './meaning-at.ts'
 import { Oracle } from './oracle.ts'
 import { FAMILY_SEED, type Family } from './spec-families.ts'
 import { type Laboratory, NAMESPACE, type SimulatedWorld } from './world.ts'
@@ -57,14 +57,10 @@ export class FamilyWorld {
     await this.world.until(() => this.oracle.writes.length >= length + count, ms)
   }
 
-  /** Judges the world; rules that a policy had before its spec has them come from elsewhere stay there (`api-decisions.md`). */
+  /** Judges the world. */
   async judge(): Promise<readonly string[]> {
-    const { descriptor } = this.#family
-    const cr = this.world.get(descriptor.definition.kind, NAME)
-    const id = cr === undefined ? undefined : this.world.placeOf(cr)?.id
-    const isElsewhere = (cr?.spec as Spec | undefined)?.rulesFrom !== undefined
-    const kept = id !== undefined && isElsewhere ? await childrenOf(this.world, descriptor.definition.kind, id) : []
-    this.oracle.allow({ others: new Set(kept.map((rule) => rule.id)) })
+    const { kind } = this.#family.descriptor.definition
+    this.oracle.allow({ others: new Set(await keptRules(this.world, kind, NAME)) })
     return await this.oracle.judge()
   }
 

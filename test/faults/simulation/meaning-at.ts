@@ -40,6 +40,14 @@ export async function childrenOf(world: SimulatedWorld, kind: string, parent: st
   return all.filter((child) => children.parentId(child) === parent)
 }
 
+/** Ids of rules that a policy has although its spec has them come from elsewhere: those from before stay (`api-decisions.md`). */
+export async function keptRules(world: SimulatedWorld, kind: string, name: string): Promise<readonly string[]> {
+  const cr = world.get(kind, name)
+  const place = cr === undefined || !('rulesFrom' in cr.spec) ? undefined : world.placeOf(cr)
+  const kept = place === undefined ? [] : await childrenOf(world, kind, place.id)
+  return kept.map(({ id }) => String(id))
+}
+
 /** With what no answer shows. */
 function storedTarget(world: SimulatedWorld, { path, id }: { readonly path: string; readonly id: string }): unknown {
   const { accounts } = world.api.emulator.admin.snapshot()

@@ -3,7 +3,7 @@ import { type AccountEdit, accountEdits, prepareEdits } from '../../simulation/a
 import { headersOf, KEY } from '../../simulation/api-server.ts'
 import { deleteByHand, drift, EPISODE_SEED } from '../../simulation/episodes.ts'
 import type { Sighting, Trouble } from '../../simulation/faults.ts'
-import { childrenOf, meaningAt } from '../../simulation/meaning-at.ts'
+import { keptRules, meaningAt } from '../../simulation/meaning-at.ts'
 import { type SimulatedOperator, times } from '../../simulation/operator.ts'
 import { differences, Oracle, textOf } from '../../simulation/oracle.ts'
 import { putBackEtcd } from '../../simulation/restore/running.ts'
@@ -273,14 +273,11 @@ class Stage {
     this.#oracle.allow({ others, refused: this.#found.size === 0 ? [] : REFUSALS })
   }
 
-  /** What was made by hand, and rules that a policy had before its spec has them come from elsewhere: they stay (`api-decisions.md`). */
+  /** What was made by hand, and rules from before. */
   async #others(): Promise<ReadonlySet<string>> {
     const others = new Set(this.#dependents?.others)
     for (const { kind, name } of this.#cast) {
-      const cr = this.#world.get(kind, name)
-      const place = cr === undefined || !('rulesFrom' in cr.spec) ? undefined : this.#world.placeOf(cr)
-      const kept = place === undefined ? [] : await childrenOf(this.#world, kind, place.id)
-      for (const { id } of kept) others.add(String(id))
+      for (const id of await keptRules(this.#world, kind, name)) others.add(id)
     }
     return others
   }
