@@ -89,21 +89,11 @@ async function complains(kind: string, name: string, says: RegExp): Promise<stri
   return message
 }
 
-/**
- * A look that failed stands in the status only until the next one, which may come within the second: the log keeps it. On a busy machine it
- * may have failed because the harm came too late, and is asked for again.
- */
+/** A look that failed stands in the status only until the next one, which may come within the second: the log keeps it. */
 async function logged(name: string, says: RegExp): Promise<string> {
-  let told = 0
-  const look = async (): Promise<string | undefined> => {
+  const look = (): string | undefined => {
     const lines = world.operator.log.split('\n').filter((line) => line.includes(`"name":"${name}"`))
-    const messages = lines
-      .map((line) => String(JSON.parse(line).err?.message ?? ''))
-      .filter((message) => message !== '')
-    const found = messages.find((message) => says.test(message))
-    if (found === undefined && messages.length > told) await lookAgain(name)
-    told = messages.length
-    return found
+    return lines.map((line) => String(JSON.parse(line).err?.message ?? '')).find((message) => says.test(message))
   }
   const describe = async (): Promise<unknown> => {
     return { log: world.operator.log.split('\n').slice(-40), cr: await world.get('Backend', name) }

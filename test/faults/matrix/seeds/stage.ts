@@ -273,7 +273,7 @@ class Stage {
     this.#oracle.allow({ others, refused: this.#found.size === 0 ? [] : REFUSALS })
   }
 
-  /** What was made by hand, and rules from before. */
+  /** What was made by hand, and rules that policies keep although their spec has them come from elsewhere. */
   async #others(): Promise<ReadonlySet<string>> {
     const others = new Set(this.#dependents?.others)
     for (const { kind, name } of this.#cast) {
