@@ -20,14 +20,14 @@ const definition = defineKind({
   spec: object(
     {
       ...bareSpec,
-      name: text({
-        description: 'Name of the bot, for people. Two bots may share one.',
+      displayName: text({
+        description: 'Name of the bot at the API, for people. Two bots may share one.',
         minLength: 1,
         maxLength: 255,
         rules: [
           {
             rule: '!self.startsWith(\'{"culvert":\')',
-            message: 'name begins as the mark of a bot that is being created does: choose another',
+            message: 'displayName begins as the mark of a bot that is being created does: choose another',
           },
         ],
       }),
@@ -42,7 +42,7 @@ const definition = defineKind({
     },
     { description: 'The bot at the API.' },
   ),
-  printerColumns: managedColumns(wideColumn('Name', '.spec.name', 'Name of the bot.'), {
+  printerColumns: managedColumns(wideColumn('Name', '.spec.displayName', 'Name of the bot.'), {
     name: 'Active',
     type: 'boolean',
     jsonPath: '.status.active',
@@ -63,7 +63,10 @@ export const botUser: ManagedDescriptor<BotUserSpec> = {
   collections: [collections.botUsers],
   collectionOf: () => collections.botUsers,
   markedBy: 'name',
-  desire: ({ spec: { name, active = true } }, remote) => ({ name, active: remote !== undefined && active }),
+  desire: ({ spec: { displayName, active = true } }, remote) => ({
+    name: displayName,
+    active: remote !== undefined && active,
+  }),
   observe: ({ name, active }) => ({ name, active: active !== false }),
   silencesKeys: ({ active }) => active === false,
   status: ({ active }) => ({ active: active !== false }),

@@ -10,31 +10,36 @@ const KIND = 'BotUser'
 
 /** Who owns an API key or a credential (`management-api.md § Conventions`, `owner_id`). */
 export const ownerSpec = {
-  ownerRef: Type.Optional(
+  owner: Type.Optional(
     object(
       {
-        name: Type.Optional(objectName('Name of a BotUser in the same namespace.')),
+        botUserRef: Type.Optional(
+          object(
+            { name: objectName('Name of a BotUser in the same namespace.') },
+            { description: 'A bot that is managed here.' },
+          ),
+        ),
         id: Type.Optional(
           text({ description: 'Id of a user, or of a bot that is not managed here.', minLength: 1, maxLength: 255 }),
         ),
       },
       {
         description:
-          'Who owns it: exactly one of name and id. Only the key of an administrator may name another than its own user. Fixed at create. Default: the user of the API key.',
-        rules: [exactlyOne(['name', 'id'])],
+          'Who owns it: exactly one of botUserRef and id. Only the key of an administrator may name another than its own user. Fixed at create. Default: the user of the API key.',
+        rules: [exactlyOne(['botUserRef', 'id'])],
       },
     ),
   ),
 }
 
-export const ownerRule = fixedField('ownerRef')
+export const ownerRule = fixedField('owner')
 
 export const ownerStatus = {
   ownerID: Type.Optional(text({ description: 'Id of the user or bot that owns it.', maxLength: 255 })),
 }
 
 interface Owned {
-  readonly ownerRef?: Ref
+  readonly owner?: { readonly botUserRef?: { readonly name: string }; readonly id?: string }
 }
 
 /** Which of a kind's references owners are. */
@@ -43,13 +48,20 @@ export const ownerKind: ReferenceKind = {
   idsIn: (remote) => [ownerOf(remote)].filter((id) => id !== undefined),
 }
 
-export function ownerReferences({ ownerRef }: Owned): readonly FoundReference[] {
-  return ownerRef === undefined ? [] : [{ path: 'spec.ownerRef', kind: KIND, ref: ownerRef }]
+export function ownerReferences({ owner }: Owned): readonly FoundReference[] {
+  if (owner === undefined) return []
+  const path = owner.botUserRef === undefined ? 'spec.owner' : 'spec.owner.botUserRef'
+  return [{ path, kind: KIND, ref: refTo(owner) }]
 }
 
 /** `owner_id` as it is sent; undefined leaves it to the API. */
-export function sentOwner({ spec: { ownerRef }, id }: Pick<Desired<Owned>, 'spec' | 'id'>): string | undefined {
-  return ownerRef === undefined ? undefined : id(KIND, ownerRef)
+export function sentOwner({ spec: { owner }, id }: Pick<Desired<Owned>, 'spec' | 'id'>): string | undefined {
+  return owner === undefined ? undefined : id(KIND, refTo(owner))
+}
+
+/** CEL sees to it that exactly one of the two is set. */
+function refTo({ botUserRef, id }: NonNullable<Owned['owner']>): Ref {
+  return botUserRef ?? { ...(id === undefined ? {} : { id }) }
 }
 
 /** Id of the owner that an object has. */

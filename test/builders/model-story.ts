@@ -68,7 +68,7 @@ const RESOURCES: readonly { readonly kind: string; readonly name: string; readon
   {
     kind: 'BotUser',
     name: 'pipeline',
-    specs: [{ name: 'pipeline' }, { name: 'pipeline', active: false }, { name: 'deployer' }],
+    specs: [{ displayName: 'pipeline' }, { displayName: 'pipeline', active: false }, { displayName: 'deployer' }],
   },
 ]
 
@@ -304,7 +304,7 @@ function kindFields(world: ModelWorld, cr: CustomResource): Fields {
   if (cr.kind === 'IPPolicy') {
     return { rules: inOrder(rules.map(({ cidr, action, description = '' }) => ({ cidr, action, description }))) }
   }
-  if (cr.kind === 'BotUser') return { name: spec.name, active: spec.active ?? true }
+  if (cr.kind === 'BotUser') return { name: spec.displayName, active: spec.active ?? true }
   if (cr.kind === 'CertificateAuthority') return { ca_pem: spec.caPEM }
   if (cr.kind === 'Edge') {
     const id = world.get('CertificateAuthority', 'staff')?.status?.id

@@ -79,7 +79,7 @@ function keyOf(...keys: readonly string[]): Arbitrary<unknown> {
 const policies = ref(['office', 'home'], ['ipp_lab'])
 const backends = ref(['blue', 'green'], ['bkdtg_red'])
 
-const owner = { 'spec.ownerRef': ref(['build'], ['bot_deploy']) }
+const owner = { 'spec.owner': fc.constantFrom({ botUserRef: { name: 'build' } }, { id: 'bot_deploy' }) }
 const endpoint = fc.constantFrom('ec_a', 'ec_b')
 
 const acl: Places = {

@@ -245,8 +245,8 @@ const specCases: readonly SpecCase[] = [
     certificateManagementPolicy: { authority: 'LetsEncrypt', privateKeyType: 'ECDSA' },
   })),
 
-  specCase('BotUser', 'minimal', (name) => ({ name: `bot of ${name}` })),
-  specCase('BotUser', 'full', (name) => ({ name: `bot of ${name}`, active: false })),
+  specCase('BotUser', 'minimal', (name) => ({ displayName: `bot of ${name}` })),
+  specCase('BotUser', 'full', (name) => ({ displayName: `bot of ${name}`, active: false })),
 
   specCase('APIKey', 'minimal', () => ({})),
   specCase(
@@ -254,11 +254,11 @@ const specCases: readonly SpecCase[] = [
     'full',
     (name) => ({
       ...described(name),
-      ownerRef: { name: `${name}-bot` },
+      owner: { botUserRef: { name: `${name}-bot` } },
       secretName: `${name}-secret`,
       secretKey: 'api-key',
     }),
-    (name) => [manifest('BotUser', `${name}-bot`, { name: `bot of ${name}` })],
+    (name) => [manifest('BotUser', `${name}-bot`, { displayName: `bot of ${name}` })],
   ),
 
   specCase('TunnelCredential', 'minimal', () => ({})),
@@ -268,11 +268,11 @@ const specCases: readonly SpecCase[] = [
     (name) => ({
       ...described(name),
       acl: ['bind:*.tunnel.example', 'bind:1.tcp.tunnel.example:20000', 'bind:app=*'],
-      ownerRef: { name: `${name}-bot` },
+      owner: { botUserRef: { name: `${name}-bot` } },
       secretName: `${name}-secret`,
       secretKey: 'authtoken',
     }),
-    (name) => [manifest('BotUser', `${name}-bot`, { name: `bot of ${name}` })],
+    (name) => [manifest('BotUser', `${name}-bot`, { displayName: `bot of ${name}` })],
   ),
 
   specCase('CertificateAuthority', 'minimal', () => ({ caPEM: caPem })),
@@ -299,9 +299,9 @@ const specCases: readonly SpecCase[] = [
       ...described(name),
       publicKey: `${ssh.ecdsa384}\n`,
       acl: ['bind:*.tunnel.example', 'bind:App=*'],
-      ownerRef: { name: `${name}-bot` },
+      owner: { botUserRef: { name: `${name}-bot` } },
     }),
-    (name) => [manifest('BotUser', `${name}-bot`, { name: `bot of ${name}` })],
+    (name) => [manifest('BotUser', `${name}-bot`, { displayName: `bot of ${name}` })],
   ),
   specCase('SSHCredential', 'from a Secret', () => ({ publicKeyFrom: { secretKeyRef: secretKeyRef('publicKey') } })),
 

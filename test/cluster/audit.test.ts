@@ -183,7 +183,7 @@ test('a refused write, one whose answer got lost and one that never arrived each
   }
 
   admin.addFault({ match: { method: 'POST', path: '/bot_users' }, act: { type: 'status', status: 400 } })
-  await world.apply('BotUser', 'refused', { name: 'ci' })
+  await world.apply('BotUser', 'refused', { displayName: 'ci' })
   expect(await last(({ resource }) => resource.name === 'refused')).toMatchObject({
     reason: 'spec',
     method: 'POST',

@@ -13,7 +13,7 @@ const shop: Spec = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' }
 const sink: Spec = {
   kinesis: { streamARN: 'arn:aws:kinesis:eu:1:stream/a', auth: { role: { roleARN: 'arn:aws:iam::1:role/a' } } },
 }
-const pipeline: Spec = { name: 'Deployment pipeline' }
+const pipeline: Spec = { displayName: 'Deployment pipeline' }
 const certified = (principal: string, output: Spec = {}): Spec => {
   return {
     sshCertificateAuthorityRef: { name: 'team' },
@@ -109,17 +109,22 @@ const uses: readonly Use[] = [
   },
   {
     target: ['BotUser', 'pipeline', pipeline, 'bot_users'],
-    user: ['APIKey', 'deploy', { ownerRef: { name: 'pipeline' } }, 'api_keys'],
+    user: ['APIKey', 'deploy', { owner: { botUserRef: { name: 'pipeline' } } }, 'api_keys'],
     other: ({ id }) => ({ owner_id: id }),
   },
   {
     target: ['BotUser', 'pipeline', pipeline, 'bot_users'],
-    user: ['TunnelCredential', 'agent', { ownerRef: { name: 'pipeline' } }, 'credentials'],
+    user: ['TunnelCredential', 'agent', { owner: { botUserRef: { name: 'pipeline' } } }, 'credentials'],
     other: ({ id }) => ({ owner_id: id }),
   },
   {
     target: ['BotUser', 'pipeline', pipeline, 'bot_users'],
-    user: ['SSHCredential', 'kiosk', { ownerRef: { name: 'pipeline' }, publicKey: sshKeys.ed25519 }, 'ssh_credentials'],
+    user: [
+      'SSHCredential',
+      'kiosk',
+      { owner: { botUserRef: { name: 'pipeline' } }, publicKey: sshKeys.ed25519 },
+      'ssh_credentials',
+    ],
     other: ({ id }) => ({ owner_id: id, public_key: sshKeys.rsa }),
   },
   // The API would let an authority go, and then nothing could be signed for these any more.

@@ -191,8 +191,8 @@ test('in an account that tenants share, nobody comes by the object, the token or
       },
     })
     expect(await attempt(mallory, 'Backend', 'mark', { ...tunnels, accountRef, metadata: forged })).toBe('InvalidSpec')
-    expect(await attempt(mallory, 'BotUser', 'mark', { accountRef, name: forged })).toMatch(
-      /refused at once: .*spec\.name/,
+    expect(await attempt(mallory, 'BotUser', 'mark', { accountRef, displayName: forged })).toMatch(
+      /refused at once: .*spec\.displayName/,
     )
 
     // Secrets of others, of nobody and of one's own other resources as the place for a token.

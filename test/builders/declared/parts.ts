@@ -65,8 +65,8 @@ const readers: Readonly<Record<string, Reader>> = {
       object.certificate_management_policy ?? null,
     ],
   ],
-  BotUser: ({ name, active = true }, { object }) => [
-    ['name', name, object.name],
+  BotUser: ({ displayName, active = true }, { object }) => [
+    ['name', displayName, object.name],
     ['active', active, object.active],
   ],
   APIKey: owner,
@@ -119,8 +119,10 @@ function certificatePolicy(policy: unknown): Body | null {
 }
 
 /** The owner that a spec leaves open is the user of the account's key. */
-function owner({ ownerRef }: Body, { object }: Held, { id }: Resolved): readonly Declared[] {
-  return ownerRef === undefined ? [] : [['owner_id', id('BotUser', ownerRef as Ref), object.owner_id]]
+function owner({ owner: declared }: Body, { object }: Held, { id }: Resolved): readonly Declared[] {
+  if (declared === undefined) return []
+  const { botUserRef, ...byID } = declared as Body
+  return [['owner_id', id('BotUser', (botUserRef ?? byID) as Ref), object.owner_id]]
 }
 
 /** `*` is what no rule is (`management-api.md § Access credentials`, ACL rule 6). */

@@ -104,8 +104,8 @@ const ownExtensions: readonly Edit[] = [
 
 /** Edits of bots, credentials, authorities and certificates. */
 export const credentialStories: readonly EditStory[] = [
-  story('BotUser', 'bot', { name: 'bot' }, [
-    patch('name', { name: 'other bot' }, { name: 'other bot' }),
+  story('BotUser', 'bot', { displayName: 'bot' }, [
+    patch('name', { displayName: 'other bot' }, { name: 'other bot' }),
     patch('active', { active: false }, { active: false }),
     patch('active', { active: true }, { active: true }),
     ...quiet({ active: undefined }),

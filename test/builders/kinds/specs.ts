@@ -153,15 +153,15 @@ export const authoritySpec: fc.Arbitrary<CertificateAuthoritySpec> = fc.oneof(
 ) as fc.Arbitrary<CertificateAuthoritySpec>
 
 export const botSpec: fc.Arbitrary<BotUserSpec> = fc.record(
-  { name: word, active: fc.boolean() },
-  { requiredKeys: ['name'] },
+  { displayName: word, active: fc.boolean() },
+  { requiredKeys: ['displayName'] },
 )
 
 const token = { secretName: name, secretKey: name }
 
 export const apiKeySpec: fc.Arbitrary<APIKeySpec> = partial<APIKeySpec>(token as never).map((fields) => ({
   ...fields,
-  ownerRef: { name: 'a' },
+  owner: { botUserRef: { name: 'a' } },
 }))
 
 const aclRules = ['bind:*.example.com', 'bind:A.example.com', 'bind:1.tcp.example.com:20000', 'bind:App=*', 'bind:*=b']
@@ -170,7 +170,7 @@ const anyACL = fc.oneof(fc.constant(['*']), fc.subarray(aclRules, { minLength: 1
 export const credentialSpec: fc.Arbitrary<TunnelCredentialSpec> = partial<TunnelCredentialSpec>({
   ...token,
   acl: anyACL,
-} as never).map((fields) => ({ ...fields, ownerRef: { id: 'usr_1' } }))
+} as never).map((fields) => ({ ...fields, owner: { id: 'usr_1' } }))
 
 /** The same key inline and from elsewhere, with and without what means nothing, and others. */
 const publicKey = fc.oneof(
@@ -191,7 +191,7 @@ const publicKey = fc.oneof(
 
 export const sshCredentialSpec: fc.Arbitrary<SSHCredentialSpec> = fc
   .tuple(publicKey, partial<SSHCredentialSpec>({ acl: anyACL } as never))
-  .map(([key, fields]) => ({ ...key, ...fields, ownerRef: { name: 'a' } }))
+  .map(([key, fields]) => ({ ...key, ...fields, owner: { botUserRef: { name: 'a' } } }))
 
 const moment = fc
   .tuple(

@@ -55,7 +55,7 @@ const NEEDS: readonly Manifest[] = [
   ...['log', 'archive'].map((name) => {
     return need('EventDestination', name, { kinesis: { streamARN: 'arn', auth: { role: { roleARN: 'arn' } } } })
   }),
-  need('BotUser', 'build', { name: 'build' }),
+  need('BotUser', 'build', { displayName: 'build' }),
 ]
 
 /** What generated specs refer to by id: the seed without what there are resources for. */

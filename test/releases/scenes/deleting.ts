@@ -47,7 +47,7 @@ const users: readonly Manifest[] = [
       mutualTLS: { certificateAuthorityRefs: [{ name: 'in-use' }] },
     },
   },
-  { kind: 'APIKey', name: 'user', spec: { ownerRef: { name: 'in-use' } } },
+  { kind: 'APIKey', name: 'user', spec: { owner: { botUserRef: { name: 'in-use' } } } },
   { kind: 'SSHUserCertificate', name: 'user', spec: certified },
   {
     kind: 'EventSubscription',

@@ -16,7 +16,7 @@ function left(before: SSHCredentialSpec, spec: SSHCredentialSpec) {
 
 test('what the spec leaves open is left to the API, and the line break of a file is not part of the key', () => {
   expect(created({ publicKey: `${sshKeys.rsa}\n` })).toEqual({ public_key: sshKeys.rsa, metadata: 'marker' })
-  const spec = { ...base, acl: ['bind:a=b', 'bind:a=b'], ownerRef: { name: 'pipeline' } }
+  const spec = { ...base, acl: ['bind:a=b', 'bind:a=b'], owner: { botUserRef: { name: 'pipeline' } } }
   expect(created(spec)).toMatchObject({ acl: ['bind:a=b'], owner_id: 'id-of-pipeline' })
 })
 

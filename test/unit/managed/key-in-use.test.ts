@@ -21,8 +21,8 @@ function isReady(world: ModelWorld, kind: string, name: string): boolean {
 /** An Account that works with the key of APIKey/ci, and nothing but: two backends live in it. */
 async function withOwnKey(owner?: string): Promise<ModelWorld> {
   const world = ModelWorld.start()
-  if (owner !== undefined) world.apply('BotUser', owner, { name: 'Deploy' })
-  world.apply('APIKey', 'ci', owner === undefined ? {} : { ownerRef: { name: owner } })
+  if (owner !== undefined) world.apply('BotUser', owner, { displayName: 'Deploy' })
+  world.apply('APIKey', 'ci', owner === undefined ? {} : { owner: { botUserRef: { name: owner } } })
   for (const name of ['web-0', 'web-1']) world.apply('Backend', name, tunnels)
   await world.until('Ready', () =>
     ['ci', 'web-0'].every((name, at) => isReady(world, ['APIKey', 'Backend'][at] ?? '', name)),
@@ -111,7 +111,7 @@ test('a bot that owns the key that an Account works with is not turned off', asy
   const world = await withOwnKey('deploy')
   const [bot] = world.account.list('bot_users')
   const isActive = () => world.account.get('bot_users', bot?.id ?? '')?.active
-  world.apply('BotUser', 'deploy', { name: 'Deploy', active: false })
+  world.apply('BotUser', 'deploy', { displayName: 'Deploy', active: false })
   await world.until('refused', () => {
     return world.get('BotUser', 'deploy')?.status?.conditions?.some(({ reason }) => reason === 'InvalidSpec') ?? false
   })
@@ -120,6 +120,6 @@ test('a bot that owns the key that an Account works with is not turned off', asy
   world.changeKey('key-2')
   world.patchAccount({ spec: { apiKeySecretRef: { name: 'key', key: 'apiKey' } } })
   await world.until('off', () => isActive() === false, 60_000)
-  world.apply('BotUser', 'deploy', { name: 'Deploy', active: true })
+  world.apply('BotUser', 'deploy', { displayName: 'Deploy', active: true })
   await world.until('on', () => isActive() === true, 60_000)
 })

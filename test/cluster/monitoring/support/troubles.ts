@@ -156,7 +156,7 @@ export async function statusesFail(world: World, proxy: KubeProxy): Promise<void
     const refused = /\/botusers\/[^/]+\/status$/.test(path)
     return refused ? { type: 'answer', status: 403, reason: 'Forbidden' } : undefined
   })
-  for (const name of names('unheard')) await world.apply('BotUser', name, { name })
+  for (const name of names('unheard')) await world.apply('BotUser', name, { displayName: name })
 }
 
 /** An API that refuses for too many requests. */

@@ -150,7 +150,7 @@ class Pair {
   apply(name: Rival): void {
     const { world, id, spec } = this.#found
     const mode = this.#turn.modes[NAMES.indexOf(name)]
-    const text = this.#kind === 'BotUser' ? { name: textOf(name) } : { description: textOf(name) }
+    const text = this.#kind === 'BotUser' ? { displayName: textOf(name) } : { description: textOf(name) }
     // Of two that only look, none has anything to say against the object.
     const wanted = mode === 'Observe' ? spec : { ...spec, ...text }
     world.server.create(world.typeOf(this.#kind), this.#keyOf(name), {

@@ -117,7 +117,7 @@ const LEFT_RULES = 3
 
 /** Applies the resource so that it stands so to the object. */
 function take({ world, id, spec }: FoundObject, kind: string, stance: NonNullable<Stance>): void {
-  const text = kind === 'BotUser' ? { name: TEXT } : { description: TEXT }
+  const text = kind === 'BotUser' ? { displayName: TEXT } : { description: TEXT }
   const mode = stance === 'observing' ? 'Observe' : 'Manage'
   const wanted: Fields = {
     ...spec,
