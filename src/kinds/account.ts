@@ -12,6 +12,7 @@ const definition = defineKind({
   kind: 'Account',
   plural: 'accounts',
   singular: 'account',
+  pluralSharedWith: "NATS's JetStream controller",
   shortNames: ['acct'],
   scope: 'Namespaced',
   description:

@@ -8,18 +8,18 @@ import { certificateConditions, certificateStatusFields } from './certificate-st
 import { conditionColumn, managedColumns, textColumn, wideColumn } from './columns.ts'
 import { dnsEndpointCondition, dnsSpec } from './dns-endpoint.ts'
 import { DOMAIN_LENGTH, HOST_PATTERN } from './domain-name.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 
 /** The contract states no limits for the lists of a response; these bound what a status shows. */
 export const NS_TARGETS_SHOWN = 32
 export const REGION_DOMAINS_SHOWN = 128
 
 export const agentIngressDefinition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'AgentIngress',
   plural: 'agentingresses',
   singular: 'agentingress',
-  shortNames: ['agin'],
+  shortNames: [],
   scope: 'Namespaced',
   description:
     'A domain of your own through which agents reach the service. It is delegated to the service by NS records, and has a sub-domain for each region.',

@@ -5,17 +5,18 @@ import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
 import { given } from './remote.ts'
 import { keyOutput, tokenConditions, tokenFields, tokenSuccession } from './token.ts'
 
 const definition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'APIKey',
   plural: 'apikeys',
   singular: 'apikey',
-  shortNames: ['ak'],
+  pluralSharedWith: "Crossplane's AWS provider",
+  shortNames: [],
   scope: 'Namespaced',
   description:
     'A key that authenticates calls to the management API. Its token is put into a Secret; when it is lost or altered there, a new key takes the place of this one.',

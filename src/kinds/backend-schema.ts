@@ -4,7 +4,7 @@ import { choice, integer, list, object, stringMap, text } from '../schema/define
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField, type Rule, unionOf } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 
 /** Children of one backend. The contract states no limit; this one keeps the rules about them affordable. */
 const CHILDREN = 64
@@ -109,10 +109,11 @@ const rules: readonly Rule[] = [
 ]
 
 export const backendDefinition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'Backend',
   plural: 'backends',
   singular: 'backend',
+  pluralSharedWith: 'Envoy Gateway',
   shortNames: ['bkd'],
   scope: 'Namespaced',
   description:

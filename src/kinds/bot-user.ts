@@ -6,14 +6,14 @@ import { bool, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 
 const definition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'BotUser',
   plural: 'botusers',
   singular: 'botuser',
-  shortNames: ['bot'],
+  shortNames: [],
   scope: 'Namespaced',
   description:
     'A user that is no person: API keys and credentials can belong to it. While it is not active, its API keys are refused. The service keeps neither description nor metadata for it.',

@@ -8,7 +8,7 @@ import { list, object, text, timestamp } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 import { comparablePEM, pemProblem } from './pem.ts'
 import { cut, given, textOf, textsOf, timeOf } from './remote.ts'
 import { givenText, inlineOrFrom, inputsFrom } from './value-from.ts'
@@ -22,11 +22,12 @@ function usages(description: string) {
 }
 
 const definition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'CertificateAuthority',
   plural: 'certificateauthorities',
   singular: 'certificateauthority',
-  shortNames: ['ca'],
+  pluralSharedWith: "Crossplane's AWS provider",
+  shortNames: [],
   scope: 'Namespaced',
   description:
     "An uploaded certificate authority. An Edge's mutualTLS lets in clients with a certificate of it. A changed PEM makes a new object; Edges move over to it before the old one is deleted.",

@@ -17,7 +17,7 @@ export function stateColumns(...own: readonly PrinterColumn[]): readonly Printer
 /** Columns of a managed kind: its own, the id at the API, then how it stands. */
 export function managedColumns(...own: readonly PrinterColumn[]): readonly PrinterColumn[] {
   const id: PrinterColumn = {
-    name: 'Id',
+    name: 'ID',
     type: 'string',
     jsonPath: '.status.id',
     description: 'Id of the remote object.',

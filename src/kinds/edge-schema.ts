@@ -5,7 +5,7 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { exactlyOne, fixedField, type Rule } from '../schema/rules.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { DOMAIN_LENGTH, HOST_PATTERN } from './domain-name.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 
 /** The contract states no limits for these lists; these keep resources readable and rules affordable. */
 const HOSTPORTS = 128
@@ -192,11 +192,11 @@ const moduleNames = (description: string) =>
   })
 
 export const edgeDefinition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'Edge',
   plural: 'edges',
   singular: 'edge',
-  shortNames: ['edg'],
+  shortNames: [],
   scope: 'Namespaced',
   description:
     'A point at which the service takes in TCP or TLS traffic, and what it does with it. It is created whole, once everything it refers to is there: never without a module that its spec names.',

@@ -4,7 +4,7 @@ import { choice, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { exactlyOne } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 
 const cloudName = (what: string) =>
   text({ description: `Cloud resource name (ARN) of the ${what}.`, minLength: 1, maxLength: 2048 })
@@ -41,11 +41,11 @@ const monitor = object(
 )
 
 export const eventDestinationDefinition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'EventDestination',
   plural: 'eventdestinations',
   singular: 'eventdestination',
-  shortNames: ['evd'],
+  shortNames: ['evdest'],
   scope: 'Namespaced',
   description:
     'A sink outside of the service that account events go to. Nothing goes there until an EventSubscription refers to it.',

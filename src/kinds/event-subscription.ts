@@ -7,7 +7,7 @@ import { list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 import { compareTexts, given, listOf, objectOf, refIds, sorted, textOf, textsOf } from './remote.ts'
 
 const SOURCES = 256
@@ -17,11 +17,12 @@ const eventType = (description: string) =>
   text({ description, minLength: 1, maxLength: 255, pattern: '^[a-z0-9_]+\\.v[0-9]+$' })
 
 const definition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'EventSubscription',
   plural: 'eventsubscriptions',
   singular: 'eventsubscription',
-  shortNames: ['evs'],
+  pluralSharedWith: "Crossplane's AWS provider",
+  shortNames: ['evsub'],
   scope: 'Namespaced',
   description: 'Sends account events of certain types to EventDestinations.',
   spec: object(

@@ -11,15 +11,15 @@ import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { refusesRules, releaseRule } from './ip-policy-parts.ts'
 import { heldRule, policyOf, ruleAction, temporaryDeny } from './ip-policy-rules.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 import { textOf } from './remote.ts'
 
 const definition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'IPPolicyRule',
   plural: 'ippolicyrules',
   singular: 'ippolicyrule',
-  shortNames: ['ippr'],
+  shortNames: ['iprule'],
   scope: 'Namespaced',
   description:
     'One rule of an IPPolicy with `rulesFrom: IPPolicyRules`: a range of addresses and what is done with it. For rules that are kept apart from the policy, by others or by other means; a policy can also declare its rules itself.',

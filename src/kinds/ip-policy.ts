@@ -20,7 +20,7 @@ import {
   ruleNonce,
   type WantedRule,
 } from './ip-policy-rules.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 import { compareTexts, listOf, objectOf, textOf } from './remote.ts'
 
 const RULES = 1000
@@ -42,11 +42,11 @@ const rule = object(
 )
 
 const definition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'IPPolicy',
   plural: 'ippolicies',
   singular: 'ippolicy',
-  shortNames: ['ipp'],
+  shortNames: ['ippol'],
   scope: 'Namespaced',
   description:
     'A list of address ranges that are let in or refused. It applies to no traffic until an Edge or an IPRestriction refers to it. Its rules are declared here, and others are removed; or they come from IPPolicyRules, and others are left alone.',

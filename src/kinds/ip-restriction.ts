@@ -7,18 +7,18 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 import { refIds, sorted, textOf, textsOf } from './remote.ts'
 
 /** The contract states no limit; the same as for the policies of an Edge. */
 const REFERENCES = 64
 
 const definition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'IPRestriction',
   plural: 'iprestrictions',
   singular: 'iprestriction',
-  shortNames: ['ipx'],
+  shortNames: ['iprestr'],
   scope: 'Namespaced',
   description:
     'Holds a kind of traffic of the whole account to IP policies: that to its dashboard, its API, its agents or its endpoints. It is not made before every policy has all of its rules.',

@@ -7,16 +7,16 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 import { REGIONS } from './region.ts'
 import { refId, textOf } from './remote.ts'
 
 const definition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'ReservedAddress',
   plural: 'reservedaddresses',
   singular: 'reservedaddress',
-  shortNames: ['ra'],
+  shortNames: ['raddr'],
   scope: 'Namespaced',
   description: 'A TCP address, host and port, that the service keeps for the account. An Edge listens on it.',
   spec: object(

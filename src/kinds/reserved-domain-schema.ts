@@ -8,17 +8,17 @@ import { certificateConditions, certificateStatusFields } from './certificate-st
 import { conditionColumn, managedColumns, textColumn, wideColumn } from './columns.ts'
 import { dnsEndpointCondition, dnsSpec } from './dns-endpoint.ts'
 import { DOMAIN_LENGTH, DOMAIN_PATTERN } from './domain-name.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 import { REGIONS } from './region.ts'
 
 const id = (description: string) => text({ description, minLength: 1, maxLength: 255 })
 
 export const reservedDomainDefinition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'ReservedDomain',
   plural: 'reserveddomains',
   singular: 'reserveddomain',
-  shortNames: ['rd'],
+  shortNames: ['rdom'],
   scope: 'Namespaced',
   description:
     'A domain, of the service or your own, that the service keeps for the account, with its certificate. An Edge listens on it.',

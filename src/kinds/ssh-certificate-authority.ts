@@ -8,7 +8,7 @@ import { fixedField, type Rule } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { knownHostsLine } from './known-hosts.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 import { configMapPlace, placeOf } from './output-place.ts'
 import { given, textOf, wholeText } from './remote.ts'
 import { PUBLIC_KEY_LENGTH } from './ssh-public-key.ts'
@@ -25,7 +25,7 @@ function onlyFor(field: string, type: string): Rule {
 }
 
 const definition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'SSHCertificateAuthority',
   plural: 'sshcertificateauthorities',
   singular: 'sshcertificateauthority',

@@ -7,7 +7,7 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { acl, comparableACL, wantedACL } from './acl.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
 import { given } from './remote.ts'
 import {
@@ -22,11 +22,11 @@ import {
 } from './ssh-public-key.ts'
 
 const definition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'SSHCredential',
   plural: 'sshcredentials',
   singular: 'sshcredential',
-  shortNames: ['sshcr'],
+  shortNames: ['sshcred'],
   scope: 'Namespaced',
   description:
     'A public key with which tunnels are started through the SSH gateway. Another key makes a new credential; the old one is deleted after that.',

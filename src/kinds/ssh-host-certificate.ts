@@ -5,7 +5,7 @@ import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns } from './columns.ts'
 import { knownHostsLine } from './known-hosts.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 import { outputPlace, placeOf } from './output-place.ts'
 import { given } from './remote.ts'
 import {
@@ -25,11 +25,11 @@ const LENGTH = '8760h'
 const ANY = 'every host'
 
 const definition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'SSHHostCertificate',
   plural: 'sshhostcertificates',
   singular: 'sshhostcertificate',
-  shortNames: ['shcrt'],
+  shortNames: ['sshhostcert'],
   scope: 'Namespaced',
   description:
     'A certificate by which SSH clients recognise a host, signed by an SSHCertificateAuthority. Any change but that of the texts issues a new one. Deleting it does not revoke it: clients accept a certificate until it expires.',

@@ -6,7 +6,7 @@ import { list, object, stringMap, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { cidrText, normaliseCIDR } from './cidr.ts'
 import { managedColumns } from './columns.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 import { outputPlace, placeOf } from './output-place.ts'
 import { given, sorted, textMapOf } from './remote.ts'
 import {
@@ -77,11 +77,11 @@ const extensions = stringMap(text({ description: 'Value of the extension, mostly
 })
 
 const definition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'SSHUserCertificate',
   plural: 'sshusercertificates',
   singular: 'sshusercertificate',
-  shortNames: ['sucrt'],
+  shortNames: ['sshusercert'],
   scope: 'Namespaced',
   description:
     'A certificate with which the holder of a key logs in over SSH, signed by an SSHCertificateAuthority. Any change but that of the texts issues a new one. Deleting it does not revoke it: hosts accept a certificate until it expires.',

@@ -7,17 +7,17 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { acl, comparableACL, wantedACL } from './acl.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { common } from './names.ts'
+import { managedKind } from './names.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
 import { given } from './remote.ts'
 import { tokenConditions, tokenFields, tokenOutput, tokenSuccession } from './token.ts'
 
 const definition = defineKind({
-  ...common,
+  ...managedKind,
   kind: 'TunnelCredential',
   plural: 'tunnelcredentials',
   singular: 'tunnelcredential',
-  shortNames: ['tcr'],
+  shortNames: ['tcred'],
   scope: 'Namespaced',
   description:
     'The token with which an agent starts a tunnel session. It is put into a Secret; when it is lost or altered there, a new credential takes the place of this one.',

@@ -20,8 +20,9 @@ const definition = defineKind({
   kind: 'TunnelSessionCommand',
   plural: 'tunnelsessioncommands',
   singular: 'tunnelsessioncommand',
-  shortNames: ['tsc'],
+  shortNames: ['tcmd'],
   scope: 'Namespaced',
+  selectableFields: ['.spec.accountRef.name'],
   description:
     'Tells the agents of tunnel sessions to restart, to stop or to update themselves, once: each request is sent at most once, and what became of it is in the status. Applied again, or after a crash of Culvert, nothing is repeated.',
   spec: object(

@@ -23,6 +23,7 @@ const definition = defineKind({
   singular: 'tunnelsession',
   shortNames: ['tsess'],
   scope: 'Namespaced',
+  selectableFields: ['.status.id'],
   description:
     'An online tunnel session, as the API lists it. Culvert makes one for each session of an account whose `mirrorSessions` is enabled, and removes it when the session ends; nobody else writes them, and what is edited is put back.',
   specRequired: false,
@@ -63,7 +64,7 @@ const definition = defineKind({
     { description: 'The session at the API.' },
   ),
   printerColumns: [
-    textColumn('Id', '.status.id', 'Id of the session.'),
+    textColumn('ID', '.status.id', 'Id of the session.'),
     textColumn('IP', '.status.ip', 'Source address.'),
     textColumn('OS', '.status.os', 'Operating system.'),
     textColumn('Region', '.status.region', 'Region.'),

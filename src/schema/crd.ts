@@ -17,7 +17,7 @@ export interface CustomResourceDefinition {
  * The CRD of a kind, with status subresource.
  *
  * @throws SchemaError when the apiserver would refuse it: a keyword that is not structural, a rule that is wrong or of unbounded cost,
- *   a default that its own schema refuses, a printer column that leads nowhere.
+ *   a default that its own schema refuses, a printer column or selectable field that leads nowhere.
  */
 export function toCRD(definition: KindDefinition): CustomResourceDefinition {
   const { group, version, kind, plural, singular, shortNames, categories, scope } = definition
@@ -26,6 +26,9 @@ export function toCRD(definition: KindDefinition): CustomResourceDefinition {
   checkDefaults(schema, kind)
   for (const column of definition.printerColumns) {
     checkColumn(column, schema)
+  }
+  for (const path of definition.selectableFields ?? []) {
+    checkSelectable(path, schema)
   }
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -43,6 +46,7 @@ export function toCRD(definition: KindDefinition): CustomResourceDefinition {
           schema: { openAPIV3Schema: withoutMetadata(schema) },
           subresources: { status: {} },
           additionalPrinterColumns: definition.printerColumns.map(printerColumn),
+          ...selectable(definition),
         },
       ],
     },
@@ -88,6 +92,10 @@ function printerColumn({ name, type, jsonPath, description, priority }: PrinterC
   return { name, type, jsonPath, description, ...(priority ? { priority } : {}) }
 }
 
+function selectable({ selectableFields = [] }: KindDefinition): Record<string, unknown> {
+  return selectableFields.length > 0 ? { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) } : {}
+}
+
 function checkColumn({ name, jsonPath }: PrinterColumn, schema: SchemaNode): void {
   const steps = jsonPath.match(/\.[A-Za-z]+|\[[^\]]*\]/g) ?? []
   if (steps.join('') !== jsonPath || steps.length === 0) {
@@ -103,6 +111,23 @@ function checkColumn({ name, jsonPath }: PrinterColumn, schema: SchemaNode): voi
   }
   if (!at) {
     throw new SchemaError(jsonPath, `the path of column "${name}" leads to no field`)
+  }
+}
+
+const selectableTypes = new Set(['string', 'integer', 'boolean'])
+
+/** The apiserver takes neither lists nor maps on the way. */
+function checkSelectable(jsonPath: string, schema: SchemaNode): void {
+  const [before, ...names] = jsonPath.split('.')
+  if (before !== '' || names[0] === 'metadata') {
+    throw new SchemaError(jsonPath, 'the path of a selectable field is of the form .status.id, and not below .metadata')
+  }
+  let at: SchemaNode | undefined = schema
+  for (const name of names) {
+    at = at?.properties?.[name]
+  }
+  if (!selectableTypes.has(at?.type ?? '')) {
+    throw new SchemaError(jsonPath, 'a selectable field has to be a text, an integer or a boolean of the schema')
   }
 }
 

@@ -25,6 +25,8 @@ export interface KindDefinition<Spec extends TProperties = TProperties, Status e
   readonly kind: string
   readonly plural: string
   readonly singular: string
+  /** A well-known project with a kind of the same plural, beside which `kubectl get <plural>` is ambiguous; for the page. */
+  readonly pluralSharedWith?: string
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly scope: 'Namespaced' | 'Cluster'
@@ -37,6 +39,8 @@ export interface KindDefinition<Spec extends TProperties = TProperties, Status e
   /** CEL over the whole resource: `self.spec`, `self.metadata.name`. Runs on status writes too. */
   readonly rootRules?: readonly Rule[]
   readonly printerColumns: readonly PrinterColumn[]
+  /** Paths of texts, numbers or booleans that `kubectl get --field-selector` takes, as `.status.id`. */
+  readonly selectableFields?: readonly string[]
   readonly conditions?: readonly ConditionDoc[]
   /** Paths below spec whose change replaces the remote object (`publicKey`), for the page. */
   readonly replacing?: readonly string[]

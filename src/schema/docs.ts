@@ -54,9 +54,16 @@ export function kindIndex(definitions: readonly KindDefinition[]): string {
   return `${head}\n${table(['Kind', 'Short names', 'What for'], rows)}`
 }
 
-function facts({ group, version, shortNames, scope, plural }: KindDefinition): string {
-  const names = [plural, ...shortNames].map((name) => code(`kubectl get ${name}`))
-  return `${code(`${group}/${version}`)} · ${scope === 'Cluster' ? 'cluster-scoped' : 'namespaced'} · ${names.join(' · ')}\n`
+function facts(definition: KindDefinition): string {
+  const { group, version, shortNames, scope, plural, pluralSharedWith, selectableFields = [] } = definition
+  const names = [pluralSharedWith ? `${plural}.${group}` : plural, ...shortNames]
+  const commands = names.map((name) => code(`kubectl get ${name}`)).join(' · ')
+  const paths = ['metadata.name', ...selectableFields.map((path) => path.slice(1))].map(code).join(', ')
+  return [
+    `${code(`${group}/${version}`)} · ${scope === 'Cluster' ? 'cluster-scoped' : 'namespaced'} · ${commands}\n`,
+    pluralSharedWith ? `\nWrite the group in commands: ${pluralSharedWith} also has ${code(plural)}.\n` : '',
+    selectableFields.length > 0 ? `\n${code('--field-selector')} takes ${paths}.\n` : '',
+  ].join('')
 }
 
 function fieldTable(node: SchemaNode, replacing: ReadonlySet<string>): string {

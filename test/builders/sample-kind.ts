@@ -57,7 +57,7 @@ export const sampleKind = defineKind({
     { description: 'What the sample is.' },
   ),
   printerColumns: [
-    { name: 'Id', type: 'string', jsonPath: '.status.id', description: 'The id at the API.', priority: 1 },
+    { name: 'ID', type: 'string', jsonPath: '.status.id', description: 'The id at the API.', priority: 1 },
     {
       name: 'Ready',
       type: 'string',
@@ -66,6 +66,7 @@ export const sampleKind = defineKind({
     },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'When it was made.' },
   ],
+  selectableFields: ['.status.id', '.spec.region'],
   conditions: [{ type: 'Ready', description: 'The sample can be used.' }],
   replacing: ['key'],
 })

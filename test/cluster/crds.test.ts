@@ -25,6 +25,23 @@ describe('every generated CRD', async () => {
     await cluster.establish(await readFile(join(folder, name), 'utf8'))
   })
 
+  test('of an edge lets kubectl find it by the id at the API, and by the account that it names', async () => {
+    await cluster.establish(await readFile(join(folder, 'culvert.dev_edges.yaml'), 'utf8'))
+    const names = ['selected', 'other']
+    for (const [index, name] of names.entries()) {
+      const spec = { protocol: 'TCP', accountRef: { name: `${name}-account` } }
+      const edge = { apiVersion: 'culvert.dev/v1alpha1', kind: 'Edge', metadata: { name, namespace: 'default' }, spec }
+      await cluster.succeed(['apply', '--server-side', '-f', '-'], JSON.stringify(edge))
+      const patch = JSON.stringify({ status: { id: `edg_selectable_${index}` } })
+      await cluster.succeed(['patch', 'edges.culvert.dev', name, '--subresource=status', '--type=merge', '-p', patch])
+    }
+    for (const selector of ['status.id=edg_selectable_0', 'spec.accountRef.name=selected-account']) {
+      const found = await cluster.succeed(['get', 'edges.culvert.dev', '--field-selector', selector, '-o', 'name'])
+      expect(found.trim(), selector).toBe('edge.culvert.dev/selected')
+    }
+    await cluster.succeed(['delete', 'edges.culvert.dev', ...names])
+  })
+
   test('of an edge is explained by kubectl', async () => {
     await cluster.establish(await readFile(join(folder, 'culvert.dev_edges.yaml'), 'utf8'))
     const edge = kinds.find(({ definition }) => definition.kind === 'Edge')

@@ -36,7 +36,7 @@ const apiKeySecretRef = (where: string) =>
         }),
       ),
     },
-    { description: `The Secret with the API key (\`management-api.md § Authentication\`), in ${where}.` },
+    { description: `The Secret with the API key, in ${where}.` },
   )
 
 const rateLimit = object(
@@ -90,8 +90,7 @@ export function accountSpecFields(secretPlace: string) {
     ),
     versionHeader: Type.Optional(
       text({
-        description:
-          'Name of the header that selects version 2 of the API (`management-api.md § Versioning`). Default: Service-Version.',
+        description: 'Name of the header that selects version 2 of the API. Default: Service-Version.',
         minLength: 1,
         maxLength: 64,
         pattern: '^[A-Za-z0-9-]+$',

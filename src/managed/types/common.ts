@@ -86,13 +86,27 @@ export const commonSpecRules: readonly Rule[] = [
   },
 ]
 
+/** `Ready`, or a word below a domain, as `example.com/Ready`. */
+const CONDITION_TYPE =
+  '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$'
+
+/** A condition with the bounds and patterns of metav1.Condition. */
 export const condition = object(
   {
-    type: text({ description: 'Ready, Synced, Reconciling, Stalled, or one of the kind.', maxLength: 316 }),
+    type: text({
+      description: 'Ready, Synced, Reconciling, Stalled, or one of the kind.',
+      maxLength: 316,
+      pattern: CONDITION_TYPE,
+    }),
     status: choice(['True', 'False', 'Unknown'], { description: 'Whether it holds.' }),
-    reason: text({ description: 'For programs: one of a fixed set of words.', maxLength: 1024 }),
+    reason: text({
+      description: 'For programs: one of a fixed set of words.',
+      minLength: 1,
+      maxLength: 1024,
+      pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+    }),
     message: text({
-      description: 'For people: what is the case and what to do. Stable while nothing changes.',
+      description: 'For people: what is the case, and what to do. Stable while nothing changes.',
       maxLength: 32768,
     }),
     lastTransitionTime: timestamp({ description: 'When `status` last changed.' }),

@@ -24,7 +24,7 @@ const enabled = bool({
 })
 
 const DESCRIPTION =
-  'Shows the online tunnel sessions of the account (`management-api.md § Tunnel sessions`) as resources that nobody edits. Switched off, they are removed. Default: off.'
+  'Shows the online tunnel sessions of the account as resources that nobody edits. Switched off, they are removed. Default: off.'
 
 /** `mirrorSessions` of an account whose resources live in its own namespace. */
 export const mirrorHere = object({ enabled, interval: Type.Optional(interval) }, { description: DESCRIPTION })

@@ -9,7 +9,7 @@ const definitions = kinds.map(({ definition }) => definition)
 const columns: Readonly<Record<(typeof kinds)[number]['role'], readonly string[]>> = {
   managed: ['Ready', 'Reason', 'Age', 'Message'],
   account: ['Ready', 'Reason', 'Age', 'Message'],
-  mirror: ['Id', 'Started', 'Account'],
+  mirror: ['ID', 'Started', 'Account'],
   command: ['Action', 'Complete', 'Reason', 'Age', 'Message'],
 }
 

@@ -15,6 +15,10 @@ function withColumn(jsonPath: string): KindDefinition {
   return { ...sampleKind, printerColumns: [column] }
 }
 
+function selecting(path: string): KindDefinition {
+  return { ...sampleKind, selectableFields: [path] }
+}
+
 test('a CRD carries names, scope, schema, status subresource and columns of its kind', () => {
   const crd = toCRD(sampleKind)
   expect(crd.metadata.name).toBe('samples.culvert.dev')
@@ -47,10 +51,11 @@ test('a CRD carries names, scope, schema, status subresource and columns of its 
           },
         },
         additionalPrinterColumns: [
-          { name: 'Id', jsonPath: '.status.id', priority: 1 },
+          { name: 'ID', jsonPath: '.status.id', priority: 1 },
           { name: 'Ready', type: 'string' },
           { name: 'Age', type: 'date' },
         ],
+        selectableFields: [{ jsonPath: '.status.id' }, { jsonPath: '.spec.region' }],
       },
     ],
   })
@@ -120,6 +125,12 @@ describe('a definition that the apiserver would refuse is refused', () => {
     ['a column of no field', withColumn('.status.nothing'), /leads to no field/],
     ['a column below a text', withColumn('.status.id.more'), /leads to no field/],
     ['a column that is no path', withColumn('status.id'), /not of the form/],
+    ['a selectable field that does not exist', selecting('.status.nothing'), /selectable field has to be/],
+    ['a selectable field that is an object', selecting('.spec.labels'), /selectable field has to be/],
+    ['a selectable key of a map', selecting('.spec.labels.any'), /selectable field has to be/],
+    ['a selectable field within a list', selecting('.spec.hostports.port'), /selectable field has to be/],
+    ['a selectable field of metadata', selecting('.metadata.name'), /not below \.metadata/],
+    ['a selectable field that is no path', selecting('status.id'), /of the form/],
   ])('%s', (_, definition, message) => {
     expect(() => toCRD(definition)).toThrow(message)
   })
@@ -158,5 +169,7 @@ describe('YAML of a CRD', () => {
 
 test('a map of texts keeps its schema of values', () => {
   const spec = object({ headers: stringMap(text({ ...d, maxLength: 9 }), { ...d, maxProperties: 2 }) }, d)
-  expect(JSON.stringify(toCRD({ ...sampleKind, spec }))).toContain('"additionalProperties":{"description":"A field."')
+  expect(JSON.stringify(toCRD({ ...sampleKind, spec, selectableFields: [] }))).toContain(
+    '"additionalProperties":{"description":"A field."',
+  )
 })

@@ -38,10 +38,18 @@ describe('the page of a kind', () => {
     '| `labels` | map of string |  | at most 4 entries, each at most 63 characters |  | Labels. |',
     '| `conditions[].lastTransitionTime` | time, required |  | When the status last changed. |',
     '| `spec.hostports[]` | set exactly one of host, reservedDomain |',
-    '| Id | The id at the API. | `-o wide` |',
+    '| ID | The id at the API. | `-o wide` |',
     '| `Ready` | The sample can be used. |',
   ])('has the row %s', (row) => {
     expect(page.split('\n')).toContain(row)
+  })
+
+  test('names the group in commands where another project has the same plural, and the selectable fields', () => {
+    expect(page).toContain('`kubectl get samples` · `kubectl get smp`')
+    expect(page).toContain('`--field-selector` takes `metadata.name`, `status.id`, `spec.region`.')
+    const shared = kindPage({ ...sampleKind, pluralSharedWith: 'Another Project' })
+    expect(shared).toContain('`kubectl get samples.culvert.dev` · `kubectl get smp`')
+    expect(shared).toContain('Another Project also has `samples`.')
   })
 
   test('leaves out the sections for which there is nothing', () => {
