@@ -1,5 +1,12 @@
 import { Type } from 'typebox'
-import { commonSpec, commonSpecRules, commonStatus, reference } from '../managed/types/common.ts'
+import {
+  commonSpec,
+  commonSpecRules,
+  commonStatus,
+  reference,
+  referenceFields,
+  referenceRule,
+} from '../managed/types/common.ts'
 import { choice, integer, list, object, stringMap, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField, type Rule, unionOf } from '../schema/rules.ts'
@@ -51,28 +58,31 @@ const httpResponse = object(
   { description: 'Answers every request with fixed content.', atomic: true },
 )
 
+/** CEL: whether two entries have the same text in an optional field, which is never empty. */
+const sameText = (field: string): string => `(has(a.${field}) ? a.${field} : '') == (has(b.${field}) ? b.${field} : '')`
+
 const weightedChild = object(
   {
-    backendRef: reference('Backend'),
+    ...referenceFields('Backend'),
     weight: integer({
       description: 'Share of the traffic, in relation to the weights of the others; 0 to 10000. 0 sends none.',
       minimum: 0,
       maximum: 10_000,
     }),
   },
-  { description: 'A backend and its share.' },
+  { description: 'A Backend, exactly one of name and id, and its share.', rules: [referenceRule] },
 )
 
 const weighted = object(
   {
-    backends: list(weightedChild, {
+    backendRefs: list(weightedChild, {
       description: 'The backends that share the traffic, each once.',
       minItems: 1,
       maxItems: CHILDREN,
       rules: [
         {
-          rule: 'self.all(a, self.exists_one(b, b.backendRef == a.backendRef))',
-          message: 'backends names a backend twice: give it one entry with the sum of the weights',
+          rule: `self.all(a, self.exists_one(b, ${sameText('name')} && ${sameText('id')}))`,
+          message: 'backendRefs names a backend twice: give it one entry with the sum of the weights',
         },
       ],
     }),

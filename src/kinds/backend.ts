@@ -1,5 +1,6 @@
 import { collections } from '../api/collections.ts'
 import type { Collection, RemoteObject } from '../api/types.ts'
+import type { Ref } from '../managed/types/common.ts'
 import type { Desired, Fields, FoundReference, ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { type BackendSpec, backendDefinition, TUNNELS_SHOWN } from './backend-schema.ts'
 import { available, plain } from './defaults.ts'
@@ -42,17 +43,14 @@ function collectionOfType(type: BackendSpec['type']): Collection {
 }
 
 function references({ weighted, failover }: BackendSpec): readonly FoundReference[] {
-  const shares = (weighted?.backends ?? []).map(({ backendRef }, index) => ({
-    path: `spec.weighted.backends[${index}].backendRef`,
-    kind: 'Backend',
-    ref: backendRef,
-  }))
-  const inOrder = (failover?.backendRefs ?? []).map((ref, index) => ({
-    path: `spec.failover.backendRefs[${index}]`,
-    kind: 'Backend',
-    ref,
-  }))
-  return [...shares, ...inOrder]
+  return [
+    ...children('spec.weighted.backendRefs', weighted?.backendRefs),
+    ...children('spec.failover.backendRefs', failover?.backendRefs),
+  ]
+}
+
+function children(path: string, refs: readonly Ref[] = []): readonly FoundReference[] {
+  return refs.map((ref, index) => ({ path: `${path}[${index}]`, kind: 'Backend', ref }))
 }
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
@@ -82,12 +80,8 @@ function desire(desired: Desired<BackendSpec>): Fields {
         status_code: spec.httpResponse?.statusCode ?? 200,
       }
     case 'Weighted': {
-      const shares = spec.weighted?.backends ?? []
-      return {
-        backends: Object.fromEntries(
-          shares.map(({ backendRef, weight }) => [desired.id('Backend', backendRef), weight]),
-        ),
-      }
+      const shares = spec.weighted?.backendRefs ?? []
+      return { backends: Object.fromEntries(shares.map((ref) => [desired.id('Backend', ref), ref.weight])) }
     }
     case 'Failover':
       return { backends: (spec.failover?.backendRefs ?? []).map((ref) => desired.id('Backend', ref)) }

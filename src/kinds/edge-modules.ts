@@ -1,11 +1,11 @@
 import type { RemoteObject } from '../api/types.ts'
 import type { Ref } from '../managed/types/common.ts'
 import type { Desired, Fields, FoundReference } from '../managed/types/descriptor.ts'
-import { comparablePolicy, sentPolicy } from './edge-policy.ts'
 import type { EdgeSpec } from './edge-schema.ts'
+import { comparablePolicy, sentPolicy } from './edge-traffic-policy.ts'
 import { objectOf, refId, refIds, sorted, textOf, textsOf } from './remote.ts'
 
-export type ModuleField = 'backend' | 'ipRestriction' | 'policy' | 'mutualTLS' | 'tlsTermination'
+export type ModuleField = 'backend' | 'ipRestriction' | 'trafficPolicy' | 'mutualTLS' | 'tlsTermination'
 
 /** A module of an edge (`management-api.md § Edges and backends`): how the spec, the request and the response each name it. */
 export interface EdgeModule {
@@ -28,13 +28,11 @@ const backend: EdgeModule = {
   field: 'backend',
   name: 'backend',
   references: ({ backend: module }) =>
-    module?.backendRef === undefined
-      ? []
-      : [{ path: 'spec.backend.backendRef', kind: 'Backend', ref: module.backendRef }],
-  problems: ({ backend: module }) => missing('spec.backend.backendRef', module?.backendRef),
+    namesBackend(module) ? [{ path: 'spec.backend', kind: 'Backend', ref: module }] : [],
+  problems: ({ backend: module }) => (namesBackend(module) ? [] : [missing('spec.backend.name')]),
   sent: (desired) => {
-    const ref = desired.spec.backend?.backendRef
-    return ref && { enabled: true, backend_id: desired.id('Backend', ref) }
+    const { backend: module } = desired.spec
+    return namesBackend(module) ? { enabled: true, backend_id: desired.id('Backend', module) } : undefined
   },
   held: (module) => ({ enabled: true, backend_id: refId(module.backend) ?? null }),
   comparable: (module) => module,
@@ -49,7 +47,8 @@ const ipRestriction: EdgeModule = {
       kind: 'IPPolicy',
       ref,
     })),
-  problems: ({ ipRestriction: module }) => missing('spec.ipRestriction.ipPolicyRefs', module?.ipPolicyRefs?.[0]),
+  problems: ({ ipRestriction: module }) =>
+    module?.ipPolicyRefs?.[0] === undefined ? [missing('spec.ipRestriction.ipPolicyRefs')] : [],
   sent: (desired) => {
     const refs = desired.spec.ipRestriction?.ipPolicyRefs
     return refs && { enabled: true, ip_policy_ids: unique(refs.map((ref) => desired.id('IPPolicy', ref))) }
@@ -68,7 +67,7 @@ const mutualTLS: EdgeModule = {
       ref,
     })),
   problems: ({ mutualTLS: module }) =>
-    missing('spec.mutualTLS.certificateAuthorityRefs', module?.certificateAuthorityRefs?.[0]),
+    module?.certificateAuthorityRefs?.[0] === undefined ? [missing('spec.mutualTLS.certificateAuthorityRefs')] : [],
   sent: (desired) => {
     const refs = desired.spec.mutualTLS?.certificateAuthorityRefs
     const id = (ref: Ref): string => desired.id('CertificateAuthority', ref)
@@ -108,17 +107,17 @@ function isSafeChoice({ terminate_at, min_version }: Fields): boolean {
   return terminate_at === 'edge' && typeof min_version === 'string' && Number(min_version) >= 1.2
 }
 
-const policy: EdgeModule = {
-  field: 'policy',
+const trafficPolicy: EdgeModule = {
+  field: 'trafficPolicy',
   name: 'policy',
   references: () => [],
   problems: () => [],
-  sent: ({ spec }) => sentPolicy(spec.policy ?? {}),
+  sent: ({ spec }) => sentPolicy(spec.trafficPolicy ?? {}),
   held: (module) => ({ ...module, enabled: true }),
   comparable: comparablePolicy,
 }
 
-const tcpModules: readonly EdgeModule[] = [backend, ipRestriction, policy]
+const tcpModules: readonly EdgeModule[] = [backend, ipRestriction, trafficPolicy]
 export const edgeModules: readonly EdgeModule[] = [...tcpModules, mutualTLS, tlsTermination]
 
 export function modulesOf({ protocol }: EdgeSpec): readonly EdgeModule[] {
@@ -146,8 +145,12 @@ export function wantsModule(spec: EdgeSpec, { field }: EdgeModule): boolean {
   return module !== undefined && module.enabled !== false
 }
 
-function missing(path: string, ref: unknown): readonly string[] {
-  return ref === undefined ? [`${path} is needed while the module is enabled: name one, or set enabled: false`] : []
+function namesBackend(module: EdgeSpec['backend']): module is NonNullable<EdgeSpec['backend']> {
+  return module?.name !== undefined || module?.id !== undefined
+}
+
+function missing(path: string): string {
+  return `${path} is needed while the module is enabled: name one, or set enabled: false`
 }
 
 function unique(ids: readonly string[]): readonly string[] {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { commonSpec, commonSpecRules, commonStatus, reference } from '../managed/types/common.ts'
+import { commonSpec, commonSpecRules, commonStatus, reference, referenceFields } from '../managed/types/common.ts'
 import { anyObject, bool, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { exactlyOne, fixedField, type Rule } from '../schema/rules.ts'
+import { atMostOne, exactlyOne, fixedField, type Rule } from '../schema/rules.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { DOMAIN_LENGTH, HOST_PATTERN } from './domain-name.ts'
 import { managedKind } from './names.ts'
@@ -51,17 +51,21 @@ const enabled = Type.Optional(
   }),
 )
 
-/** Rule of a module: `field` is needed unless the module is disabled. */
-function needed(field: string, what: string): Rule {
+/** Rule of a module: one of `fields` is needed unless the module is disabled. */
+function needed(fields: readonly string[], remedy: string): Rule {
+  const there = fields.map((field) => `has(self.${field})`).join(' || ')
   return {
-    rule: `(has(self.enabled) && !self.enabled) || has(self.${field})`,
-    message: `${field} is needed while the module is enabled: name ${what}, or set enabled: false`,
+    rule: `(has(self.enabled) && !self.enabled) || ${there}`,
+    message: `${fields.join(' or ')} is needed while the module is enabled: ${remedy}, or set enabled: false`,
   }
 }
 
 const backend = object(
-  { enabled, backendRef: Type.Optional(reference('Backend')) },
-  { description: 'Where traffic goes.', rules: [needed('backendRef', 'a backend')] },
+  { enabled, ...referenceFields('Backend') },
+  {
+    description: 'The Backend that traffic goes to: exactly one of name and id while the module is enabled.',
+    rules: [needed(['name', 'id'], 'name a Backend'), atMostOne(['name', 'id'])],
+  },
 )
 
 const ipRestriction = object(
@@ -78,7 +82,7 @@ const ipRestriction = object(
   {
     description:
       'Lets in only those that the IP policies admit. The edge is not created before every policy has all of its rules.',
-    rules: [needed('ipPolicyRefs', 'at least one policy')],
+    rules: [needed(['ipPolicyRefs'], 'name at least one policy')],
   },
 )
 
@@ -95,7 +99,7 @@ const mutualTLS = object(
   },
   {
     description: 'Lets in only those with a client certificate. For TLS edges.',
-    rules: [needed('certificateAuthorityRefs', 'at least one authority')],
+    rules: [needed(['certificateAuthorityRefs'], 'name at least one authority')],
   },
 )
 
@@ -105,7 +109,7 @@ const tlsTermination = object(
     terminateAt: Type.Optional(
       choice(['Edge', 'Upstream'], {
         description:
-          'Edge: the service terminates TLS. Upstream: TLS passes through, and mutualTLS and policy cannot be enabled. Default: Edge.',
+          'Edge: the service terminates TLS. Upstream: TLS passes through, and mutualTLS and trafficPolicy cannot be enabled. Default: Edge.',
       }),
     ),
     minVersion: Type.Optional(
@@ -128,7 +132,7 @@ const tlsTermination = object(
   },
 )
 
-const policyAction = object(
+const trafficAction = object(
   {
     type: text({ description: 'Type of the action.', minLength: 1, maxLength: 255 }),
     config: Type.Optional(anyObject({ description: 'Settings of the action. Default: none.' })),
@@ -136,7 +140,7 @@ const policyAction = object(
   { description: 'What is done with matching traffic.' },
 )
 
-const policyRule = object(
+const trafficRule = object(
   {
     name: Type.Optional(text({ description: 'Name of the rule. Default: none.', maxLength: 255 })),
     expressions: Type.Optional(
@@ -145,23 +149,23 @@ const policyRule = object(
         maxItems: RULES,
       }),
     ),
-    actions: Type.Optional(list(policyAction, { description: 'Actions, in order. Default: none.', maxItems: RULES })),
+    actions: Type.Optional(list(trafficAction, { description: 'Actions, in order. Default: none.', maxItems: RULES })),
   },
   { description: 'A rule of the traffic policy.' },
 )
 
-const policy = object(
+const trafficPolicy = object(
   {
     enabled,
     inbound: Type.Optional(
-      list(policyRule, { description: 'Rules for inbound traffic, in order. Default: none.', maxItems: RULES }),
+      list(trafficRule, { description: 'Rules for inbound traffic, in order. Default: none.', maxItems: RULES }),
     ),
     outbound: Type.Optional(
-      list(policyRule, { description: 'Rules for outbound traffic, in order. Default: none.', maxItems: RULES }),
+      list(trafficRule, { description: 'Rules for outbound traffic, in order. Default: none.', maxItems: RULES }),
     ),
   },
   // For the same reason as the termination of TLS.
-  { description: 'Traffic policy.', atomic: true },
+  { description: 'What is done with traffic: rules with actions, for each direction.', atomic: true },
 )
 
 const isOn = (field: string): string => `(has(self.${field}) && (!has(self.${field}.enabled) || self.${field}.enabled))`
@@ -212,7 +216,7 @@ export const edgeDefinition = defineKind({
       ),
       backend: Type.Optional(backend),
       ipRestriction: Type.Optional(ipRestriction),
-      policy: Type.Optional(policy),
+      trafficPolicy: Type.Optional(trafficPolicy),
       mutualTLS: Type.Optional(mutualTLS),
       tlsTermination: Type.Optional(tlsTermination),
     },
@@ -224,7 +228,7 @@ export const edgeDefinition = defineKind({
         tlsOnly('mutualTLS'),
         tlsOnly('tlsTermination'),
         notPassedThrough('mutualTLS'),
-        notPassedThrough('policy'),
+        notPassedThrough('trafficPolicy'),
       ],
     },
   ),

@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { SeedSpec } from '../../src/emulator/admin/seed.ts'
+import type { Ref } from '../../src/managed/types/common.ts'
 import { caPem, partnerCaPem } from './contract/ca-pem.ts'
 import { sshKeys } from './contract/ssh-keys.ts'
 import { moment, type Places } from './schema-specs.ts'
@@ -68,7 +69,7 @@ export const INPUTS: Readonly<Record<string, string>> = {
 }
 
 /** References by name to some, by id to others. */
-function ref(names: readonly string[], ids: readonly string[]): Arbitrary<unknown> {
+function ref(names: readonly string[], ids: readonly string[]): Arbitrary<Ref> {
   return fc.constantFrom(...names.map((name) => ({ name })), ...ids.map((id) => ({ id })))
 }
 
@@ -141,7 +142,9 @@ const places: Readonly<Record<string, Places>> = {
   IPPolicyRule: { 'spec.ipPolicyRef': ref(['open'], ['ipp_other']) },
   IPRestriction: { 'spec.ipPolicyRefs[]': policies },
   Backend: {
-    'spec.weighted.backends[].backendRef': backends,
+    'spec.weighted.backendRefs[]': fc
+      .tuple(backends, fc.integer({ min: 0, max: 10_000 }))
+      .map(([found, weight]) => ({ ...found, weight })),
     'spec.failover.backendRefs[]': backends,
     // Two names that differ in case alone are refused by the operator.
     'spec.httpResponse.headers': fc
@@ -155,11 +158,16 @@ const places: Readonly<Record<string, Places>> = {
     'spec.hostports[].host': fc.stringMatching(/^[a-z0-9]{1,9}$/).map((label) => `${label}.wild.tunnel.example`),
     'spec.hostports[].reservedDomainRef': ref(['shop'], ['rd_mine']),
     'spec.hostports[].reservedAddressRef': ref(['one'], ['ra_two']),
-    'spec.backend.backendRef': backends,
+    'spec.backend': fc.oneof(
+      fc.constant({ enabled: false }),
+      fc
+        .tuple(backends, fc.constantFrom({}, { enabled: true }, { enabled: false }))
+        .map(([found, enabled]) => ({ ...found, ...enabled })),
+    ),
     'spec.ipRestriction.ipPolicyRefs[]': policies,
     'spec.mutualTLS.certificateAuthorityRefs[]': ref(['first', 'second'], ['ca_third']),
-    'spec.policy.inbound[].expressions[]': expression,
-    'spec.policy.outbound[].expressions[]': expression,
+    'spec.trafficPolicy.inbound[].expressions[]': expression,
+    'spec.trafficPolicy.outbound[].expressions[]': expression,
   },
   ReservedDomain: {
     'spec.domain': fc.tuple(fc.constantFrom('', '*.'), domain).map(([wildcard, name]) => `${wildcard}${name}`),

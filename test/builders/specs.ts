@@ -52,6 +52,7 @@ export const SEED: SeedSpec = {
       { id: 'ca_specs1', ca_pem: caPem },
       { id: 'ca_specs2', ca_pem: caPem },
     ],
+    'backends/tunnel_group': [{ id: 'bkdtg_specs1' }, { id: 'bkdtg_specs2' }],
     tls_certificates: [{ id: 'cert_specs' }],
     endpoint_configurations: [{ id: 'ec_specs1' }, { id: 'ec_specs2' }],
   },
@@ -106,9 +107,9 @@ function specCase(
 }
 
 const edgeModules = (name: string) => ({
-  backend: { enabled: true, backendRef: { name: `${name}-backend` } },
+  backend: { enabled: true, name: `${name}-backend` },
   ipRestriction: { ipPolicyRefs: [{ name: `${name}-policy` }] },
-  policy: {
+  trafficPolicy: {
     inbound: [
       {
         name: 'no-old-clients',
@@ -170,9 +171,9 @@ const specCases: readonly SpecCase[] = [
     (name) => ({
       type: 'Weighted',
       weighted: {
-        backends: [
-          { backendRef: { name: `${name}-blue` }, weight: 9000 },
-          { backendRef: { name: `${name}-green` }, weight: 0 },
+        backendRefs: [
+          { name: `${name}-blue`, weight: 9000 },
+          { name: `${name}-green`, weight: 0 },
         ],
       },
     }),

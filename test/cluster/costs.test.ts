@@ -8,9 +8,9 @@ const tunnels: Spec = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop
 const rules = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((cidr) => ({ cidr, action: 'allow' }))
 const edge: Spec = {
   protocol: 'TLS',
-  backend: { backendRef: { name: 'first-backend' } },
+  backend: { name: 'first-backend' },
   ipRestriction: { ipPolicyRefs: [{ name: 'first-ippolicy' }] },
-  policy: { outbound: [{ name: 'log', actions: [{ type: 'log' }] }] },
+  trafficPolicy: { outbound: [{ name: 'log', actions: [{ type: 'log' }] }] },
   tlsTermination: { minVersion: '1.2' },
 }
 

@@ -17,7 +17,7 @@ test('a module that somebody else put on an edge is reported and left, until the
   const policy = { enabled: true, inbound: [{ name: 'theirs', actions: [{ type: 'deny' }] }], outbound: [] }
   await world.api.patch(`/edges/tcp/${status?.id}`, { id: status?.id, policy })
   const mark = world.mark()
-  const reported = (cr: Resource): boolean => String(cr.status?.foreignModules) === 'policy'
+  const reported = (cr: Resource): boolean => String(cr.status?.foreignModules) === 'trafficPolicy'
   await world.pass()
   await world.until('Edge', 'shop', 'reports the module', reported)
   // Nor is it taken for ours after an edit, or after the status was lost.
@@ -34,8 +34,8 @@ test('a module that somebody else put on an edge is reported and left, until the
 
   // Named in the spec it is ours, although it needed no write; taken out again, it is disabled.
   const named = { inbound: [{ name: 'theirs', actions: [{ type: 'deny' }] }] }
-  await world.apply('Edge', 'shop', { ...base, description: 'edited', policy: named })
-  expect((await world.ready('Edge', 'shop')).status).toMatchObject({ appliedModules: ['policy'] })
+  await world.apply('Edge', 'shop', { ...base, description: 'edited', trafficPolicy: named })
+  expect((await world.ready('Edge', 'shop')).status).toMatchObject({ appliedModules: ['trafficPolicy'] })
   expect(world.writes(mark)).toHaveLength(1)
   await world.apply('Edge', 'shop', { ...base, description: 'edited' })
   const after = await world.ready('Edge', 'shop')

@@ -40,7 +40,7 @@ const uses: readonly Use[] = [
   },
   {
     target: ['Backend', 'shop', shop, 'backends/tunnel_group'],
-    user: ['Edge', 'front', { protocol: 'TLS', backend: { backendRef: { name: 'shop' } } }, 'edges/tls'],
+    user: ['Edge', 'front', { protocol: 'TLS', backend: { name: 'shop' } }, 'edges/tls'],
     other: ({ id }) => ({ backend: { backend_id: id } }),
   },
   {
@@ -48,7 +48,7 @@ const uses: readonly Use[] = [
     user: [
       'Backend',
       'split',
-      { type: 'Weighted', weighted: { backends: [{ backendRef: { name: 'shop' }, weight: 1 }] } },
+      { type: 'Weighted', weighted: { backendRefs: [{ name: 'shop', weight: 1 }] } },
       'backends/weighted',
     ],
     other: ({ id }) => ({ backends: { [String(id)]: 1 } }),
@@ -254,11 +254,11 @@ test('an Edge never exists without a module that its spec names', async () => {
   }).objects.certificate_authorities?.[0]
   await world.apply('Edge', 'front', {
     protocol: 'TLS',
-    backend: { backendRef: { name: 'shop' } },
+    backend: { name: 'shop' },
     ipRestriction: { ipPolicyRefs: [{ name: 'office' }] },
     mutualTLS: { certificateAuthorityRefs: [{ id: authority }] },
     tlsTermination: { minVersion: '1.2' },
-    policy: { inbound: [{ actions: [{ type: 'deny' }] }] },
+    trafficPolicy: { inbound: [{ actions: [{ type: 'deny' }] }] },
   })
   await world.apply('Backend', 'shop', shop)
   await world.apply('IPPolicy', 'office', office)
@@ -280,7 +280,7 @@ test('an Edge never exists without a module that its spec names', async () => {
   })
   expect(status).toMatchObject({
     access: 'Restricted',
-    appliedModules: ['backend', 'ipRestriction', 'mutualTLS', 'policy', 'tlsTermination'],
+    appliedModules: ['backend', 'ipRestriction', 'mutualTLS', 'tlsTermination', 'trafficPolicy'],
   })
 })
 

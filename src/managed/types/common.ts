@@ -198,17 +198,25 @@ export const commonStatus = {
   conditions: Type.Optional(conditions),
 }
 
-/** A reference by name in the same namespace, or by id of an object that is not managed here. */
+/** Fields of a reference by name in the same namespace, or by id of an object that is not managed here; `referenceRule` goes with them. */
+export function referenceFields(target: string) {
+  return {
+    name: Type.Optional(objectName(`Name of the ${target} in the same namespace.`)),
+    id: Type.Optional(
+      text({ description: `Id of an existing ${target} that is not managed here.`, minLength: 1, maxLength: 255 }),
+    ),
+  }
+}
+
+/** Rule of an object with `referenceFields`. */
+export const referenceRule = exactlyOne(['name', 'id'])
+
+/** A reference that stands alone. */
 export function reference(target: string) {
-  return object(
-    {
-      name: Type.Optional(objectName(`Name of the ${target} in the same namespace.`)),
-      id: Type.Optional(
-        text({ description: `Id of an existing ${target} that is not managed here.`, minLength: 1, maxLength: 255 }),
-      ),
-    },
-    { description: `The ${target}: exactly one of name and id.`, rules: [exactlyOne(['name', 'id'])] },
-  )
+  return object(referenceFields(target), {
+    description: `The ${target}: exactly one of name and id.`,
+    rules: [referenceRule],
+  })
 }
 
 /** A key of a Secret in the same namespace. */

@@ -16,8 +16,8 @@ export function backend(spec: Body, { object }: Held, { id }: Resolved): readonl
       ]
     }
     case 'Weighted': {
-      const shares = list(own('weighted').backends) as readonly { backendRef: Ref; weight: number }[]
-      const wanted = Object.fromEntries(shares.map(({ backendRef, weight }) => [id('Backend', backendRef), weight]))
+      const shares = list(own('weighted').backendRefs) as readonly (Ref & { weight: number })[]
+      const wanted = Object.fromEntries(shares.map((ref) => [id('Backend', ref), ref.weight]))
       return [['backends', wanted, object.backends]]
     }
     default: {
@@ -56,7 +56,7 @@ export function edge(spec: Body, { object }: Held, resolved: Resolved): readonly
     ...module(
       'backend',
       'backend',
-      ({ backendRef }) => resolved.id('Backend', backendRef as Ref),
+      (named) => resolved.id('Backend', named as Ref),
       (there) => idOf(there.backend),
     ),
     ...module(
@@ -71,7 +71,7 @@ export function edge(spec: Body, { object }: Held, resolved: Resolved): readonly
       ({ certificateAuthorityRefs }) => idsOf('CertificateAuthority', certificateAuthorityRefs, resolved),
       ({ certificate_authorities }) => sorted(list(certificate_authorities).map(idOf)),
     ),
-    ...module('policy', 'policy', trafficPolicy, trafficPolicy),
+    ...module('trafficPolicy', 'policy', trafficPolicy, trafficPolicy),
     ...module(
       'tlsTermination',
       'tls_termination',

@@ -19,22 +19,20 @@ const log = [{ type: 'log', config: { level: 'info' } }]
 
 /** Edits of the modules that both protocols have. A module that is disabled keeps no references. */
 const commonModules: readonly Edit[] = [
-  patch('backend', { backend: { backendRef: { name: 'blue' } } }, (id) => ({
+  patch('backend', { backend: { name: 'blue' } }, (id) => ({
     backend: { enabled: true, backend: refTo(id('Backend', 'blue')) },
   })),
-  patch('backend', { backend: { backendRef: { name: 'green' } } }, (id) => ({
+  patch('backend', { backend: { name: 'green' } }, (id) => ({
     backend: { enabled: true, backend: refTo(id('Backend', 'green')) },
   })),
-  patch(
-    'backend',
-    { backend: { enabled: false, backendRef: { name: 'green' } } },
-    { backend: { enabled: false, backend: null } },
-  ),
+  patch('backend', { backend: { enabled: false, name: 'green' } }, { backend: { enabled: false, backend: null } }),
   ...quiet({ backend: { enabled: false } }),
-  patch('backend', { backend: { enabled: true, backendRef: { name: 'green' } } }, (id) => ({
+  patch('backend', { backend: { enabled: true, name: 'green' } }, (id) => ({
     backend: { enabled: true, backend: refTo(id('Backend', 'green')) },
   })),
-  ...quiet({ backend: { backendRef: { name: 'green' } } }),
+  ...quiet({ backend: { name: 'green' } }),
+  patch('backend', { backend: { id: 'bkdtg_specs1' } }, { backend: { enabled: true, backend: refTo('bkdtg_specs1') } }),
+  patch('backend', { backend: { id: 'bkdtg_specs2' } }, { backend: { enabled: true, backend: refTo('bkdtg_specs2') } }),
   patch('backend', { backend: undefined }, { backend: { enabled: false, backend: null } }),
 
   patch('ip_restriction', { ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } }, (id) => ({
@@ -57,36 +55,40 @@ const commonModules: readonly Edit[] = [
 
   patch(
     'policy',
-    { policy: { inbound: [policyRule('a', [], deny)] } },
+    { trafficPolicy: { inbound: [policyRule('a', [], deny)] } },
     {
       policy: { ...anyRule, inbound: [shownRule('a', [], deny)] },
     },
   ),
   patch(
     'policy',
-    { policy: { inbound: [policyRule('a', ['1 < 2'], log)], outbound: [policyRule('b', [], deny)] } },
+    { trafficPolicy: { inbound: [policyRule('a', ['1 < 2'], log)], outbound: [policyRule('b', [], deny)] } },
     {
       policy: { ...anyRule, inbound: [shownRule('a', ['1 < 2'], log)], outbound: [shownRule('b', [], deny)] },
     },
   ),
   patch(
     'policy',
-    { policy: { inbound: [policyRule('c', [], [])], outbound: [policyRule('b', ['true'], log)] } },
+    { trafficPolicy: { inbound: [policyRule('c', [], [])], outbound: [policyRule('b', ['true'], log)] } },
     {
       policy: { ...anyRule, inbound: [shownRule('c', [], [])], outbound: [shownRule('b', ['true'], log)] },
     },
   ),
   patch(
     'policy',
-    { policy: { outbound: [policyRule(null, ['true'], [])] } },
+    { trafficPolicy: { outbound: [policyRule(null, ['true'], [])] } },
     {
       policy: { ...anyRule, outbound: [shownRule(null, ['true'], [])] },
     },
   ),
-  patch('policy', { policy: { enabled: false, inbound: [policyRule('c', [], deny)] } }, { policy: disabledPolicy() }),
-  patch('policy', { policy: { enabled: true } }, { policy: anyRule }),
-  ...quiet({ policy: {} }),
-  patch('policy', { policy: undefined }, { policy: disabledPolicy() }),
+  patch(
+    'policy',
+    { trafficPolicy: { enabled: false, inbound: [policyRule('c', [], deny)] } },
+    { policy: disabledPolicy() },
+  ),
+  patch('policy', { trafficPolicy: { enabled: true } }, { policy: anyRule }),
+  ...quiet({ trafficPolicy: {} }),
+  patch('policy', { trafficPolicy: undefined }, { policy: disabledPolicy() }),
 ]
 
 function disabledPolicy(): Body {

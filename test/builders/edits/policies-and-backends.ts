@@ -1,7 +1,7 @@
 import { refTo } from '../expected.ts'
 import { another, type Body, type Edit, type EditStory, mark, patch, quiet, story, texts } from './edit.ts'
 
-const share = (name: string, weight: number) => ({ backendRef: { name }, weight })
+const share = (name: string, weight: number) => ({ name, weight })
 
 const range = '198.51.100.0/24'
 const held = (cidr: string, action: string, description = '', metadata: unknown = mark): Body => ({
@@ -81,17 +81,22 @@ export const policyAndBackendStories: readonly EditStory[] = [
     patch('status_code', { httpResponse: { statusCode: 404 } }, { status_code: 404 }),
     patch('status_code', { httpResponse: {} }, { status_code: 200 }),
   ]),
-  story('Backend', 'shares', { type: 'Weighted', weighted: { backends: [share('blue', 1)] } }, [
+  story('Backend', 'shares', { type: 'Weighted', weighted: { backendRefs: [share('blue', 1)] } }, [
     ...texts,
-    patch('backends', { weighted: { backends: [share('blue', 7)] } }, (id) => ({
+    patch('backends', { weighted: { backendRefs: [share('blue', 7)] } }, (id) => ({
       backends: { [id('Backend', 'blue')]: 7 },
     })),
-    patch('backends', { weighted: { backends: [share('green', 0), share('blue', 7)] } }, (id) => ({
+    patch('backends', { weighted: { backendRefs: [share('green', 0), share('blue', 7)] } }, (id) => ({
       backends: { [id('Backend', 'blue')]: 7, [id('Backend', 'green')]: 0 },
     })),
-    patch('backends', { weighted: { backends: [share('green', 1)] } }, (id) => ({
+    patch('backends', { weighted: { backendRefs: [share('green', 1)] } }, (id) => ({
       backends: { [id('Backend', 'green')]: 1 },
     })),
+    patch(
+      'backends',
+      { weighted: { backendRefs: [{ id: 'bkdtg_specs1', weight: 1 }] } },
+      { backends: { bkdtg_specs1: 1 } },
+    ),
   ]),
   story('Backend', 'order', { type: 'Failover', failover: { backendRefs: [{ name: 'blue' }] } }, [
     ...texts,

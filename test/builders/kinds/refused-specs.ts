@@ -26,7 +26,7 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   Edge: {
     protocol: 'TLS',
     hostports: [{ host: 'a.example.com', port: 443 }],
-    backend: { backendRef: { name: 'shop' } },
+    backend: { name: 'shop' },
   },
   ReservedDomain: { domain: '*.apps.example.com', region: 'eu', certificateManagementPolicy: {} },
   ReservedAddress: { region: 'eu' },
@@ -315,9 +315,9 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     {
       type: 'Weighted',
       tunnelGroup: undefined,
-      weighted: { backends: [1, 2].map((weight) => ({ backendRef: { name: 'a' }, weight })) },
+      weighted: { backendRefs: [1, 2].map((weight) => ({ name: 'a', weight })) },
     },
-    'backends names a backend twice: give it one entry',
+    'backendRefs names a backend twice: give it one entry',
   ),
   row(
     'Backend',
@@ -344,7 +344,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'Edge',
     'with a backend module without backend',
     { backend: {} },
-    'backendRef is needed while the module is enabled',
+    'name or id is needed while the module is enabled',
   ),
   row('Edge', 'with a restriction without policy', { ipRestriction: {} }, 'ipPolicyRefs is needed while the module'),
   row('Edge', 'with mutual TLS without authority', { mutualTLS: {} }, 'certificateAuthorityRefs is needed while'),
@@ -375,10 +375,10 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   row(
     'Edge',
     'with a traffic policy for TLS that passes through',
-    tls({ tlsTermination: upstream, policy: {} }),
-    'policy cannot look into TLS that passes through: remove',
+    tls({ tlsTermination: upstream, trafficPolicy: {} }),
+    'trafficPolicy cannot look into TLS that passes through: remove',
   ),
-  row('Edge', 'with a backend by no name', { backend: { backendRef: {} } }, 'set exactly one of name, id'),
+  row('Edge', 'with a backend by name and by id', { backend: { name: 'a', id: 'b' } }, 'set at most one of name, id'),
   row('EventSubscription', 'with a destination by no name', { destinationRefs: [{}] }, 'set exactly one of name, id'),
   changed('ReservedDomain', 'with another domain', { domain: 'b.example.com' }, 'domain is fixed at create: delete'),
   changed('ReservedDomain', 'with another region', { region: 'us' }, 'region is fixed at create: delete'),

@@ -42,12 +42,8 @@ export const backendSpecs: Readonly<Record<BackendSpec['type'], fc.Arbitrary<Bac
     statusCode: fc.integer({ min: 200, max: 599 }),
   }).map((httpResponse) => ({ type: 'HTTPResponse', httpResponse })),
   Weighted: refs
-    .chain((found) =>
-      fc.tuple(
-        ...found.map((backendRef) => fc.record({ backendRef: fc.constant(backendRef), weight: fc.nat(10_000) })),
-      ),
-    )
-    .map((backends) => ({ type: 'Weighted', weighted: { backends } })),
+    .chain((found) => fc.tuple(...found.map((each) => fc.nat(10_000).map((weight) => ({ ...each, weight })))))
+    .map((backendRefs) => ({ type: 'Weighted', weighted: { backendRefs } })),
   Failover: refs.map((backendRefs) => ({ type: 'Failover', failover: { backendRefs } })),
 }
 
@@ -72,9 +68,9 @@ const hostport = fc.oneof(
 
 const tcpFields = {
   hostports: fc.array(hostport, { maxLength: 3 }),
-  backend: fc.record({ enabled: fc.boolean(), backendRef: ref }),
+  backend: fc.tuple(fc.boolean(), ref).map(([enabled, found]) => ({ enabled, ...found })),
   ipRestriction: fc.record({ enabled: fc.boolean(), ipPolicyRefs: refs }),
-  policy: fc.oneof(
+  trafficPolicy: fc.oneof(
     fc.record({ enabled: fc.boolean() }),
     fc.record({ inbound: fc.array(rule, { maxLength: 2 }), outbound: fc.array(rule, { maxLength: 2 }) }),
   ),

@@ -42,7 +42,7 @@ const users: readonly Manifest[] = [
     spec: {
       protocol: 'TLS',
       hostports: [{ reservedDomainRef: { name: 'in-use' }, port: 443 }, { reservedAddressRef: { name: 'in-use' } }],
-      backend: { backendRef: { name: 'in-use' } },
+      backend: { name: 'in-use' },
       ipRestriction: { ipPolicyRefs: [{ name: 'in-use' }] },
       mutualTLS: { certificateAuthorityRefs: [{ name: 'in-use' }] },
     },

@@ -68,7 +68,7 @@ async function foreignModule(world: World): Promise<void> {
   const policy = { enabled: true, inbound: [{ name: 'theirs', actions: [{ type: 'deny' }] }], outbound: [] }
   await world.api.patch(`/edges/tcp/${status?.id}`, { id: status?.id, policy })
   await world.pass()
-  const met = (cr: Resource): boolean => String(cr.status?.foreignModules) === 'policy'
+  const met = (cr: Resource): boolean => String(cr.status?.foreignModules) === 'trafficPolicy'
   await world.until('Edge', 'foreign-module', 'tells of the module', met)
 }
 

@@ -15,9 +15,9 @@ test('a backend lives in the collection of its type', () => {
 
 test('children are sent by id, with weights or in order', () => {
   const weighted = {
-    backends: [
-      { backendRef: { name: 'a' }, weight: 3 },
-      { backendRef: { id: 'bkdtg_1' }, weight: 0 },
+    backendRefs: [
+      { name: 'a', weight: 3 },
+      { id: 'bkdtg_1', weight: 0 },
     ],
   }
   const failover = { backendRefs: [{ name: 'b' }, { name: 'a' }] }

@@ -8,7 +8,7 @@ import { desiredOf } from '../../builders/kinds/desired.ts'
 const spec: EdgeSpec = {
   protocol: 'TCP',
   hostports: [{ host: 'a.example.com', port: 443 }],
-  backend: { backendRef: { name: 'web' } },
+  backend: { name: 'web' },
   ipRestriction: { ipPolicyRefs: [{ name: 'office' }, { id: 'ipp_2' }] },
 }
 
@@ -74,7 +74,7 @@ describe('a module that is not in the spec', () => {
   })
 
   test('is somebody else’s when neither the spec nor the status says that we put it there', () => {
-    const named: EdgeSpec = { ...without, backend: { backendRef: { id: 'bkdtg_1' } } }
+    const named: EdgeSpec = { ...without, backend: { id: 'bkdtg_1' } }
     expect(edge.status(remote, edge.intent(named, {}))).toEqual({
       hostports: ['a.example.com:443'],
       access: 'Restricted',
@@ -93,8 +93,8 @@ describe('a module that is not in the spec', () => {
 })
 
 test('what an update is about to add is taken charge of before it is sent', () => {
-  expect(edge.intent(spec, { appliedModules: ['policy'] })).toEqual({
-    appliedModules: ['backend', 'ipRestriction', 'policy'],
+  expect(edge.intent(spec, { appliedModules: ['trafficPolicy'] })).toEqual({
+    appliedModules: ['backend', 'ipRestriction', 'trafficPolicy'],
   })
   expect(edge.intent(spec, {}, ['tlsTermination'])).toEqual({
     appliedModules: ['backend', 'ipRestriction', 'tlsTermination'],
@@ -103,7 +103,7 @@ test('what an update is about to add is taken charge of before it is sent', () =
 
 test('a disabled module refers to nothing, is sent without references, and equals one that is not there', () => {
   const disabled: EdgeSpec = { ...spec, ipRestriction: { enabled: false, ipPolicyRefs: [{ name: 'office' }] } }
-  expect(edge.references(disabled).map(({ path }) => path)).toEqual(['spec.backend.backendRef'])
+  expect(edge.references(disabled).map(({ path }) => path)).toEqual(['spec.backend'])
   expect(edge.desire(desiredOf({ spec: disabled }), undefined).ip_restriction).toEqual({ enabled: false })
   for (const held of [null, { enabled: false, ip_policies: [{ id: 'ipp_1', uri: '' }] }]) {
     expect(edge.observe({ ...remote, ip_restriction: held }).ip_restriction).toEqual({ enabled: false })

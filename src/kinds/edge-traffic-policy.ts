@@ -2,11 +2,11 @@ import type { Fields } from '../managed/types/descriptor.ts'
 import type { EdgeSpec } from './edge-schema.ts'
 import { given, listOf, objectOf, textOf, textsOf } from './remote.ts'
 
-type Policy = NonNullable<EdgeSpec['policy']>
-type Rule = NonNullable<Policy['inbound']>[number]
+type TrafficPolicy = NonNullable<EdgeSpec['trafficPolicy']>
+type Rule = NonNullable<TrafficPolicy['inbound']>[number]
 
 /** The traffic policy as it is sent: rules and actions as lists (`api-decisions.md § Values`). */
-export function sentPolicy({ inbound = [], outbound = [] }: Policy): Fields {
+export function sentPolicy({ inbound = [], outbound = [] }: TrafficPolicy): Fields {
   return { enabled: true, inbound: inbound.map(sentRule), outbound: outbound.map(sentRule) }
 }
 
