@@ -35,7 +35,7 @@ export interface BenchOptions {
 const COUNTS = [300, 1000]
 const SPECS: Readonly<Record<string, Record<string, unknown>>> = {
   Backend: { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } },
-  IPPolicy: { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] },
+  IPPolicy: { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] },
 }
 /** What the operator does at a time by default. */
 const WORKERS = 16

@@ -56,7 +56,7 @@ export async function run(count = COUNT): Promise<MirrorResult> {
     const seconds = await timed(async () => {
       await until(async () => (await operator.metric(REQUESTS, 'method="PATCH"', 'resource="tunnelsessions"')) > 0)
       readySeconds = await timed(async () => {
-        await apply(kube, NAMESPACE, 'IPPolicy', 'meanwhile', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
+        await apply(kube, NAMESPACE, 'IPPolicy', 'meanwhile', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
         await until(() => isReady(kube))
       })
       // Listing thousands of objects again and again would cost the apiserver more than the writes do.

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
 import { bool } from '../schema/define.ts'
 import { normaliseCIDR } from './cidr.ts'
-import { heldRule, type RuleAction } from './ip-policy-rules.ts'
+import { heldRule, type RuleAction, sentAction } from './ip-policy-rules.ts'
 
 /** Name of the field that says so. */
 export const ACKNOWLEDGED = 'acknowledgeAPIRestriction'
@@ -12,7 +12,7 @@ export const acknowledgement = {
   [ACKNOWLEDGED]: Type.Optional(
     bool({
       description:
-        'Says that the addresses that Culvert calls from stay admitted, should an enforced IPRestriction of type api use the policy. Without it no change is made there after which fewer addresses are let in. Default: false.',
+        'Says that the addresses that Culvert calls from stay admitted, should an enforced IPRestriction of type API use the policy. Without it no change is made there after which fewer addresses are let in. Default: false.',
     }),
   ),
 }
@@ -21,6 +21,7 @@ export function acknowledged(spec: Readonly<Record<string, unknown>>): boolean {
   return spec[ACKNOWLEDGED] === true
 }
 
+/** A rule as a spec declares it. */
 interface Rule {
   readonly cidr: string
   readonly action: RuleAction
@@ -29,7 +30,7 @@ interface Rule {
 /** Whether an address that `before` admits may be refused by `after`: an allow goes, or a deny comes. */
 export function letsFewerIn(before: readonly RemoteObject[], after: readonly Rule[]): boolean {
   const held = before.map((object) => ruleText(heldRule(object)))
-  const wanted = after.map(ruleText)
+  const wanted = after.map((rule) => ruleText({ ...rule, action: sentAction(rule.action) }))
   const goes = held.some((rule) => !rule.startsWith('deny ') && !wanted.includes(rule))
   return goes || wanted.some((rule) => rule.startsWith('deny ') && !held.includes(rule))
 }

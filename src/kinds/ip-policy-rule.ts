@@ -10,7 +10,7 @@ import { cidr, normaliseCIDR } from './cidr.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { refusesRules, releaseRule } from './ip-policy-parts.ts'
-import { heldRule, policyOf, ruleAction, temporaryDeny } from './ip-policy-rules.ts'
+import { heldRule, policyOf, ruleAction, sentAction, temporaryDeny } from './ip-policy-rules.ts'
 import { managedKind } from './names.ts'
 import { textOf } from './remote.ts'
 
@@ -61,7 +61,7 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
   replacement: { fields: ['ip_policy_id', 'action'], first: 'delete', guard },
   desire: (desired) => {
     const { ipPolicyRef, cidr: range, action } = desired.spec
-    return { ip_policy_id: desired.id('IPPolicy', ipPolicyRef), cidr: range, action }
+    return { ip_policy_id: desired.id('IPPolicy', ipPolicyRef), cidr: range, action: sentAction(action) }
   },
   observe: (remote) => {
     const { cidr: range, action } = heldRule(remote)

@@ -1,21 +1,31 @@
 import { createHash } from 'node:crypto'
+import type { Static } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
 import type { ChildOperation, Fields } from '../managed/types/descriptor.ts'
 import { choice } from '../schema/define.ts'
 import { documentationAddress, normaliseCIDR } from './cidr.ts'
 import { compareTexts, refId, textOf } from './remote.ts'
 
-export type RuleAction = 'allow' | 'deny'
-
 /** `action` of a spec. */
-export const ruleAction = choice(['allow', 'deny'], {
-  description: 'Whether addresses of the range are let in or refused. A deny wins over an allow.',
+export const ruleAction = choice(['Allow', 'Deny'], {
+  description: 'Whether addresses of the range are let in (Allow) or refused (Deny). A Deny wins over an Allow.',
 })
 
-/** A rule as the spec declares it, complete: `metadata` is the user's text or the marker. */
+/** An action as a spec names it. */
+export type RuleAction = Static<typeof ruleAction>
+
+/** An action as the API names it. */
+export type SentAction = Lowercase<RuleAction>
+
+/** The API's word for an action. */
+export function sentAction(action: RuleAction): SentAction {
+  return action === 'Allow' ? 'allow' : 'deny'
+}
+
+/** A rule as the spec declares it, complete and in the API's words: `metadata` is the user's text or the marker. */
 export interface WantedRule {
   readonly cidr: string
-  readonly action: RuleAction
+  readonly action: SentAction
   readonly description: string
   readonly metadata: string
 }
@@ -58,7 +68,7 @@ export interface RulesState {
   readonly wanted: readonly WantedRule[]
   readonly held: readonly HeldRule[]
   /** Metadata of the temporary rule. */
-  markerFor(cidr: string, action: RuleAction): string
+  markerFor(cidr: string, action: SentAction): string
 }
 
 /**
@@ -109,8 +119,8 @@ function inOrder({ policyId, wanted, held }: RulesState): readonly ChildOperatio
   ]
   const replaced = new Set(missing.flatMap(inTheWay))
   const going = surplus.filter((rule) => !replaced.has(rule))
-  const fresh = (action: RuleAction) => missing.filter((rule) => rule.action === action && inTheWay(rule).length === 0)
-  const changed = (action: RuleAction) => missing.filter((rule) => rule.action === action && inTheWay(rule).length > 0)
+  const fresh = (action: SentAction) => missing.filter((rule) => rule.action === action && inTheWay(rule).length === 0)
+  const changed = (action: SentAction) => missing.filter((rule) => rule.action === action && inTheWay(rule).length > 0)
   return [
     ...fresh('deny').flatMap(create),
     ...changed('deny').flatMap(create),

@@ -15,9 +15,10 @@ import {
   heldRule,
   planRules,
   policyOf,
-  type RuleAction,
   ruleAction,
   ruleNonce,
+  type SentAction,
+  sentAction,
   type WantedRule,
 } from './ip-policy-rules.ts'
 import { managedKind } from './names.ts'
@@ -99,7 +100,7 @@ const definition = defineKind({
           object(
             {
               cidr: text({ description: 'Range of the rule.', maxLength: 64 }),
-              action: text({ description: 'What is done with it.', maxLength: 32 }),
+              action: text({ description: "What is done with it, in the API's own word.", maxLength: 32 }),
               id: text({ description: 'Id of the rule at the API.', maxLength: 255 }),
             },
             { description: 'A rule at the API.' },
@@ -128,13 +129,13 @@ const children: Children<IPPolicySpec> = {
   idsIn: ({ rules }) => listOf(rules).flatMap((held) => textOf(objectOf(held)?.id) ?? []),
   plan: (desired, policyId, current) => {
     if (desired.spec.rulesFrom !== undefined) return []
-    const markerFor = (range: string, action: RuleAction): string => desired.marker(ruleNonce(policyId, range, action))
+    const markerFor = (range: string, action: SentAction): string => desired.marker(ruleNonce(policyId, range, action))
     const wanted = (desired.spec.rules ?? []).map(
       ({ cidr: range, action, description, metadata }): WantedRule => ({
         cidr: range,
-        action,
+        action: sentAction(action),
         description: description ?? '',
-        metadata: metadata ?? markerFor(range, action),
+        metadata: metadata ?? markerFor(range, sentAction(action)),
       }),
     )
     return planRules({ policyId, wanted, held: current.map(heldRule), markerFor })

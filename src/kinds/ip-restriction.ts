@@ -25,13 +25,13 @@ const definition = defineKind({
   spec: object(
     {
       ...commonSpec('bytes'),
-      type: choice(['dashboard', 'api', 'agent', 'endpoints'], {
-        description: 'Which traffic is restricted. Fixed at create.',
+      type: choice(['Agent', 'API', 'Dashboard', 'Endpoints'], {
+        description:
+          'Which traffic is restricted: that of the agents, the management API, the dashboard, or the endpoints. Fixed at create.',
       }),
-      enforced: Type.Optional(
-        bool({
-          description: 'Whether others are kept out; while false they are only warned. Default: false.',
-          default: false,
+      enforcement: Type.Optional(
+        choice(['Enforce', 'Warn'], {
+          description: 'Enforce: others are kept out. Warn: they are only warned. Default: Warn.',
         }),
       ),
       ipPolicyRefs: list(reference('IPPolicy'), {
@@ -42,7 +42,7 @@ const definition = defineKind({
       acknowledgeAPIRestriction: Type.Optional(
         bool({
           description:
-            'Says that the policies of an enforced restriction of type api admit the addresses that Culvert calls from. If they do not, Culvert is shut out with everybody else, and cannot take the restriction back. Default: false.',
+            'Says that the policies of an enforced restriction of type API admit the addresses that Culvert calls from. If they do not, Culvert is shut out with everybody else, and cannot take the restriction back. Default: false.',
           default: false,
         }),
       ),
@@ -53,25 +53,39 @@ const definition = defineKind({
         ...commonSpecRules,
         fixedField('type'),
         {
-          rule: "self.type != 'api' || !(has(self.enforced) && self.enforced) || (has(self.acknowledgeAPIRestriction) && self.acknowledgeAPIRestriction)",
+          rule: "self.type != 'API' || !has(self.enforcement) || self.enforcement != 'Enforce' || (has(self.acknowledgeAPIRestriction) && self.acknowledgeAPIRestriction)",
           message:
-            'enforced: true with type: api can shut Culvert out of the API: see that ipPolicyRefs admit its address and set acknowledgeAPIRestriction: true, or set enforced: false',
-          fieldPath: '.enforced',
+            'enforcement: Enforce with type: API can shut Culvert out of the API: see that ipPolicyRefs admit its address and set acknowledgeAPIRestriction: true, or set enforcement: Warn',
+          fieldPath: '.enforcement',
           reason: 'FieldValueForbidden',
         },
       ],
     },
   ),
   status: object({ ...commonStatus }, { description: 'The restriction at the API.' }),
-  printerColumns: managedColumns(textColumn('Type', '.spec.type', 'Which traffic is restricted.'), {
-    name: 'Enforced',
-    type: 'boolean',
-    jsonPath: '.spec.enforced',
-    description: 'Whether others are kept out, and not only warned.',
-  }),
+  printerColumns: managedColumns(
+    textColumn('Type', '.spec.type', 'Which traffic is restricted.'),
+    textColumn(
+      'Enforcement',
+      '.spec.enforcement',
+      'Enforce: others are kept out. Warn, or empty: they are only warned.',
+    ),
+  ),
 })
 
 export type IPRestrictionSpec = SpecOf<typeof definition>
+
+/** The API's words for the types. */
+const SENT_TYPES: Readonly<Record<IPRestrictionSpec['type'], string>> = {
+  Agent: 'agent',
+  API: 'api',
+  Dashboard: 'dashboard',
+  Endpoints: 'endpoints',
+}
+
+function isEnforced({ enforcement }: IPRestrictionSpec): boolean {
+  return enforcement === 'Enforce'
+}
 
 /** IP restrictions (`management-api.md § IP policies, rules, restrictions`). The policies are a set. */
 export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
@@ -83,11 +97,18 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
   refersTo: [{ kind: 'IPPolicy', idsIn: ({ ip_policies }) => refIds(ip_policies) }],
   references: ({ ipPolicyRefs }) =>
     ipPolicyRefs.map((ref, index) => ({ path: `spec.ipPolicyRefs[${index}]`, kind: 'IPPolicy', ref })),
-  restrictsAPI: ({ type, enforced }) => type === 'api' && enforced === true,
+  restrictsAPI: {
+    spec: (spec) => spec.type === 'API' && isEnforced(spec),
+    object: ({ type, enforced }) => type === SENT_TYPES.API && enforced === true,
+  },
   createOnly: ['type'],
   desire: (desired) => {
-    const { type, enforced = false, ipPolicyRefs } = desired.spec
-    return { type, enforced, ip_policy_ids: [...new Set(ipPolicyRefs.map((ref) => desired.id('IPPolicy', ref)))] }
+    const { type, ipPolicyRefs } = desired.spec
+    return {
+      type: SENT_TYPES[type],
+      enforced: isEnforced(desired.spec),
+      ip_policy_ids: [...new Set(ipPolicyRefs.map((ref) => desired.id('IPPolicy', ref)))],
+    }
   },
   observe: ({ type, enforced, ip_policies }) => ({
     type: textOf(type),
@@ -97,5 +118,5 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
   comparable: (fields: Fields) => ({ ...fields, ip_policy_ids: sorted(textsOf(fields.ip_policy_ids)) }),
   status: () => ({}),
   readiness: ({ spec }) =>
-    available(spec.enforced === true ? 'the restriction is enforced' : 'the restriction is in place and only warns'),
+    available(isEnforced(spec) ? 'the restriction is enforced' : 'the restriction is in place and only warns'),
 }

@@ -2,13 +2,13 @@ import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
 import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
-import { choice, object, text } from '../schema/define.ts'
+import { object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
-import { REGIONS } from './region.ts'
+import { region } from './region.ts'
 import { refId, textOf } from './remote.ts'
 
 const definition = defineKind({
@@ -22,9 +22,7 @@ const definition = defineKind({
   spec: object(
     {
       ...commonSpec('bytes'),
-      region: Type.Optional(
-        choice(REGIONS, { description: 'Where the address is. Fixed at create. Default: us.', default: 'us' }),
-      ),
+      region: Type.Optional(region('Where the address is. Fixed at create. Default: us.', { default: 'us' })),
       endpointConfigurationID: Type.Optional(
         text({
           description: 'Id of an endpoint configuration for traffic to the address. Default: none.',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
-import { choice, object, text } from '../schema/define.ts'
+import { object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { atMostOne, fixedField } from '../schema/rules.ts'
 import { certificateManagementPolicy } from './certificate-policy.ts'
@@ -9,7 +9,7 @@ import { conditionColumn, managedColumns, textColumn, wideColumn } from './colum
 import { dnsEndpointCondition, dnsSpec } from './dns-endpoint.ts'
 import { DOMAIN_LENGTH, DOMAIN_PATTERN } from './domain-name.ts'
 import { managedKind } from './names.ts'
-import { REGIONS } from './region.ts'
+import { region } from './region.ts'
 
 const id = (description: string) => text({ description, minLength: 1, maxLength: 255 })
 
@@ -32,9 +32,7 @@ export const reservedDomainDefinition = defineKind({
         pattern: DOMAIN_PATTERN,
       }),
       region: Type.Optional(
-        choice(REGIONS, {
-          description: 'Deprecated by the API, which serves domains everywhere. Fixed at create. Default: none.',
-        }),
+        region('Deprecated by the API, which serves domains everywhere. Fixed at create. Default: none.'),
       ),
       certificateID: Type.Optional(
         id('Id of an uploaded certificate. Not together with certificateManagementPolicy. Default: none.'),

@@ -31,7 +31,7 @@ export async function refuseShutOut(
     for (const collection of user.collections) {
       await session.cache.ensureListed(collection, { since: run.begun })
       for (const object of session.cache.all(collection)) {
-        if (!user.restrictsAPI(object) || !reference.idsIn(object).includes(target)) continue
+        if (!user.restrictsAPI.object(object) || !reference.idsIn(object).includes(target)) continue
         const holder = context.resources.holderOf(object.id)
         const by = holder === undefined ? `${collection.path}/${object.id}` : shortName(nameOf(holder))
         throw refusal(by, access.field, wanted === undefined)
@@ -48,8 +48,8 @@ export function waitBeforeRestricting(
   { context, cr, descriptor }: Reconciliation,
   remote: RemoteObject | undefined,
 ): void {
-  if (!descriptor.restrictsAPI?.(cr.spec as Fields)) return
-  if (remote !== undefined && descriptor.restrictsAPI(remote)) return
+  if (!descriptor.restrictsAPI?.spec(cr.spec)) return
+  if (remote !== undefined && descriptor.restrictsAPI.object(remote)) return
   for (const { kind, path, ref } of descriptor.references(cr.spec)) {
     const name = ref.name === undefined ? undefined : { kind, namespace: cr.metadata.namespace, name: ref.name }
     const target = name === undefined ? context.resources.holderOf(ref.id ?? '') : context.resources.get(name)

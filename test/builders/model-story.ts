@@ -17,7 +17,7 @@ const tunnels = (app: string, more: Fields = {}): Fields => ({
   tunnelGroup: { labels: { app } },
   ...more,
 })
-const rule = (cidr: string, action = 'allow', more: Fields = {}): Fields => ({ cidr, action, ...more })
+const rule = (cidr: string, action = 'Allow', more: Fields = {}): Fields => ({ cidr, action, ...more })
 
 const shop = (more: Fields = {}): Fields => ({
   protocol: 'TLS',
@@ -53,9 +53,9 @@ const RESOURCES: readonly { readonly kind: string; readonly name: string; readon
     kind: 'IPPolicy',
     name: 'office',
     specs: [
-      { rules: [rule('10.0.0.0/8'), rule('10.1.0.0/16', 'deny')] },
-      { rules: [rule('10.0.0.0/8', 'deny'), rule('10.2.0.0/16')] },
-      { rules: [rule('10.3.0.0/16', 'allow', { description: 'third floor', metadata: 'mine' })], metadata: 'mine' },
+      { rules: [rule('10.0.0.0/8'), rule('10.1.0.0/16', 'Deny')] },
+      { rules: [rule('10.0.0.0/8', 'Deny'), rule('10.2.0.0/16')] },
+      { rules: [rule('10.3.0.0/16', 'Allow', { description: 'third floor', metadata: 'mine' })], metadata: 'mine' },
       { rules: [], allowEmpty: true },
     ],
   },
@@ -302,7 +302,11 @@ function kindFields(world: ModelWorld, cr: CustomResource): Fields {
     readonly failover?: { readonly backendRefs: readonly { readonly name: string }[] }
   }
   if (cr.kind === 'IPPolicy') {
-    return { rules: inOrder(rules.map(({ cidr, action, description = '' }) => ({ cidr, action, description }))) }
+    return {
+      rules: inOrder(
+        rules.map(({ cidr, action, description = '' }) => ({ cidr, action: action.toLowerCase(), description })),
+      ),
+    }
   }
   if (cr.kind === 'BotUser') return { name: spec.displayName, active: spec.active ?? true }
   if (cr.kind === 'CertificateAuthority') return { ca_pem: spec.caPEM }

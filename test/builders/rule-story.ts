@@ -18,13 +18,13 @@ const RULES: readonly { readonly name: string; readonly specs: readonly Fields[]
   {
     name: 'a',
     specs: [
-      rule('10.0.0.0/8', 'allow'),
-      rule('10.0.0.0/8', 'deny'),
-      rule('10.0.0.0/16', 'deny', { metadata: 'mine' }),
-      rule('10.0.0.0/16', 'allow', { description: 'the office' }),
+      rule('10.0.0.0/8', 'Allow'),
+      rule('10.0.0.0/8', 'Deny'),
+      rule('10.0.0.0/16', 'Deny', { metadata: 'mine' }),
+      rule('10.0.0.0/16', 'Allow', { description: 'the office' }),
     ],
   },
-  { name: 'b', specs: [rule('172.16.0.0/12', 'allow'), rule('172.16.0.0/12', 'deny')] },
+  { name: 'b', specs: [rule('172.16.0.0/12', 'Allow'), rule('172.16.0.0/12', 'Deny')] },
 ]
 
 const open: Fields = { rulesFrom: 'IPPolicyRules' }
@@ -79,7 +79,7 @@ export async function liveWithRules(story: readonly Step[]): Promise<RuleReport>
   // One that waits because it is the last may go when another stands.
   const names = RULES.map(({ name }) => name)
   const gone = (name: string) => world.get('IPPolicyRule', name)?.metadata.deletionTimestamp !== undefined
-  if (names.some(gone)) world.apply('IPPolicyRule', 'last', rule('192.168.0.0/16', 'allow'))
+  if (names.some(gone)) world.apply('IPPolicyRule', 'last', rule('192.168.0.0/16', 'Allow'))
   // Longer than the slow retry of what was refused, with its jitter, and as many drift passes.
   await world.clock.advance(720_000)
   return { world, emptied }
@@ -137,6 +137,6 @@ export function declaredRules(world: ModelWorld): readonly Fields[] {
     .filter(({ kind }) => kind === 'IPPolicyRule')
     .map(({ spec, status }) => {
       const { cidr, action, description = '' } = spec as Fields
-      return { id: status?.id, cidr, action, description }
+      return { id: status?.id, cidr, action: String(action).toLowerCase(), description }
     })
 }

@@ -129,6 +129,8 @@ const domain = fc
   )
   .map(([label, parent]) => `${label}.${parent}`)
 
+const region = fc.constantFrom('us', 'eu', 'ap')
+
 const tokens = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/)
 
 const auth = (member: string): Places => ({
@@ -170,13 +172,14 @@ const places: Readonly<Record<string, Places>> = {
     'spec.trafficPolicy.outbound[].expressions[]': expression,
   },
   ReservedDomain: {
+    'spec.region': region,
     'spec.domain': fc.tuple(fc.constantFrom('', '*.'), domain).map(([wildcard, name]) => `${wildcard}${name}`),
     'spec.certificateID': fc.constantFrom('cert_a', 'cert_b'),
     'spec.httpEndpointConfigurationID': endpoint,
     'spec.httpsEndpointConfigurationID': endpoint,
   },
   AgentIngress: { 'spec.domain': domain },
-  ReservedAddress: { 'spec.endpointConfigurationID': endpoint },
+  ReservedAddress: { 'spec.region': region, 'spec.endpointConfigurationID': endpoint },
   // Making an RSA key takes seconds.
   SSHCertificateAuthority: {
     'spec.privateKeyType': fc.constantFrom('ECDSA', 'ECDSA', 'ECDSA', 'ECDSA', 'Ed25519', 'Ed25519', 'RSA'),

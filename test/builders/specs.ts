@@ -69,9 +69,9 @@ const creds = {
 }
 
 const RULES = [
-  { cidr: '198.51.100.0/24', action: 'allow', description: 'the office' },
-  { cidr: '198.51.100.77/32', action: 'deny', metadata: '{"ticket":7}' },
-  { cidr: '2001:db8:40::/48', action: 'allow' },
+  { cidr: '198.51.100.0/24', action: 'Allow', description: 'the office' },
+  { cidr: '198.51.100.77/32', action: 'Deny', metadata: '{"ticket":7}' },
+  { cidr: '2001:db8:40::/48', action: 'Allow' },
 ]
 
 function manifest(kind: string, name: string, spec: Record<string, unknown>): Manifest {
@@ -95,7 +95,7 @@ const signedBy = (name: string) => ({ sshCertificateAuthorityRef: { name: `${nam
 const validity = { validAfter: '2026-01-01T02:00:00.5+02:00', validUntil: '2099-12-31T23:59:59.999Z' }
 
 const openPolicy: Needs = (name) => [manifest('IPPolicy', `${name}-policy`, { rulesFrom: 'IPPolicyRules' })]
-const rule = (cidr: string) => (name: string) => ({ ipPolicyRef: { name: `${name}-policy` }, cidr, action: 'allow' })
+const rule = (cidr: string) => (name: string) => ({ ipPolicyRef: { name: `${name}-policy` }, cidr, action: 'Allow' })
 
 function specCase(
   kind: string,
@@ -142,7 +142,7 @@ const specCases: readonly SpecCase[] = [
   specCase(
     'IPRestriction',
     'minimal',
-    (name) => ({ type: 'dashboard', ipPolicyRefs: [{ name: `${name}-a` }] }),
+    (name) => ({ type: 'Dashboard', ipPolicyRefs: [{ name: `${name}-a` }] }),
     (name) => [policy(`${name}-a`)],
   ),
   specCase(
@@ -150,8 +150,8 @@ const specCases: readonly SpecCase[] = [
     'full',
     (name) => ({
       ...described(name),
-      type: 'agent',
-      enforced: true,
+      type: 'Agent',
+      enforcement: 'Enforce',
       ipPolicyRefs: [{ name: `${name}-a` }, { name: `${name}-b` }],
       acknowledgeAPIRestriction: true,
     }),

@@ -85,7 +85,7 @@ test('a request for a look reads the object from the API once and, with nothing 
 test('a request for a look finds drift without waiting for the next pass, in an object and in what it holds', async () => {
   await using world = await World.open()
   await world.apply('Backend', 'web', tunnels)
-  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow', description: 'all' }] })
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow', description: 'all' }] })
   const { status: web } = await world.ready('Backend', 'web')
   await world.ready('IPPolicy', 'office')
   const [rule] = await world.remote('ip_policy_rules')

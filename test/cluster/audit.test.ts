@@ -80,13 +80,13 @@ test('each write to the account has one audit record, with its resource and why:
     return answer.body
   }
 
-  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
-  await world.apply('IPRestriction', 'api', { type: 'api', enforced: false, ipPolicyRefs: [{ name: 'office' }] })
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
+  await world.apply('IPRestriction', 'api', { type: 'API', enforcement: 'Warn', ipPolicyRefs: [{ name: 'office' }] })
   const policy = await world.ready('IPPolicy', 'office')
   const restriction = await world.ready('IPRestriction', 'api')
   await world.apply('IPPolicy', 'office', {
     description: 'all of it',
-    rules: [{ cidr: '10.0.0.0/16', action: 'allow' }],
+    rules: [{ cidr: '10.0.0.0/16', action: 'Allow' }],
   })
   await world.ready('IPPolicy', 'office')
   expect(await phase()).toEqual([

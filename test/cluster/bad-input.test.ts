@@ -7,7 +7,7 @@ import { conditionOf, type ResourceCondition, World } from './support/world.ts'
 type Spec = Record<string, unknown>
 
 const shop: Spec = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
-const office: Spec = { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] }
+const office: Spec = { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
 const failover = (...names: readonly string[]): Spec => ({
   type: 'Failover',
   failover: { backendRefs: names.map((name) => ({ name })) },

@@ -5,7 +5,7 @@ import { World } from './support/world.ts'
 type Spec = Record<string, unknown>
 
 const tunnels: Spec = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
-const rules = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((cidr) => ({ cidr, action: 'allow' }))
+const rules = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((cidr) => ({ cidr, action: 'Allow' }))
 const edge: Spec = {
   protocol: 'TLS',
   backend: { name: 'first-backend' },

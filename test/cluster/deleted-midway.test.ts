@@ -32,8 +32,8 @@ const STORIES: readonly Story[] = [
     kind: 'IPPolicy',
     spec: {
       rules: [
-        { cidr: '10.0.0.0/8', action: 'allow' },
-        { cidr: '192.0.2.0/24', action: 'deny' },
+        { cidr: '10.0.0.0/8', action: 'Allow' },
+        { cidr: '192.0.2.0/24', action: 'Deny' },
       ],
     },
   },
@@ -58,7 +58,7 @@ const STORIES: readonly Story[] = [
 /** What stays, for others to refer to. */
 const NEEDS: readonly { readonly kind: string; readonly name: string; readonly spec: Record<string, unknown> }[] = [
   { kind: 'CertificateAuthority', name: 'staff', spec: { caPEM: caPem } },
-  { kind: 'IPPolicy', name: 'office', spec: { rules: [{ cidr: '198.51.100.0/24', action: 'allow' }] } },
+  { kind: 'IPPolicy', name: 'office', spec: { rules: [{ cidr: '198.51.100.0/24', action: 'Allow' }] } },
   { kind: 'SSHCertificateAuthority', name: 'team', spec: {} },
 ]
 

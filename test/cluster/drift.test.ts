@@ -144,7 +144,7 @@ async function driftCounts(world: World): Promise<Map<string, number>> {
   return new Map([...found].map(([, kind, field, count]) => [`${kind} ${field}`, Number(count)]))
 }
 
-const rules = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((cidr) => ({ cidr, action: 'allow' }))
+const rules = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((cidr) => ({ cidr, action: 'Allow' }))
 
 /** Changes of a policy's rules behind its back, each with what the metric calls it. */
 const ruleDrifts: readonly {

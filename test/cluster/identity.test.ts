@@ -14,7 +14,7 @@ const metadata = '{"team":"shop"}'
 const cloned: readonly (readonly [title: string, kind: string, path: string, spec: Spec])[] = [
   ['a Backend', 'Backend', path, tunnels],
   ['a Backend with metadata of the user', 'Backend', path, { ...tunnels, metadata }],
-  ['an IPPolicy', 'IPPolicy', 'ip_policies', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] }],
+  ['an IPPolicy', 'IPPolicy', 'ip_policies', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }],
   ['an Edge with metadata of the user', 'Edge', 'edges/tcp', { protocol: 'TCP', metadata }],
   ['a ReservedAddress', 'ReservedAddress', 'reserved_addrs', {}],
 ]
@@ -157,7 +157,7 @@ test('an object whose resource is gone is reported, and deleted by nobody', asyn
 
 test.each([
   ['Backend', path, tunnels],
-  ['IPPolicy', 'ip_policies', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] }],
+  ['IPPolicy', 'ip_policies', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }],
 ] as const)(
   'a copy of the object of a %s is deleted by the next pass, and the original stays',
   async (kind, at, spec) => {

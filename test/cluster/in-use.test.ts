@@ -7,7 +7,7 @@ import { conditionOf, World } from './support/world.ts'
 
 type Spec = Record<string, unknown>
 
-const rules = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((cidr) => ({ cidr, action: 'allow' }))
+const rules = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((cidr) => ({ cidr, action: 'Allow' }))
 const office: Spec = { rules }
 const shop: Spec = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
 const sink: Spec = {
@@ -94,7 +94,7 @@ const uses: readonly Use[] = [
   },
   {
     target: ['IPPolicy', 'office', office, 'ip_policies'],
-    user: ['IPRestriction', 'agents', { type: 'agent', ipPolicyRefs: [{ name: 'office' }] }, 'ip_restrictions'],
+    user: ['IPRestriction', 'agents', { type: 'Agent', ipPolicyRefs: [{ name: 'office' }] }, 'ip_restrictions'],
     other: ({ id }) => ({ type: 'dashboard', ip_policy_ids: [id] }),
   },
   {

@@ -5,7 +5,7 @@ import { conditionOf, World } from './support/world.ts'
 type Spec = Record<string, unknown>
 
 const open: Spec = { rulesFrom: 'IPPolicyRules' }
-const rule = (cidr: string, action = 'allow'): Spec => ({ ipPolicyRef: { name: 'office' }, cidr, action })
+const rule = (cidr: string, action = 'Allow'): Spec => ({ ipPolicyRef: { name: 'office' }, cidr, action })
 const edge: Spec = { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } }
 
 async function rules(world: World): Promise<readonly string[]> {
@@ -32,7 +32,7 @@ test('a policy counts the rules that name it, and an edge waits until all of the
   expect(waiting.status?.id).toBeUndefined()
 
   // The one cannot be made, so the other is not enough.
-  await world.apply('IPPolicyRule', 'broken', { ...rule('10.0.0.0/8', 'deny'), metadata: '{"culvert": 1}' })
+  await world.apply('IPPolicyRule', 'broken', { ...rule('10.0.0.0/8', 'Deny'), metadata: '{"culvert": 1}' })
   await world.reason('IPPolicyRule', 'broken', 'Stalled', 'InvalidSpec')
   await world.apply('IPPolicyRule', 'good', rule('10.1.0.0/16'))
   await world.ready('IPPolicyRule', 'good')
@@ -42,7 +42,7 @@ test('a policy counts the rules that name it, and an edge waits until all of the
   })
   expect(await world.remote('edges/tcp')).toEqual([])
 
-  await world.apply('IPPolicyRule', 'broken', rule('10.0.0.0/8', 'deny'))
+  await world.apply('IPPolicyRule', 'broken', rule('10.0.0.0/8', 'Deny'))
   await world.ready('Edge', 'front')
   await ruleCount(world, 2)
   const names = (await world.remote('ip_policy_rules')).map(({ metadata }) => String(metadata))
@@ -64,7 +64,7 @@ test('a changed range is an update, and a changed action another rule, behind wh
   expect(ruleWrites(world, first)).toEqual(['PATCH 200'])
 
   const second = world.mark()
-  await world.apply('IPPolicyRule', 'lone', rule('10.0.0.0/16', 'deny'))
+  await world.apply('IPPolicyRule', 'lone', rule('10.0.0.0/16', 'Deny'))
   const replaced = await world.until('IPPolicyRule', 'lone', 'is another rule', (cr) => {
     return cr.status?.id !== undefined && cr.status.id !== status?.id
   })
@@ -86,7 +86,7 @@ test('what stands in for a rule that is replaced goes as soon as an operator tha
   const { admin } = world.emulator
   const match = { method: 'POST', path: '/ip_policy_rules', nth: 2 }
   const { id } = admin.addFault({ match, act: { type: 'hang', when: 'after' } })
-  await world.apply('IPPolicyRule', 'lone', rule('10.0.0.0/8', 'deny'))
+  await world.apply('IPPolicyRule', 'lone', rule('10.0.0.0/8', 'Deny'))
   expect(await admin.waitForFault(id, 1)).toMatchObject({ hits: 1 })
   await world.operator.kill()
   admin.deleteFault(id)
@@ -100,7 +100,7 @@ test('what stands in for a rule that is replaced goes as soon as an operator tha
 
 test('a policy with rules of its own takes no others, until it says that it does; then its own stay', async () => {
   await using world = await World.open()
-  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
   await world.ready('IPPolicy', 'office')
   const mark = world.mark()
   await world.apply('IPPolicyRule', 'other', rule('10.1.0.0/16'))
@@ -122,7 +122,7 @@ test('a policy that takes its rules back has the account as it says, whatever be
   for (const name of ['kept', 'gone']) await world.ready('IPPolicyRule', name)
   await ruleCount(world, 2)
 
-  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }], rulesFrom: undefined })
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }], rulesFrom: undefined })
   for (const name of ['kept', 'gone']) await world.reason('IPPolicyRule', name, 'Stalled', 'ReferenceRefused')
   await world.ready('IPPolicy', 'office')
   await ruleCount(world, 1)

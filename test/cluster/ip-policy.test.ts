@@ -3,10 +3,10 @@ import { World } from './support/world.ts'
 
 test('a policy whose only rule changes its action is never empty on the way', async () => {
   await using world = await World.open()
-  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
   await world.ready('IPPolicy', 'office')
   const mark = world.mark()
-  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'deny' }] })
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Deny' }] })
   await world.ready('IPPolicy', 'office')
   expect(await world.remote('ip_policy_rules')).toMatchObject([{ cidr: '10.0.0.0/8', action: 'deny' }])
   const writes = world.writes(mark).map(({ method }) => method)
@@ -15,7 +15,7 @@ test('a policy whose only rule changes its action is never empty on the way', as
 
 test('rules carry their own metadata to the byte, and Culvert’s own mark is refused in it', async () => {
   await using world = await World.open()
-  const rule = { cidr: '10.0.0.0/8', action: 'allow', metadata: '{"team": "net"}' }
+  const rule = { cidr: '10.0.0.0/8', action: 'Allow', metadata: '{"team": "net"}' }
   await world.apply('IPPolicy', 'office', { rules: [rule] })
   await world.ready('IPPolicy', 'office')
   expect(await world.remote('ip_policy_rules')).toMatchObject([{ metadata: '{"team": "net"}' }])

@@ -17,7 +17,7 @@ test('resources and accounts show how they stand, and an account that is gone sh
   const { operator, namespace } = world
   const account = `account="Account/${namespace}/default"`
   await world.apply('IPPolicy', 'office', { allowEmpty: true })
-  await world.apply('IPRestriction', 'api', { type: 'api', enforced: false, ipPolicyRefs: [{ name: 'none' }] })
+  await world.apply('IPRestriction', 'api', { type: 'API', enforcement: 'Warn', ipPolicyRefs: [{ name: 'none' }] })
   await world.ready('IPPolicy', 'office')
   await world.reason('IPRestriction', 'api', 'Ready', 'ReferenceNotReady')
   const resources = (kind: string, reason: string) => {

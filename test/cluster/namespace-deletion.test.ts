@@ -108,7 +108,7 @@ class Roles implements AsyncDisposable {
 
   /** An APIKey, whose Secret goes with the namespace, and a policy with rules. */
   async fill(): Promise<void> {
-    await this.world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
+    await this.world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
     await this.world.apply('APIKey', 'ci', {})
     await this.world.ready('IPPolicy', 'office')
     await this.world.ready('APIKey', 'ci')

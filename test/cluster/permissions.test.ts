@@ -126,7 +126,7 @@ test('without a right in the cluster an operator says that it needs an id, and w
   await expect(OperatorProcess.start(options)).rejects.toThrow(/kube-system.*--installation/s)
   const flags = [...options.flags, '--installation', 'mine']
   const operator = await OperatorProcess.start({ ...options, flags })
-  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
   await world.ready('IPPolicy', 'office')
   expect((await world.remote('ip_policies')).map(({ metadata }) => String(metadata))).toEqual([
     expect.stringContaining('"installation":"mine"'),

@@ -16,7 +16,7 @@ async function openWaiting(): Promise<World> {
     emulator: { rateLimit: { requests: PER_MINUTE, periodMs: 60_000 } },
     account: { rateLimit: { requestsPerMinute: PER_MINUTE, burst: BURST } },
   })
-  const rules = RULES.map((cidr) => ({ cidr, action: 'allow' }))
+  const rules = RULES.map((cidr) => ({ cidr, action: 'Allow' }))
   const names = Array.from({ length: POLICIES }, (_, index) => `policy-${index}`)
   await Promise.all(names.map((name) => world.apply('IPPolicy', name, { rules })))
   await world.startOperator()

@@ -113,7 +113,7 @@ test('an Account that rotates its own key goes on working, and no call of the op
   await world.operator.kill()
   await world.startOperator()
   await client.more(3)
-  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
   await world.ready('IPPolicy', 'office')
   await world.apply('APIKey', 'own', { rotation: { interval: '720h', overlap: '0s' } })
   await until('one is left', async () => {

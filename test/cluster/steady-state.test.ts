@@ -26,7 +26,7 @@ async function applyPolicies(world: World): Promise<void> {
     numbers.map(async (number) => {
       const rules = Array.from({ length: RULES }, (_, rule) => ({
         cidr: `10.${rule}.${number % 256}.0/24`,
-        action: 'allow',
+        action: 'Allow',
       }))
       await world.apply('IPPolicy', `policy-${number}`, { rules })
     }),

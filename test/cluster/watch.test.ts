@@ -21,7 +21,7 @@ test('what changed while the apiserver was gone for 20 s is acted on', { timeout
   const changes = await Changes.prepare(world)
   const { pid } = world.operator
   const held = world.emulator.admin.addFault({ match: { method: 'POST' }, act: { type: 'hang' } })
-  await world.apply('IPPolicy', 'caught', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
+  await world.apply('IPPolicy', 'caught', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
   await world.emulator.admin.waitForFault(held.id)
   await cluster.killApiserver()
   // Its answer comes at a time when it cannot be stored.

@@ -3,7 +3,7 @@ import type { Collection, RemoteObject } from '../../api/types.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
 import { type CustomResource, nameOf, shortName, statusOf, unresolvedAttempt } from '../cr.ts'
 import { type Marker, markerOf } from '../marker.ts'
-import type { Fields, ManagedDescriptor } from '../types/descriptor.ts'
+import type { ManagedDescriptor } from '../types/descriptor.ts'
 import type { AccountContext } from './account-context.ts'
 import type { LiveSession } from './session.ts'
 
@@ -176,14 +176,16 @@ export function apiRestriction(
   for (const { collections, definition, restrictsAPI } of kinds.managed) {
     if (restrictsAPI === undefined) continue
     const seen = collections.flatMap((collection) => {
-      return [...session.cache.all(collection)].filter(restrictsAPI).map(({ id }) => {
-        const holder = resources.holderOf(id)
-        return holder === undefined ? `${collection.path}/${id}` : shortName(nameOf(holder))
-      })
+      return [...session.cache.all(collection)]
+        .filter((object) => restrictsAPI.object(object))
+        .map(({ id }) => {
+          const holder = resources.holderOf(id)
+          return holder === undefined ? `${collection.path}/${id}` : shortName(nameOf(holder))
+        })
     })
     const declared = members
       .filter(({ kind, spec, status }) => {
-        return kind === definition.kind && status?.id !== undefined && restrictsAPI(spec as Fields)
+        return kind === definition.kind && status?.id !== undefined && restrictsAPI.spec(spec)
       })
       .map((cr) => shortName(nameOf(cr)))
     const [first] = [...seen, ...declared].sort((left, right) => (left < right ? -1 : 1))

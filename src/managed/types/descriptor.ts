@@ -215,8 +215,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readiness(view: ReadinessView<Spec>): Readiness
   /** For objects that decide, through others of the kind that they are part of or are themselves, who may call the API. Absent: they do not. */
   readonly access?: Access<Spec>
-  /** Whether an object of the kind, or a spec, with these fields keeps callers out of the API. Absent: none does. */
-  restrictsAPI?(fields: Fields): boolean
+  /** Which objects of the kind keep callers out of the API. Absent: none does. */
+  readonly restrictsAPI?: APIRestriction<Spec>
   /** Whether an update of these fields makes the API refuse the keys of objects that refer to this one. Absent: none does. */
   silencesKeys?(update: Fields): boolean
   /** Why others may not refer to the CR yet; undefined when they may. It exists at the API when this is asked. */
@@ -245,6 +245,14 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly output?: OneTimeOutput<Spec> | DerivedOutput<Spec>
   /** What the CR keeps beside itself for another operator. */
   readonly companion?: Companion<Spec>
+}
+
+/** Whether callers are kept out of the API. */
+export interface APIRestriction<Spec> {
+  /** By an object as a spec has it. */
+  spec(spec: Spec): boolean
+  /** By an object as the API has it. */
+  object(remote: RemoteObject): boolean
 }
 
 /** How a kind decides which addresses may call the API once a kind with `restrictsAPI` refers to what it decides about. */

@@ -31,12 +31,12 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   IPPolicyRule: ({ cidr, action, ipPolicyRef }, { object }, { id }) => [
     ['cidr', cidr, object.cidr],
-    ['action', action, object.action],
+    ['action', String(action).toLowerCase(), object.action],
     ['ip_policy', id('IPPolicy', ipPolicyRef as Ref), idOf(object.ip_policy)],
   ],
-  IPRestriction: ({ type, enforced = false, ipPolicyRefs }, { object }, resolved) => [
-    ['type', type, object.type],
-    ['enforced', enforced, object.enforced],
+  IPRestriction: ({ type, enforcement, ipPolicyRefs }, { object }, resolved) => [
+    ['type', String(type).toLowerCase(), object.type],
+    ['enforced', enforcement === 'Enforce', object.enforced],
     ['ip_policies', idsOf('IPPolicy', ipPolicyRefs, resolved), sorted(list(object.ip_policies).map(idOf))],
   ],
   Backend: backend,
@@ -109,7 +109,12 @@ const readers: Readonly<Record<string, Reader>> = {
 }
 
 function ruleForm({ cidr, action, description }: Body, { metadata }: Body): Body {
-  return { cidr, action, description: description ?? '', ...(metadata === undefined ? {} : { metadata }) }
+  return {
+    cidr,
+    action: String(action).toLowerCase(),
+    description: description ?? '',
+    ...(metadata === undefined ? {} : { metadata }),
+  }
 }
 
 function certificatePolicy(policy: unknown): Body | null {

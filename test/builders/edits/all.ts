@@ -9,7 +9,7 @@ import { policyAndBackendStories } from './policies-and-backends.ts'
 /** CRs that the stories refer to, in an order in which each follows what it refers to itself. */
 export const EDIT_NEEDS: readonly Manifest[] = [
   ...['blue', 'green'].map((name) => need('Backend', name, { type: 'TunnelGroup', tunnelGroup: {} })),
-  ...['office', 'home'].map((name) => need('IPPolicy', name, { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })),
+  ...['office', 'home'].map((name) => need('IPPolicy', name, { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })),
   need('IPPolicy', 'open', { rulesFrom: 'IPPolicyRules' }),
   need('ReservedDomain', 'shop', { domain: 'edit-shop.tunnel.example' }),
   need('ReservedDomain', 'wild', { domain: '*.edit-wild.tunnel.example' }),

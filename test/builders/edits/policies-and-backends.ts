@@ -19,45 +19,45 @@ const acknowledged = quiet(
 
 /** Edits of policies, their rules, restrictions and backends. */
 export const policyAndBackendStories: readonly EditStory[] = [
-  story('IPPolicy', 'policy', { rules: [{ cidr: range, action: 'allow' }] }, [
+  story('IPPolicy', 'policy', { rules: [{ cidr: range, action: 'Allow' }] }, [
     ...texts,
     ...(
       [
-        [[{ cidr: range, action: 'allow', description: 'one' }], [held(range, 'allow', 'one')]],
-        [[{ cidr: range, action: 'allow', description: 'two', metadata: 'a' }], [held(range, 'allow', 'two', 'a')]],
-        [[{ cidr: range, action: 'allow', metadata: 'b' }], [held(range, 'allow', '', 'b')]],
-        [[{ cidr: range, action: 'deny' }], [held(range, 'deny')]],
+        [[{ cidr: range, action: 'Allow', description: 'one' }], [held(range, 'allow', 'one')]],
+        [[{ cidr: range, action: 'Allow', description: 'two', metadata: 'a' }], [held(range, 'allow', 'two', 'a')]],
+        [[{ cidr: range, action: 'Allow', metadata: 'b' }], [held(range, 'allow', '', 'b')]],
+        [[{ cidr: range, action: 'Deny' }], [held(range, 'deny')]],
         [
           [
-            { cidr: range, action: 'deny' },
-            { cidr: '2001:db8::/32', action: 'allow' },
+            { cidr: range, action: 'Deny' },
+            { cidr: '2001:db8::/32', action: 'Allow' },
           ],
           [held(range, 'deny'), held('2001:db8::/32', 'allow')],
         ],
-        [[{ cidr: '10.0.0.0/8', action: 'allow' }], [held('10.0.0.0/8', 'allow')]],
+        [[{ cidr: '10.0.0.0/8', action: 'Allow' }], [held('10.0.0.0/8', 'allow')]],
       ] as const
     ).map(([rules, shown]): Edit => ({ spec: { rules }, sends: [], rules: shown })),
     ...quiet({ allowEmpty: false }, { allowEmpty: true }),
     { spec: { rules: undefined }, sends: [], rules: [] },
     ...quiet({ rulesFrom: 'IPPolicyRules', allowEmpty: undefined }),
     {
-      spec: { rulesFrom: undefined, rules: [{ cidr: range, action: 'deny' }] },
+      spec: { rulesFrom: undefined, rules: [{ cidr: range, action: 'Deny' }] },
       sends: [],
       rules: [held(range, 'deny')],
     },
     ...acknowledged,
   ]),
-  story('IPPolicyRule', 'rule', { ipPolicyRef: { name: 'open' }, cidr: range, action: 'allow' }, [
+  story('IPPolicyRule', 'rule', { ipPolicyRef: { name: 'open' }, cidr: range, action: 'Allow' }, [
     ...texts,
     patch('cidr', { cidr: '2001:db8:7::/48' }, { cidr: '2001:db8:7::/48' }),
-    another({ action: 'deny' }, { action: 'deny' }),
+    another({ action: 'Deny' }, { action: 'deny' }),
     ...acknowledged,
   ]),
-  story('IPRestriction', 'restriction', { type: 'endpoints', ipPolicyRefs: [{ name: 'office' }] }, [
+  story('IPRestriction', 'restriction', { type: 'Endpoints', ipPolicyRefs: [{ name: 'office' }] }, [
     ...texts,
-    patch('enforced', { enforced: true }, { enforced: true }),
-    patch('enforced', { enforced: false }, { enforced: false }),
-    ...quiet({ enforced: undefined }),
+    patch('enforced', { enforcement: 'Enforce' }, { enforced: true }),
+    patch('enforced', { enforcement: 'Warn' }, { enforced: false }),
+    ...quiet({ enforcement: undefined }),
     patch('ip_policy_ids', { ipPolicyRefs: [{ name: 'home' }] }, (id) => ({
       ip_policies: [refTo(id('IPPolicy', 'home'))],
     })),

@@ -22,17 +22,17 @@ export interface ModelRule {
   readonly metadata: string
 }
 
-export type RuleSet = Readonly<Record<string, 'allow' | 'deny'>>
+export type RuleSet = Readonly<Record<string, 'Allow' | 'Deny'>>
 
-/** Any rules on the ranges, each range at most once. */
+/** Any rules of a spec on the ranges, each range at most once. */
 export const ruleSet: fc.Arbitrary<RuleSet> = fc.dictionary(
   fc.constantFrom(...ranges),
-  fc.constantFrom('allow' as const, 'deny' as const),
+  fc.constantFrom('Allow' as const, 'Deny' as const),
 )
 
-/** `api-decisions.md § Behaviour`: a matching deny refuses; else a matching allow admits; else refused. */
+/** `api-decisions.md § Behaviour`: a matching deny refuses; else a matching allow admits; else refused. Rules of a spec, or of the API. */
 export function admits(rules: readonly { readonly cidr: string; readonly action: string }[], area: readonly string[]) {
-  const actions = rules.filter(({ cidr }) => area.includes(cidr)).map(({ action }) => action)
+  const actions = rules.filter(({ cidr }) => area.includes(cidr)).map(({ action }) => action.toLowerCase())
   return actions.includes('allow') && !actions.includes('deny')
 }
 

@@ -19,9 +19,9 @@ type Spec = Readonly<Record<string, unknown>>
 export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   Account: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' } },
   ClusterAccount: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' }, allowedNamespaces: {} },
-  IPPolicy: { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] },
-  IPPolicyRule: { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'allow' },
-  IPRestriction: { type: 'agent', enforced: true, ipPolicyRefs: [{ name: 'office' }] },
+  IPPolicy: { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] },
+  IPPolicyRule: { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'Allow' },
+  IPRestriction: { type: 'Agent', enforcement: 'Enforce', ipPolicyRefs: [{ name: 'office' }] },
   Backend: { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } },
   Edge: {
     protocol: 'TLS',
@@ -168,7 +168,7 @@ const managed = kinds.filter(({ role }) => role === 'managed').map(({ definition
 /** 255 characters, and more bytes. */
 const long = `${'a'.repeat(254)}ä`
 const account = { kind: 'Account', name: 'default' }
-const rule = { cidr: '10.0.0.0/8', action: 'allow' }
+const rule = { cidr: '10.0.0.0/8', action: 'Allow' }
 const stream = { streamARN: 'arn:stream' }
 const key = { name: 'a', key: 'b' }
 const tls = (fields: Spec): Spec => ({ protocol: 'TLS', ...fields })
@@ -281,19 +281,19 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { rules: [{ ...rule, metadata: `${'a'.repeat(4095)}ä` }] },
     'metadata takes at most',
   ),
-  changed('IPRestriction', 'with another type', { type: 'dashboard' }, 'type is fixed at create: delete'),
+  changed('IPRestriction', 'with another type', { type: 'Dashboard' }, 'type is fixed at create: delete'),
   row(
     'IPRestriction',
     'that could shut Culvert out of the API unawares',
-    { type: 'api' },
-    'enforced: true with type: api can shut Culvert out of the API: see',
+    { type: 'API' },
+    'enforcement: Enforce with type: API can shut Culvert out of the API: see',
   ),
   {
     kind: 'IPRestriction',
     because: 'when enforcing it takes the acknowledgement away',
-    before: { type: 'api', enforced: true, ipPolicyRefs: [{ id: 'ipp_1' }], acknowledgeAPIRestriction: true },
-    spec: { type: 'api', enforced: true, ipPolicyRefs: [{ id: 'ipp_1' }] },
-    message: 'set acknowledgeAPIRestriction: true, or set enforced: false',
+    before: { type: 'API', enforcement: 'Enforce', ipPolicyRefs: [{ id: 'ipp_1' }], acknowledgeAPIRestriction: true },
+    spec: { type: 'API', enforcement: 'Enforce', ipPolicyRefs: [{ id: 'ipp_1' }] },
+    message: 'set acknowledgeAPIRestriction: true, or set enforcement: Warn',
   },
   row(
     'IPRestriction',
@@ -382,6 +382,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   row('EventSubscription', 'with a destination by no name', { destinationRefs: [{}] }, 'set exactly one of name, id'),
   changed('ReservedDomain', 'with another domain', { domain: 'b.example.com' }, 'domain is fixed at create: delete'),
   changed('ReservedDomain', 'with another region', { region: 'us' }, 'region is fixed at create: delete'),
+  row('ReservedAddress', 'with a region that is none', { region: 'Europe West' }, 'region'),
   row('ReservedDomain', 'with certificate and policy', { certificateID: 'c' }, 'set at most one of certificateID'),
   changed('ReservedAddress', 'with another region', { region: 'us' }, 'region is fixed at create: delete'),
   changed('AgentIngress', 'with another domain', { domain: 'b.example.com' }, 'domain is fixed at create: delete'),

@@ -119,11 +119,14 @@ export const addressSpec: fc.Arbitrary<ReservedAddressSpec> = partial<ReservedAd
 
 export const policyRuleSpec: fc.Arbitrary<IPPolicyRuleSpec> = fc
   .constantFrom('10.0.0.0/8', '192.0.2.1/32', '2001:db8::/32', '::ffff:192.0.2.0/120')
-  .map((cidr) => ({ ipPolicyRef: { name: 'a' }, cidr, action: 'deny' }))
+  .map((cidr) => ({ ipPolicyRef: { name: 'a' }, cidr, action: 'Deny' }))
 
 export const restrictionSpec: fc.Arbitrary<IPRestrictionSpec> = fc
-  .record({ enforced: fc.boolean(), ipPolicyRefs: refs }, { requiredKeys: ['ipPolicyRefs'] })
-  .map((fields) => ({ ...fields, type: 'agent' }))
+  .record(
+    { enforcement: fc.constantFrom('Enforce' as const, 'Warn' as const), ipPolicyRefs: refs },
+    { requiredKeys: ['ipPolicyRefs'] },
+  )
+  .map((fields) => ({ ...fields, type: 'Agent' as const }))
 
 export const sshAuthoritySpec: fc.Arbitrary<SSHCertificateAuthoritySpec> = fc.constantFrom(
   {},

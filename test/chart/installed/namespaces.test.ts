@@ -41,7 +41,7 @@ function objectsIn(namespace: string): readonly object[] {
 }
 
 function policy(namespace: string, description: string): object {
-  const spec = { description, rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] }
+  const spec = { description, rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
   return { apiVersion: 'culvert.dev/v1alpha1', kind: 'IPPolicy', metadata: { name: 'office', namespace }, spec }
 }
 

@@ -16,7 +16,7 @@ const POLICY = {
   apiVersion: 'culvert.dev/v1alpha1',
   kind: 'IPPolicy',
   metadata: { name: 'office', namespace: 'default' },
-  spec: { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] },
+  spec: { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] },
 }
 
 let cluster: InstalledCluster

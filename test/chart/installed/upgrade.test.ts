@@ -56,7 +56,7 @@ afterAll(() => cluster[Symbol.asyncDispose](), 60_000)
 
 function policy(name: string, spec: object = {}): object {
   const metadata = { name, namespace: 'default' }
-  const rules = [{ cidr: '10.0.0.0/8', action: 'allow' }]
+  const rules = [{ cidr: '10.0.0.0/8', action: 'Allow' }]
   return { apiVersion: 'culvert.dev/v1alpha1', kind: 'IPPolicy', metadata, spec: { rules, ...spec } }
 }
 
@@ -68,7 +68,7 @@ async function knows(): Promise<{ readonly field: boolean; readonly rule: boolea
   }
   return {
     field: await takes(policy('probe', { description: 'for the office' })),
-    rule: !(await takes(policy('probe', { rules: [{ cidr: '10.0.0.1/8', action: 'allow' }] }))),
+    rule: !(await takes(policy('probe', { rules: [{ cidr: '10.0.0.1/8', action: 'Allow' }] }))),
   }
 }
 

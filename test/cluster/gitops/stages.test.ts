@@ -75,7 +75,7 @@ describe('what is not as it should be', () => {
     await world.startOperator()
     await world.apply('IPPolicy', 'refused', { allowEmpty: true })
     await world.apply('ReservedAddress', 'overloaded', {})
-    await world.apply('IPRestriction', 'waiting', { type: 'dashboard', ipPolicyRefs: [{ name: 'nobody' }] })
+    await world.apply('IPRestriction', 'waiting', { type: 'Dashboard', ipPolicyRefs: [{ name: 'nobody' }] })
     await world.reason('IPPolicy', 'refused', 'Stalled', 'Rejected')
     await world.reason('ReservedAddress', 'overloaded', 'Reconciling', 'CreateUnresolved')
     await world.reason('IPRestriction', 'waiting', 'Reconciling', 'ReferenceNotReady')

@@ -73,7 +73,7 @@ export interface WorldOptions {
  *
  * @example
  * await using world = await World.open()
- * await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
+ * await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
  * const policy = await world.ready('IPPolicy', 'office')
  */
 export class World implements AsyncDisposable {

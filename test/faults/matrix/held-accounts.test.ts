@@ -78,7 +78,7 @@ async function play(laboratory: Laboratory, { point, begin, edit }: Hold): Promi
 
 function make(world: SimulatedWorld): void {
   world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {} })
-  world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
+  world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
   world.apply('BotUser', 'deploy', { displayName: 'Deploy' })
   world.apply('ReservedAddress', 'front', {})
 }

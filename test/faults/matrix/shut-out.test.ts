@@ -9,8 +9,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 const KINDS = new Set(['IPPolicy', 'IPPolicyRule', 'IPRestriction', 'Backend'])
 /** Where the operator calls from, and where others do. */
-const OURS = { cidr: '127.0.0.0/8', action: 'allow' }
-const OTHERS = { cidr: `${ELSEWHERE}/32`, action: 'allow' }
+const OURS = { cidr: '127.0.0.0/8', action: 'Allow' }
+const OTHERS = { cidr: `${ELSEWHERE}/32`, action: 'Allow' }
 const ACKNOWLEDGED = { acknowledgeAPIRestriction: true }
 /** Two looks at the account. */
 const LOOKS_MS = 130_000
@@ -29,13 +29,13 @@ interface Change {
 const changes: readonly Change[] = [
   change('a rule goes', false, true, (world, more) => world.apply('IPPolicy', 'office', { rules: [OTHERS], ...more })),
   change('a rule turns to deny', false, true, (world, more) =>
-    world.apply('IPPolicy', 'office', { rules: [{ ...OURS, action: 'deny' }, OTHERS], ...more }),
+    world.apply('IPPolicy', 'office', { rules: [{ ...OURS, action: 'Deny' }, OTHERS], ...more }),
   ),
   change('a deny comes', false, true, (world, more) =>
-    world.apply('IPPolicy', 'office', { rules: [OURS, OTHERS, { cidr: '127.0.0.1/32', action: 'deny' }], ...more }),
+    world.apply('IPPolicy', 'office', { rules: [OURS, OTHERS, { cidr: '127.0.0.1/32', action: 'Deny' }], ...more }),
   ),
   change('an allow comes', false, false, (world, more) =>
-    world.apply('IPPolicy', 'office', { rules: [OURS, OTHERS, { cidr: '10.0.0.0/8', action: 'allow' }], ...more }),
+    world.apply('IPPolicy', 'office', { rules: [OURS, OTHERS, { cidr: '10.0.0.0/8', action: 'Allow' }], ...more }),
   ),
   change('a text changes', false, false, (world, more) =>
     world.apply('IPPolicy', 'office', { rules: [{ ...OURS, description: 'us' }, OTHERS], ...more }),
@@ -48,13 +48,13 @@ const changes: readonly Change[] = [
     world.apply('IPPolicyRule', 'ours', rule({ ...OURS, cidr: '127.0.0.2/32', ...more })),
   ),
   change('a rule is replaced by a deny', true, true, (world, more) =>
-    world.apply('IPPolicyRule', 'ours', rule({ ...OURS, action: 'deny', ...more })),
+    world.apply('IPPolicyRule', 'ours', rule({ ...OURS, action: 'Deny', ...more })),
   ),
   change('a rule with deny is made', true, true, (world, more) =>
-    world.apply('IPPolicyRule', 'late', rule({ cidr: '127.0.0.1/32', action: 'deny', ...more })),
+    world.apply('IPPolicyRule', 'late', rule({ cidr: '127.0.0.1/32', action: 'Deny', ...more })),
   ),
   change('a rule with allow is made', true, false, (world, more) =>
-    world.apply('IPPolicyRule', 'late', rule({ cidr: '10.0.0.0/8', action: 'allow', ...more })),
+    world.apply('IPPolicyRule', 'late', rule({ cidr: '10.0.0.0/8', action: 'Allow', ...more })),
   ),
 ]
 
@@ -67,10 +67,10 @@ test('who edits the rules of an enforced restriction of the API does not shut th
   const list = new CaseList('shut out', 'simulation', { least: leastOf(36) })
   for (const each of changes) {
     const enforced = [
-      ['enforced', { type: 'api', enforced: true, ...ACKNOWLEDGED }],
+      ['enforced', { type: 'API', enforcement: 'Enforce', ...ACKNOWLEDGED }],
       ['enforced by a restriction made by hand', undefined],
-      ['only warned of', { type: 'api', enforced: false }],
-      ['enforced for something else', { type: 'agent', enforced: true }],
+      ['only warned of', { type: 'API', enforcement: 'Warn' }],
+      ['enforced for something else', { type: 'Agent', enforcement: 'Enforce' }],
     ] as const
     for (const [point, restriction] of enforced) {
       const isHeld = point.startsWith('enforced') && !point.endsWith('else')
@@ -118,7 +118,9 @@ async function shutOut(laboratory: Laboratory, { fromRules, act }: Change): Prom
   const world = laboratory.world({ kinds: KINDS })
   try {
     const oracle = await Oracle.watch(world)
-    const problems = [...(await begun(world, oracle, fromRules, { type: 'api', enforced: true, ...ACKNOWLEDGED }))]
+    const problems = [
+      ...(await begun(world, oracle, fromRules, { type: 'API', enforcement: 'Enforce', ...ACKNOWLEDGED })),
+    ]
     if (problems.length > 0) return problems
     act(world, ACKNOWLEDGED)
     await world.advance(LOOKS_MS)
@@ -169,7 +171,7 @@ function isOpen({ account }: SimulatedWorld): boolean {
 }
 
 function revert(world: SimulatedWorld, name: string): void {
-  world.apply('IPRestriction', name, { type: 'api', enforced: false, ipPolicyRefs: [{ name: 'office' }] })
+  world.apply('IPRestriction', name, { type: 'API', enforcement: 'Warn', ipPolicyRefs: [{ name: 'office' }] })
 }
 
 /** Takes the restriction out of force from an address that is admitted. */

@@ -117,5 +117,5 @@ function need(kind: string, name: string, spec: Record<string, unknown>): Manife
 }
 
 function allowed(cidr: string): Record<string, unknown> {
-  return { cidr, action: 'allow' }
+  return { cidr, action: 'Allow' }
 }

@@ -11,7 +11,7 @@ export const updating: Scene = {
   world: { flags: ['--request-timeout', '30s'] },
   async play({ world }) {
     const edge = { protocol: 'TCP' }
-    await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] })
+    await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
     await world.apply('Edge', 'edited', edge)
     await world.ready('IPPolicy', 'office')
     await world.ready('Edge', 'edited')

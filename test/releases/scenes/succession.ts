@@ -33,7 +33,7 @@ export const replacing: Scene = {
     await world.apply('IPPolicyRule', 'replaced', {
       ipPolicyRef: { name: 'open' },
       cidr: '10.0.0.0/8',
-      action: 'allow',
+      action: 'Allow',
     })
     const subjects = [
       'CertificateAuthority',
@@ -51,7 +51,7 @@ export const replacing: Scene = {
     await world.apply('SSHCredential', 'replaced', { publicKey: sshKeys.rsa })
     await world.apply('SSHUserCertificate', 'replaced', { ...certificate, principals: ['bob'] })
     await world.apply('SSHHostCertificate', 'replaced', { ...certificate, principals: ['b.example.com'] })
-    await world.apply('IPPolicyRule', 'replaced', { ipPolicyRef: { name: 'open' }, cidr: '10.0.0.0/8', action: 'deny' })
+    await world.apply('IPPolicyRule', 'replaced', { ipPolicyRef: { name: 'open' }, cidr: '10.0.0.0/8', action: 'Deny' })
     return [...tokens, ...(await begun(world, subjects)), ...(await interrupted(world))]
   },
 }

@@ -31,7 +31,7 @@ import { collectionAt, createFields, managedCollections, updateFields } from '..
 const managed = kinds.filter((kind) => kind.role === 'managed')
 
 const policySpec: fc.Arbitrary<IPPolicySpec> = fc.constant({
-  rules: [{ cidr: '10.0.0.0/8', action: 'allow', description: 'office', metadata: 'mine' }],
+  rules: [{ cidr: '10.0.0.0/8', action: 'Allow', description: 'office', metadata: 'mine' }],
 })
 
 const specs: Readonly<Record<string, fc.Arbitrary<CommonSpec>>> = {

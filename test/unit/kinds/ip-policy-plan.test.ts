@@ -43,7 +43,7 @@ function modelWith(rules: RuleSet): PolicyModel {
 }
 
 const names = (rules: readonly { readonly cidr: string; readonly action: string }[]): ReadonlySet<string> =>
-  new Set(rules.map(({ cidr, action }) => `${action} ${cidr}`))
+  new Set(rules.map(({ cidr, action }) => `${action.toLowerCase()} ${cidr}`))
 
 test('on the way between any two sets of rules no address is admitted that both refuse, and none is refused that both admit', () => {
   fc.assert(
@@ -95,9 +95,9 @@ test('a plan that is cut off anywhere, with the spec changed meanwhile, goes on 
 })
 
 test('the only rule of a policy changes its action behind a temporary deny of a documentation address', () => {
-  const model = modelWith({ '10.0.0.0/8': 'allow' })
+  const model = modelWith({ '10.0.0.0/8': 'Allow' })
   const abouts: string[] = []
-  for (const operation of planFor(specOf({ '10.0.0.0/8': 'deny' }), model)) {
+  for (const operation of planFor(specOf({ '10.0.0.0/8': 'Deny' }), model)) {
     abouts.push(`${operation.type} ${operation.about}`)
     model.apply(operation)
   }
@@ -106,7 +106,7 @@ test('the only rule of a policy changes its action behind a temporary deny of a 
     'delete allow 10.0.0.0/8',
     'create deny 10.0.0.0/8',
   ])
-  expect(planFor(specOf({ '10.0.0.0/8': 'deny' }), model).map(({ type, about }) => `${type} ${about}`)).toEqual([
+  expect(planFor(specOf({ '10.0.0.0/8': 'Deny' }), model).map(({ type, about }) => `${type} ${about}`)).toEqual([
     'delete deny 192.0.2.1/32',
   ])
 })
@@ -114,7 +114,7 @@ test('the only rule of a policy changes its action behind a temporary deny of a 
 test('the temporary deny takes a documentation address that no rule holds', () => {
   const model = modelWith({})
   model.add({ cidr: '192.0.2.1/32', action: 'allow', description: '', metadata: '' })
-  const spec: IPPolicySpec = { rules: [{ cidr: '192.0.2.1/32', action: 'deny' }] }
+  const spec: IPPolicySpec = { rules: [{ cidr: '192.0.2.1/32', action: 'Deny' }] }
   expect(planFor(spec, model)[0]).toMatchObject({ type: 'create', body: { cidr: '192.0.2.2/32', action: 'deny' } })
 })
 
@@ -138,9 +138,9 @@ test('a policy is not emptied by a plan that does not know which of its rules so
 })
 
 test('of equal rules the one with the lowest id stays', () => {
-  const model = modelWith({ '10.0.0.0/8': 'allow' })
+  const model = modelWith({ '10.0.0.0/8': 'Allow' })
   model.add({ cidr: '10.0.0.0/8', action: 'allow', description: '', metadata: '' })
-  const plan = planFor(specOf({ '10.0.0.0/8': 'allow' }), model)
+  const plan = planFor(specOf({ '10.0.0.0/8': 'Allow' }), model)
   expect(plan).toEqual([{ type: 'delete', id: 'ipr_000002', about: 'allow 10.0.0.0/8', beside: 'ipr_000001' }])
 })
 
@@ -148,8 +148,8 @@ test('a range that the API spells differently is the same range', () => {
   const model = new PolicyModel()
   const spec: IPPolicySpec = {
     rules: [
-      { cidr: '2001:db8::/32', action: 'allow' },
-      { cidr: '192.0.2.7/32', action: 'deny' },
+      { cidr: '2001:db8::/32', action: 'Allow' },
+      { cidr: '192.0.2.7/32', action: 'Deny' },
     ],
   }
   settle(spec, model, () => undefined)
@@ -161,7 +161,7 @@ test('a range that the API spells differently is the same range', () => {
 })
 
 test('a rule without metadata of its own carries a marker that is the same over all attempts', () => {
-  const spec: IPPolicySpec = { rules: [{ cidr: '10.0.0.0/8', action: 'allow', description: 'office' }] }
+  const spec: IPPolicySpec = { rules: [{ cidr: '10.0.0.0/8', action: 'Allow', description: 'office' }] }
   const [first] = planFor(spec, new PolicyModel())
   const [again] = planFor(spec, new PolicyModel())
   expect(first).toEqual(again)
@@ -173,9 +173,9 @@ test('a rule without metadata of its own carries a marker that is the same over 
 })
 
 test('a changed text is an update that names the fields, and the cidr stays', () => {
-  const model = modelWith({ '10.0.0.0/8': 'allow' })
+  const model = modelWith({ '10.0.0.0/8': 'Allow' })
   const spec: IPPolicySpec = {
-    rules: [{ cidr: '10.0.0.0/8', action: 'allow', description: 'office', metadata: 'mine' }],
+    rules: [{ cidr: '10.0.0.0/8', action: 'Allow', description: 'office', metadata: 'mine' }],
   }
   expect(planFor(spec, model)).toEqual([
     {

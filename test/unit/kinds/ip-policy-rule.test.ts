@@ -5,7 +5,7 @@ import { plan } from '../../../src/managed/plan.ts'
 import type { AccountView, PartView, SiblingView, TargetView } from '../../../src/managed/types/target.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 
-const spec: IPPolicyRuleSpec = { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'allow' }
+const spec: IPPolicyRuleSpec = { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'Allow' }
 const held = (fields: Partial<RemoteObject> = {}): RemoteObject => ({
   id: 'ipr_1',
   ip_policy: { id: 'id-of-office', uri: '' },

@@ -4,7 +4,11 @@ import { type IPRestrictionSpec, ipRestriction } from '../../../src/kinds/ip-res
 import { plan, planCreate } from '../../../src/managed/plan.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 
-const spec: IPRestrictionSpec = { type: 'agent', enforced: true, ipPolicyRefs: [{ name: 'office' }, { id: 'ipp_9' }] }
+const spec: IPRestrictionSpec = {
+  type: 'Agent',
+  enforcement: 'Enforce',
+  ipPolicyRefs: [{ name: 'office' }, { id: 'ipp_9' }],
+}
 const remote: RemoteObject = {
   id: 'ipx_1',
   type: 'agent',
@@ -29,7 +33,7 @@ test('policies are a set: another order is no difference, and one named twice is
 })
 
 test('a restriction that is silent about it is created without enforcing, and stops enforcing', () => {
-  const { enforced: _, ...silent } = spec
+  const { enforcement: _, ...silent } = spec
   expect(planCreate(ipRestriction, desiredOf({ spec: silent }), 'm')).toMatchObject({ enforced: false })
   expect(planned(remote, silent)).toMatchObject([{ body: { enforced: false } }])
 })

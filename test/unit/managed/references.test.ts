@@ -166,7 +166,7 @@ test('targets are named in the namespace of their referrer', () => {
 describe('a part', () => {
   const descriptor = ipPolicyRule as unknown as ManagedDescriptor
   const part = (ref: Readonly<Record<string, string>>, status: CustomResource['status'] = {}): CustomResource => ({
-    ...cr({ name: 'partner' }, status, { ipPolicyRef: ref, cidr: '10.0.0.0/8', action: 'allow' }),
+    ...cr({ name: 'partner' }, status, { ipPolicyRef: ref, cidr: '10.0.0.0/8', action: 'Allow' }),
     kind: 'IPPolicyRule',
   })
   const policy = (spec: Readonly<Record<string, unknown>>): CustomResource => ({

@@ -249,7 +249,7 @@ describe('what is made up of others', () => {
     Watching.start((world) => {
       world.create('IPPolicy', 'office', { rulesFrom: 'IPPolicyRules' })
       for (const name of ['a', 'b']) {
-        world.create('IPPolicyRule', name, { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'allow' })
+        world.create('IPPolicyRule', name, { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'Allow' })
       }
       world.create('Edge', 'shop', { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } })
     })
@@ -282,7 +282,7 @@ describe('what is made up of others', () => {
     expect(await watching.by(ruleCount(1))).toEqual(['Edge/shop edit', 'IPPolicy/office edit'])
     const all = ['Edge/shop edit', 'IPPolicy/office edit', 'IPPolicyRule/a edit', 'IPPolicyRule/b edit']
     expect(await watching.by(patched(watching, 'IPPolicy', 'office', { status: { id: 'ipp_1' } }))).toEqual(all)
-    const spec = { rulesFrom: null, rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] }
+    const spec = { rulesFrom: null, rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
     expect(await watching.by(patched(watching, 'IPPolicy', 'office', { spec }))).toEqual(all)
   })
 })

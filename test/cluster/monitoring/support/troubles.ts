@@ -122,7 +122,7 @@ export async function renewalsFail(world: World): Promise<void> {
 
 /** Edits that the API fails to take, a resource that it refuses for good, and one that waits for another that does not exist. */
 export async function editsFail(world: World): Promise<void> {
-  await world.apply('IPRestriction', 'waiting', { type: 'api', enforced: false, ipPolicyRefs: [{ name: 'none' }] })
+  await world.apply('IPRestriction', 'waiting', { type: 'API', enforcement: 'Warn', ipPolicyRefs: [{ name: 'none' }] })
   const { admin } = world.emulator
   admin.addFault({ match: { method: 'POST', path: '/credentials', every: true }, act: { type: 'status', status: 400 } })
   await world.apply('TunnelCredential', 'rejected', {})

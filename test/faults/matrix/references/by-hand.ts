@@ -13,7 +13,7 @@ const LOOKS_MS = 130_000
 const rule = (cidr: string, policy: Fields = { name: 'office' }): Fields => ({
   ipPolicyRef: policy,
   cidr,
-  action: 'allow',
+  action: 'Allow',
 })
 const edge = (policy: Fields, more: Fields = {}): Fields => ({
   protocol: 'TCP',
@@ -97,7 +97,7 @@ const otherRuleGone: Story = async (stage) => {
 
 /** The same, of a policy that declares its rules. */
 const declaredRuleGone: Story = async (stage) => {
-  const [a, b] = ['10.0.0.0/8', '10.1.0.0/16'].map((cidr) => ({ cidr, action: 'allow' }))
+  const [a, b] = ['10.0.0.0/8', '10.1.0.0/16'].map((cidr) => ({ cidr, action: 'Allow' }))
   await stage.has(['IPPolicy', 'office', { rules: [a, b] }], ['Edge', 'shop', edge({ name: 'office' })])
   const { rules } = statusOf(stage.world.get('IPPolicy', 'office') as CustomResource) as { rules?: { id: string }[] }
   await stage.take('/ip_policy_rules', rules?.[1]?.id ?? '')
@@ -137,7 +137,7 @@ const usableById: Story = async (stage) => {
 
 /** Rules that a policy declared stay when it takes them from elsewhere, and it says so until they are gone. */
 const keptRules: Story = async (stage) => {
-  const spec = { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] }
+  const spec = { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
   await stage.has(['IPPolicy', 'office', spec], ['Edge', 'shop', edge({ name: 'office' })])
   const { rules = [] } = statusOf(stage.world.get('IPPolicy', 'office') as CustomResource) as {
     rules?: { id: string }[]
@@ -156,7 +156,7 @@ const letsGo =
   (offset: number): Story =>
   async (stage) => {
     const [office, spare] = ['office', 'spare']
-    const spec = { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] }
+    const spec = { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
     await stage.has(['IPPolicy', office, spec], ['IPPolicy', spare, spec], ['Edge', 'shop', edge({ name: office })])
     stage.world.apply('Edge', 'shop', edge({ name: spare }))
     await stage.world.advance(offset)

@@ -20,9 +20,9 @@ const SETTLED_MS = 20_000
 const WOKEN_MS = 5_000
 
 export const kinds: ReadonlySet<string> = new Set(['IPPolicy', 'IPPolicyRule', 'Edge', 'IPRestriction'])
-const declared: Fields = { rules: [{ cidr: '10.0.0.0/8', action: 'allow' }] }
+const declared: Fields = { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
 const fromRules: Fields = { rulesFrom: 'IPPolicyRules' }
-const rule = (cidr: string): Fields => ({ ipPolicyRef: { name: 'office' }, cidr, action: 'allow' })
+const rule = (cidr: string): Fields => ({ ipPolicyRef: { name: 'office' }, cidr, action: 'Allow' })
 
 /** What is deleted, and how its world looks before. */
 interface Subject {

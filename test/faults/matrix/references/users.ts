@@ -27,7 +27,7 @@ export interface User {
 
 const POLICY = { name: 'office' }
 const edgeSpec = (ref: Fields): Fields => ({ protocol: 'TCP', hostports: [], ipRestriction: { ipPolicyRefs: [ref] } })
-const restrictionSpec = (ref: Fields): Fields => ({ type: 'agent', enforced: true, ipPolicyRefs: [ref] })
+const restrictionSpec = (ref: Fields): Fields => ({ type: 'Agent', enforcement: 'Enforce', ipPolicyRefs: [ref] })
 
 export const users: readonly User[] = [
   resource('an edge by name', 'Edge', () => edgeSpec(POLICY)),
