@@ -9,11 +9,15 @@ import {
 } from '../managed/types/command.ts'
 import { choice, object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { fixedField } from '../schema/rules.ts'
 import { textColumn, wideColumn } from './columns.ts'
 import { common } from './names.ts'
 import { objectOf, textOf } from './remote.ts'
 
-const complete = (field: string): string => `.status.conditions[?(@.type=="Complete")].${field}`
+const end = (type: 'Complete' | 'Failed', field: string): string => `.status.conditions[?(@.type=="${type}")].${field}`
+
+/** What decides who is sent what: a command runs once. */
+const FIXED = ['action', 'target', 'accountRef']
 
 const definition = defineKind({
   ...common,
@@ -34,14 +38,9 @@ const definition = defineKind({
       ...commandSpec('TunnelSession'),
     },
     {
-      description: 'What is done, and to whom. It never changes: another command is another resource.',
-      rules: [
-        {
-          rule: 'self == oldSelf',
-          message: 'spec never changes: a command runs once, create another one instead',
-          reason: 'FieldValueForbidden',
-        },
-      ],
+      description:
+        'What is done, and to whom. But for ttlAfterFinished it never changes: another command is another resource.',
+      rules: FIXED.map((field) => fixedField(field, 'a command runs once, create another one instead')),
     },
   ),
   status: object(commandStatusFields, { description: 'What became of the command.' }),
@@ -49,26 +48,35 @@ const definition = defineKind({
     textColumn('Action', '.spec.action', 'What is done.'),
     { name: 'Targets', type: 'integer', jsonPath: '.status.total', description: 'How many sessions are meant.' },
     { name: 'Done', type: 'integer', jsonPath: '.status.done', description: 'For how many of them all is done.' },
-    textColumn(
-      'Complete',
-      complete('status'),
-      'True: all done. False: over, with something not done. Unknown: under way.',
-    ),
-    textColumn('Reason', complete('reason'), 'Why.'),
+    textColumn('Complete', end('Complete', 'status'), 'True: over, and all done.'),
+    textColumn('Failed', end('Failed', 'status'), 'True: over, with something not done.'),
+    textColumn('Reason', end('Complete', 'reason'), 'Why.'),
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age of the resource.' },
-    wideColumn('Message', complete('message'), 'Complete, in words.'),
+    wideColumn('Message', end('Complete', 'message'), 'The same in words.'),
   ],
   conditions: [
     {
       type: 'Complete',
+      description: 'True (AllDone) when every action is Done. False before the end, and when the command has failed.',
+    },
+    {
+      type: 'Failed',
       description:
-        'True (AllDone) when every action is Done. False (SomeNotDone, NoTarget, TooManyTargets) when the command is over otherwise. Unknown while it is under way or waits for its account.',
+        'True (SomeNotDone, NoTarget, TooManyTargets) when the command is over and not every action is Done. False before the end, and when it is complete.',
     },
     { type: 'Reconciling', description: 'True, and there only, while the command is not over (kstatus).' },
     { type: 'Stalled', description: 'True, and there only, when the command is over and not all is done (kstatus).' },
   ],
   notes: `
-\`kubectl wait --for=condition=Complete tunnelsessioncommand/<name>\` waits for it.
+A command that is over has exactly one of \`Complete\` and \`Failed\` True, as a Job has, so that \`kubectl wait\` takes either:
+
+\`\`\`sh
+kubectl wait --for=condition=Complete tunnelsessioncommand/<name>              # until all is done
+kubectl wait --for=condition=Failed tunnelsessioncommand/<name>                # until it is over with something not done
+kubectl wait --for=jsonpath='{.status.finishedAt}' tunnelsessioncommand/<name> # until it is over
+\`\`\`
+
+**How long it stays.** \`ttlAfterFinished\` may be set, changed and removed at any time, also after the end, from which it counts: a command whose new time is over goes at once.
 
 **At most once.** The sessions that are meant are written into the status first, and \`Sent\` for each request before that is made. A request
 without an answer is \`Unknown\`, and so is one whose \`Sent\` was written when Culvert died: it may have been sent or not, and is never sent again. Only what surely did not reach the agent (no connection, a 401 or a 429)

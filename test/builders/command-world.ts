@@ -41,6 +41,8 @@ export class CommandWorld {
   lostDeletions = 0
   /** After so many effects the process dies: before it has the next one, or with its answer lost. */
   dies: { readonly after: number; readonly when: 'before' | 'after' } | undefined
+  /** What happens once, right before the next write of the operator to Kubernetes. */
+  beforeWrite: (() => void) | undefined
   #effects = 0
   #reconciler: CommandReconciler
 
@@ -77,9 +79,17 @@ export class CommandWorld {
     return Object.fromEntries(targets.map(({ id, actions }) => [id, actions.map(({ state }) => state)]))
   }
 
-  complete(name = 'now'): string {
-    const condition = this.get(name)?.status?.conditions?.find(({ type }) => type === 'Complete')
-    return condition === undefined ? '' : `${condition.status} ${condition.reason}`
+  /** How the command stands by the conditions that `kubectl wait` takes, and why: `Complete AllDone`; '' while there are none. */
+  phase(name = 'now'): string {
+    const conditions = this.get(name)?.status?.conditions ?? []
+    const ends = conditions.filter(({ type }) => ['Complete', 'Failed'].includes(type))
+    const met = ends.filter(({ status }) => status === 'True').map(({ type }) => type)
+    return ends.length === 0 ? '' : `${met.join('+') || 'Running'} ${ends[0]?.reason}`
+  }
+
+  /** Says in the spec how long the command stays after its end. */
+  keepFor(ttlAfterFinished: string | null, name = 'now'): void {
+    this.kube.mergePatch(commands, { namespace: 'shop', name }, { spec: { ttlAfterFinished } })
   }
 
   /** One reconcile; undefined when the process died in it, and another was started. */
@@ -125,12 +135,18 @@ export class CommandWorld {
       dead = true
       throw new Death()
     }
+    const write = <T>(act: () => T): Promise<T> => {
+      const { beforeWrite } = this
+      this.beforeWrite = undefined
+      beforeWrite?.()
+      return effect(act)
+    }
     const kube: Pick<KubeClient, 'get' | 'mergePatch' | 'delete'> = {
       get: async (type, key) => this.kube.get(type, key),
-      mergePatch: (type, key, patch, options) => effect(() => this.kube.mergePatch(type, key, patch, options)),
+      mergePatch: (type, key, patch, options) => write(() => this.kube.mergePatch(type, key, patch, options)),
       delete: async (type, key, options) => {
         // A 404 counts as "there was none".
-        return this.lostDeletions-- > 0 ? false : await effect(() => this.kube.delete(type, key, options))
+        return this.lostDeletions-- > 0 ? false : await write(() => this.kube.delete(type, key, options))
       },
     }
     const live = {

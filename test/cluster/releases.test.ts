@@ -70,7 +70,7 @@ async function arrives(takeover: Takeover, recorded: RecordedObject): Promise<vo
     const cr = await takeover.now(recorded)
     if (after === 'Gone' || cr === undefined) return after === 'Gone' && cr === undefined
     if (after === 'Current') return isAtRest(cr) && cr.status?.superseded === undefined
-    if (after === 'Failed') return conditionOf(cr, 'Complete')?.status === 'False'
+    if (after === 'Failed') return conditionOf(cr, 'Failed')?.status === 'True'
     return JSON.stringify(said(cr)) === JSON.stringify(said(before))
   }
   const describe = async () => ({

@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import type { FaultAct } from '../../src/emulator/admin/fault-spec.ts'
 import { mirrorName } from '../../src/managed/mirrors/mirrored.ts'
+import { CrdCluster } from '../builders/crd-cluster.ts'
 import { KubeProxy, type ProxyAct } from '../builders/kube-proxy.ts'
 import './provided.ts'
 import { AuditLog } from './support/audit-log.ts'
@@ -31,7 +32,7 @@ async function shown(world: World, ids: readonly string[]): Promise<ReadonlyMap<
 
 /** Waits until the command is over. */
 async function over(world: World, name: string): Promise<Resource> {
-  const met = (cr: Resource): boolean => ['True', 'False'].includes(conditionOf(cr, 'Complete')?.status ?? '')
+  const met = (cr: Resource): boolean => ['Complete', 'Failed'].some((type) => conditionOf(cr, type)?.status === 'True')
   return await world.until('TunnelSessionCommand', name, 'is over', met, 60_000)
 }
 
@@ -184,7 +185,7 @@ test('an update that fails is told apart by what the API says, in each of the fo
   await shown(world, Object.values(ids))
   await world.apply('TunnelSessionCommand', 'update', { action: 'UpdateAndRestart', target: { selector: {} } })
   const command = await over(world, 'update')
-  expect(conditionOf(command, 'Complete')).toMatchObject({ status: 'False', reason: 'SomeNotDone' })
+  expect(conditionOf(command, 'Failed')).toMatchObject({ status: 'True', reason: 'SomeNotDone' })
   const byID = new Map(targetsIn(command).map(({ id, actions }) => [id, actions]))
   const words = { current: 'no update', disabled: 'disables', updating: 'already updating', updated: 'has updated' }
   const codes = Object.entries(words).map(([which, said]) => {
@@ -239,6 +240,39 @@ test('an agent that is updated and restarted runs the new version: the restart c
   expect(back.agentVersion).toBe('3.9.1')
   const found = (cr: Resource): boolean => targetsIn(cr)[0]?.newID === back.sessionId
   await world.until('TunnelSessionCommand', 'update', 'is found again', found)
+})
+
+test('kubectl wait sees each end of a command, also after its time to live was changed, which it goes by', {
+  timeout: 120_000,
+}, async () => {
+  const { world, token } = await openWorld()
+  await using _ = world
+  await using cluster = await CrdCluster.open(inject('kubectlPath'), inject('kubeconfigPath'))
+  const command = (name: string) => ['-n', world.namespace, `tunnelsessioncommands.culvert.dev/${name}`]
+  const wait = (name: string, condition: string) =>
+    cluster.succeed(['wait', `--for=${condition}`, '--timeout=60s', ...command(name)])
+  const keep = async (name: string, ttlAfterFinished: string | null): Promise<void> => {
+    const patch = JSON.stringify({ spec: { ttlAfterFinished } })
+    await cluster.succeed(['patch', ...command(name), '--type=merge', '-p', patch])
+  }
+  const id = String(world.emulator.admin.connectAgent({ token }).sessionId)
+  await world.apply('TunnelSessionCommand', 'done', { action: 'Stop', target: { id } })
+  await world.apply('TunnelSessionCommand', 'gone', { action: 'Stop', target: { id: 'ts_none' } })
+  await wait('done', 'condition=Complete')
+  await wait('gone', 'condition=Failed')
+  expect(conditionOf(await world.get('TunnelSessionCommand', 'done'), 'Failed')?.status).toBe('False')
+  expect(conditionOf(await world.get('TunnelSessionCommand', 'gone'), 'Complete')?.status).toBe('False')
+  // kubectl takes no condition of a generation before the edit.
+  await keep('done', '24h')
+  await keep('gone', '24h')
+  await wait('done', 'condition=Complete')
+  await wait('gone', 'condition=Failed')
+  await wait('gone', 'jsonpath={.status.finishedAt}')
+  await keep('gone', null)
+  await keep('done', '1s')
+  await world.gone('TunnelSessionCommand', 'done')
+  await wait('gone', 'condition=Failed')
+  expect(commandsSent(world).toSorted()).toEqual([`stop ${id}`, 'stop ts_none'].toSorted())
 })
 
 /** Where the operator is killed: at the n-th write of the command's status, or the n-th request to the API. */

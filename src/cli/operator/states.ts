@@ -28,7 +28,7 @@ export function stateSources(watches: Watches, budgets: ReadonlyMap<string, Rate
   }
 }
 
-/** The condition Ready, or of a command Complete; undefined while nobody has looked at the resource. */
+/** The condition Ready, or of a command Complete, which gives the reason of a failure too; undefined while nobody has looked at the resource. */
 export function readyOf(object: KubeObject & { readonly status?: unknown }): Ready | undefined {
   const { status } = object
   const conditions = typeof status === 'object' && status !== null && 'conditions' in status ? status.conditions : []

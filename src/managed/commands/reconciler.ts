@@ -110,7 +110,7 @@ export class CommandReconciler {
     const ms = error instanceof WaitError && error.silent ? SETTLING_MS : RETRY_MS
     if (!(error instanceof WaitError && error.silent)) {
       try {
-        await this.#write(descriptor, latest, commandStatus(latest), ['Unknown', error.code, error.message])
+        await this.#write(descriptor, latest, commandStatus(latest), ['Running', error.code, error.message])
       } catch (failure) {
         return { type: 'backoff', error: failure }
       }
@@ -222,8 +222,8 @@ export class CommandReconciler {
     const status = { ...commandStatus(cr), targets: [...targets], finishedAt: time(this.#context.clock.now()) }
     const all = countDone(targets) === targets.length
     const said: Said = all
-      ? ['True', reasons.AllDone, summary(targets)]
-      : ['False', reasons.SomeNotDone, `${summary(targets)}: status.targets says why`]
+      ? ['Complete', reasons.AllDone, summary(targets)]
+      : ['Failed', reasons.SomeNotDone, `${summary(targets)}: status.targets says why`]
     const finished = await this.#conclude(descriptor, cr, { ...status, done: countDone(targets) }, said)
     this.#forget(cr)
     return await this.#afterwards(descriptor, finished)
@@ -231,36 +231,49 @@ export class CommandReconciler {
 
   async #conclude(descriptor: CommandDescriptor, cr: CommandResource, status: CommandStatus, said: Said) {
     const written = await this.#write(descriptor, cr, status, said)
-    const [complete, reason, message] = said
-    this.#context.events.record(written, { type: complete === 'True' ? 'Normal' : 'Warning', reason, message })
+    const [phase, reason, message] = said
+    this.#context.events.record(written, { type: phase === 'Complete' ? 'Normal' : 'Warning', reason, message })
     return written
   }
 
-  /** Nothing is sent any more: under which ids targets came back, and when the CR goes. */
+  /** Nothing is sent any more: under which ids targets came back, and when the CR goes, which its spec may come to say otherwise. */
   async #afterwards(descriptor: CommandDescriptor, finished: CommandResource): Promise<Outcome> {
-    const { clock, kube } = this.#context
+    const { clock } = this.#context
     const now = clock.now()
     const cr = await this.#withEndCorrected(descriptor, finished, now)
+    if (leftMs(cr, now) === 0) return await this.#remove(descriptor, cr)
+    const found = await this.#withSuccessors(descriptor, cr, now)
+    // An edit that came between was taken in with the answer to the write, and wakes nobody.
+    if (generationOf(found) !== commandStatus(found).observedGeneration)
+      return await this.#afterwards(descriptor, found)
+    const ms = Math.min(
+      leftMs(found, now),
+      this.#isLooking(descriptor, found, now) ? LOOK_MS : Number.POSITIVE_INFINITY,
+    )
+    return Number.isFinite(ms) ? { type: 'after', ms, reason: 'after the end', lane: 'drift' } : done
+  }
+
+  /** As it was read: an edit that keeps it for longer is not overtaken. */
+  async #remove(descriptor: CommandDescriptor, { metadata }: CommandResource): Promise<Outcome> {
+    const { namespace, name, uid, resourceVersion } = metadata
+    const preconditions = { uid, resourceVersion }
+    const isDeleted = await this.#context.kube.delete(resourceTypeOf(descriptor), { namespace, name }, preconditions)
+    // A 404 may come from something on the way: if it is really gone, the next run finds none.
+    return isDeleted ? done : { type: 'after', ms: RETRY_MS, reason: 'ttlAfterFinished', lane: 'drift' }
+  }
+
+  async #withSuccessors(descriptor: CommandDescriptor, cr: CommandResource, now: number): Promise<CommandResource> {
     const status = commandStatus(cr)
-    const finishedAt = Date.parse(status.finishedAt ?? time(now))
-    const { ttlAfterFinished } = cr.spec
-    const leftMs = ttlAfterFinished === undefined ? undefined : finishedAt + durationMs(ttlAfterFinished) - now
-    if (leftMs !== undefined && leftMs <= 0) {
-      const { namespace, name, uid } = cr.metadata
-      const isDeleted = await kube.delete(resourceTypeOf(descriptor), { namespace, name }, { uid })
-      // A 404 may come from something on the way: if it is really gone, the next run finds none.
-      return isDeleted ? done : { type: 'after', ms: RETRY_MS, reason: 'ttlAfterFinished', lane: 'drift' }
-    }
-    const before = status.targets ?? []
-    const lookUntil = finishedAt + this.#comeBackMs(descriptor, cr)
-    if (now < lookUntil && isAwaiting(descriptor, cr.spec, before)) {
-      const targets = withSuccessors(descriptor, cr.spec, before, this.#candidates(descriptor, cr, status.account))
-      await this.#write(descriptor, cr, { ...status, targets: [...targets] })
-      if (isAwaiting(descriptor, cr.spec, targets)) {
-        return { type: 'after', ms: Math.min(LOOK_MS, leftMs ?? LOOK_MS), reason: 'coming back', lane: 'drift' }
-      }
-    }
-    return leftMs === undefined ? done : { type: 'after', ms: leftMs, reason: 'ttlAfterFinished', lane: 'drift' }
+    if (!this.#isLooking(descriptor, cr, now)) return await this.#write(descriptor, cr, status)
+    const candidates = this.#candidates(descriptor, cr, status.account)
+    const targets = withSuccessors(descriptor, cr.spec, status.targets ?? [], candidates)
+    return await this.#write(descriptor, cr, { ...status, targets: [...targets] })
+  }
+
+  /** Whether what was renewed may still be found under its new id. */
+  #isLooking(descriptor: CommandDescriptor, cr: CommandResource, now: number): boolean {
+    const { targets = [] } = commandStatus(cr)
+    return now < finishedAt(cr, now) + this.#comeBackMs(descriptor, cr) && isAwaiting(descriptor, cr.spec, targets)
   }
 
   /** With an end that a clock that was ahead has noted as of now: the command would else stay for as long as it was ahead. */
@@ -300,7 +313,7 @@ export class CommandReconciler {
   }
 
   #running(targets: readonly Target[], { action }: CommandStep): Said {
-    return ['Unknown', reasons.CommandRunning, `${action} is under way for ${targets.length} targets`]
+    return ['Running', reasons.CommandRunning, `${action} is under way for ${targets.length} targets`]
   }
 
   async #write(
@@ -312,13 +325,12 @@ export class CommandReconciler {
     const { store, clock } = this.#context
     const observedGeneration = generationOf(cr)
     const previous = commandStatus(cr).conditions ?? []
+    // What an edit can change leaves them true: `kubectl wait` takes no condition of an earlier generation.
+    const kept = previous.map((condition) => ({ ...condition, observedGeneration }))
     const conditions =
-      said === undefined ? previous : stampConditions(conditionsOf(said), previous, observedGeneration, clock.now())
-    return await store.write(resourceTypeOf(descriptor), cr, {
-      ...status,
-      observedGeneration,
-      conditions: [...conditions],
-    })
+      said === undefined ? kept : stampConditions(conditionsOf(said), previous, observedGeneration, clock.now())
+    const after = { ...status, observedGeneration, conditions: [...conditions] }
+    return await store.write(resourceTypeOf(descriptor), cr, after)
   }
 
   /** What was stored need not be kept. */
@@ -332,4 +344,16 @@ function answerKey(
   { id, action }: { readonly id: string; readonly action: string },
 ): string {
   return `${uid} ${action} ${id}`
+}
+
+/** When the command was over, in milliseconds. */
+function finishedAt(cr: CommandResource, now: number): number {
+  return Date.parse(commandStatus(cr).finishedAt ?? time(now))
+}
+
+/** How long a finished command stays. */
+function leftMs(cr: CommandResource, now: number): number {
+  const { ttlAfterFinished } = cr.spec
+  if (ttlAfterFinished === undefined) return Number.POSITIVE_INFINITY
+  return Math.max(0, finishedAt(cr, now) + durationMs(ttlAfterFinished) - now)
 }

@@ -2,21 +2,29 @@ import { type Reason, reasons } from '../reasons.ts'
 import { MAX_TARGETS } from '../types/command.ts'
 import type { KindCondition } from '../types/descriptor.ts'
 
-/** How a command stands: over and all done, over and not all done, or not over. */
-export type Said = readonly [complete: 'True' | 'False' | 'Unknown', reason: Reason, message: string]
+/** Over and all done, over and not all done, or not over. */
+export type Phase = 'Complete' | 'Failed' | 'Running'
 
-/** `Complete` for people; `Reconciling` and `Stalled` for tools that wait by kstatus. */
-export function conditionsOf([complete, reason, message]: Said): readonly KindCondition[] {
-  const condition: KindCondition = { type: 'Complete', status: complete, reason, message }
-  if (complete === 'True') return [condition]
-  return [condition, { type: complete === 'False' ? 'Stalled' : 'Reconciling', status: 'True', reason, message }]
+/** How a command stands. */
+export type Said = readonly [phase: Phase, reason: Reason, message: string]
+
+/**
+ * `Complete` and `Failed` as those of a Job, for `kubectl wait`: one of them is True as soon as the command is over, and neither before.
+ * `Reconciling` and `Stalled` are for tools that wait by kstatus, which knows the other two of Jobs only.
+ */
+export function conditionsOf([phase, reason, message]: Said): readonly KindCondition[] {
+  const is = (type: string, holds: boolean): KindCondition => {
+    return { type, status: holds ? 'True' : 'False', reason, message }
+  }
+  const ends = [is('Complete', phase === 'Complete'), is('Failed', phase === 'Failed')]
+  return phase === 'Complete' ? ends : [...ends, is(phase === 'Failed' ? 'Stalled' : 'Reconciling', true)]
 }
 
 /** Why nothing is sent at all. */
 export function nobody(count: number, mirroring: boolean, account: string): Said {
   if (count > MAX_TARGETS) {
     return [
-      'False',
+      'Failed',
       reasons.TooManyTargets,
       `spec.target means ${count} sessions, and ${MAX_TARGETS} at most go into one command: narrow the selector`,
     ]
@@ -24,5 +32,5 @@ export function nobody(count: number, mirroring: boolean, account: string): Said
   const remedy = mirroring
     ? 'see `kubectl get tunnelsessions`'
     : `${account} has no mirrorSessions: enable it, or name an id`
-  return ['False', reasons.NoTarget, `spec.target means no session that ${account} shows here: ${remedy}`]
+  return ['Failed', reasons.NoTarget, `spec.target means no session that ${account} shows here: ${remedy}`]
 }

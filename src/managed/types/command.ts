@@ -35,7 +35,7 @@ export function commandSpec(target: string) {
       durationText({
         field: 'ttlAfterFinished',
         description:
-          'How long after its end this resource is deleted, as `10m` or `24h`; from 1s to 8760h. Default: it stays.',
+          'How long after its end this resource is deleted, as `10m` or `24h`; from 1s to 8760h. May change at any time, also after the end. Default: it stays.',
         least: '1s',
         most: '8760h',
         examples: '30s, 10m or 24h',

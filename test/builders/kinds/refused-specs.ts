@@ -224,7 +224,24 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { allowedNamespaces: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
     'values goes with the operators In and NotIn',
   ),
-  changed('TunnelSessionCommand', 'with another action', { action: 'Stop' }, 'spec never changes: a command runs once'),
+  changed(
+    'TunnelSessionCommand',
+    'with another action',
+    { action: 'Stop' },
+    'action is fixed at create: a command runs once',
+  ),
+  changed(
+    'TunnelSessionCommand',
+    'to another session',
+    { target: { id: 'ts_2' } },
+    'target is fixed at create: a command runs once, create another one instead',
+  ),
+  changed(
+    'TunnelSessionCommand',
+    'in an account that is named later',
+    { accountRef: { name: 'other' } },
+    'accountRef is fixed at create: a command runs once, create another one instead',
+  ),
   row(
     'TunnelSessionCommand',
     'to one and to many',

@@ -106,7 +106,7 @@ describe('what is not as it should be', () => {
     await world.reason('TunnelSessionCommand', 'nobody', 'Reconciling', 'AccountNotReady')
     await expectSeen([await world.get('TunnelSessionCommand', 'nobody')], 'InProgress')
     await world.setKey(world.emulator.apiKey)
-    await world.reason('TunnelSessionCommand', 'nobody', 'Complete', 'SomeNotDone')
+    await world.reason('TunnelSessionCommand', 'nobody', 'Failed', 'SomeNotDone')
     await expectSeen([await world.get('TunnelSessionCommand', 'nobody')], 'Failed')
     await world.reason('Account', 'default', 'Ready', 'Available')
     await expectSeen([await account()], 'Current')

@@ -91,7 +91,7 @@ async function played(fleet: Fleet, turn: Turn, hurt: Hurt | undefined): Promise
   const { world, oracle } = fleet
   const isHurt = hurtIn(world, hurt)
   turn.act(fleet)
-  const isOver = await world.until(() => fleet.commands.every((command) => completeOf(command) !== 'Unknown'), OVER_MS)
+  const isOver = await world.until(() => fleet.commands.every(hasEnded), OVER_MS)
   await world.advance(QUIET_MS)
   if (!isHurt()) return undefined
   const problems = isOver ? [] : ['a command is not over']
@@ -106,6 +106,9 @@ function unlikeCommands({ commands, posted }: Fleet, isCalm: boolean): readonly 
   const twice = posted.filter((post, index) => posted.indexOf(post) !== index)
   const problems = twice.map((post) => `sent twice: ${post}`)
   for (const { metadata, status } of commands) {
+    const isDone = status?.targets?.every(({ actions }) => actions.every(({ state }) => state === 'Done'))
+    const ends = endsOf(status).join()
+    if (ends !== (isDone ? 'Complete' : 'Failed')) problems.push(`${metadata.name} has ended as ${ends || 'nothing'}`)
     for (const { id, actions } of status?.targets ?? []) {
       for (const { action, state } of actions) {
         const wasSent = posted.includes(`${action.toLowerCase()} ${id}`)
@@ -120,6 +123,12 @@ function unlikeCommands({ commands, posted }: Fleet, isCalm: boolean): readonly 
   return problems
 }
 
-function completeOf({ status }: Fleet['commands'][number]): string {
-  return status?.conditions?.find(({ type }) => type === 'Complete')?.status ?? 'Unknown'
+function hasEnded({ status }: Fleet['commands'][number]): boolean {
+  return endsOf(status).length > 0
+}
+
+/** Which of its ends a command says it has come to. */
+function endsOf(status: Fleet['commands'][number]['status']): readonly string[] {
+  const met = status?.conditions?.filter(({ status: holds }) => holds === 'True') ?? []
+  return met.map(({ type }) => type).filter((type) => type === 'Complete' || type === 'Failed')
 }

@@ -17,7 +17,7 @@ test('a command goes to each target once, and applied for ever it does nothing m
   world.command({ action: 'Stop', target: all })
   await world.settle()
   expect(world.posts).toEqual(['stop ts_1', 'stop ts_2'])
-  expect([world.complete(), world.states()]).toEqual(['True AllDone', { ts_1: ['Done'], ts_2: ['Done'] }])
+  expect([world.phase(), world.states()]).toEqual(['Complete AllDone', { ts_1: ['Done'], ts_2: ['Done'] }])
   const { resourceVersion } = world.get()?.metadata ?? {}
   world.restart()
   for (let look = 0; look < 3; look++) await world.settle()
@@ -62,21 +62,21 @@ describe('whom it means', () => {
     world.settled = false
     world.command({ action: 'Stop', target: all })
     expect(await world.reconcile()).toMatchObject({ type: 'after', ms: 1000 })
-    expect(world.complete()).toBe('')
+    expect(world.phase()).toBe('')
     world.settled = true
     world.blocked = { reason: 'AccountNotReady', message: 'the key is refused' }
     await world.reconcile()
-    expect(world.complete()).toBe('Unknown AccountNotReady')
+    expect(world.phase()).toBe('Running AccountNotReady')
     world.blocked = undefined
     world.show('ts_1')
     await world.settle()
-    expect(world.complete()).toBe('True AllDone')
+    expect(world.phase()).toBe('Complete AllDone')
   })
 
   test('is nobody: the command is over', async () => {
     world.command({ action: 'Stop', target: { sessionRef: { name: 'ts-none' } } })
     await world.settle()
-    expect(world.complete()).toBe('False NoTarget')
+    expect(world.phase()).toBe('Failed NoTarget')
     world.show('ts_1')
     await world.settle()
     expect(world.posts).toEqual([])
@@ -86,7 +86,7 @@ describe('whom it means', () => {
     for (let index = 0; index <= 200; index++) world.show(`ts_${index}`)
     world.command({ action: 'Stop', target: all })
     await world.settle()
-    expect([world.complete(), world.posts]).toEqual(['False TooManyTargets', []])
+    expect([world.phase(), world.posts]).toEqual(['Failed TooManyTargets', []])
   })
 
   test('is never whom somebody wrote into a mirrored session, nor a session that no account shows', async () => {
@@ -103,7 +103,7 @@ describe('whom it means', () => {
     world.kube.mergePatch(type, stray.metadata, { metadata: { ownerReferences: null } })
     world.command({ action: 'Stop', target: all })
     await world.settle()
-    expect([world.complete(), world.posts]).toEqual(['False NoTarget', []])
+    expect([world.phase(), world.posts]).toEqual(['Failed NoTarget', []])
   })
 })
 
@@ -124,7 +124,7 @@ describe('the answer', () => {
     world.command({ action: 'UpdateAndRestart', target: all })
     await world.settle()
     expect(world.posts).toEqual(['update ts_1'])
-    expect([world.complete(), world.states()]).toEqual(['False SomeNotDone', { ts_1: [state, 'Skipped'] }])
+    expect([world.phase(), world.states()]).toEqual(['Failed SomeNotDone', { ts_1: [state, 'Skipped'] }])
     expect(world.get()?.status?.targets?.[0]?.actions[0]).toMatchObject({
       message: answer.message,
       ...(code && { code }),
@@ -139,7 +139,7 @@ describe('the answer', () => {
       world.answer = () => (once++ === 0 ? new ApiError(code, 'not now', { definite: true }) : undefined)
       world.command({ action: 'Stop', target: all })
       await world.settle()
-      expect([world.posts.length, world.complete()]).toEqual([2, 'True AllDone'])
+      expect([world.posts.length, world.phase()]).toEqual([2, 'Complete AllDone'])
     },
   )
 
@@ -205,7 +205,7 @@ test('somebody who writes into the command while a request is under way takes no
   }
   world.command({ action: 'Stop', target: all })
   await world.settle()
-  expect([world.posts, world.complete()]).toEqual([['stop ts_1', 'stop ts_2'], 'True AllDone'])
+  expect([world.posts, world.phase()]).toEqual([['stop ts_1', 'stop ts_2'], 'Complete AllDone'])
 })
 
 test('where another process took the targets over, nothing more is sent', async () => {
@@ -276,6 +276,79 @@ test('a command goes when its time after the end is over, and not before', async
   await world.clock.advance(1)
   await world.reconcile()
   expect(world.get()).toBeUndefined()
+})
+
+describe('how long a command stays after its end', () => {
+  const seen = () => {
+    const command = world.get()
+    const { observedGeneration, conditions = [] } = command?.status ?? {}
+    const observed = [observedGeneration, ...conditions.map((each) => each.observedGeneration)]
+    return observed.every((generation) => generation === command?.metadata.generation)
+  }
+
+  test('may be said when it is over, and then counts from the end', async () => {
+    world.show('ts_1')
+    world.command({ action: 'Stop', target: all })
+    expect(await world.reconcile()).toEqual({ type: 'done' })
+    await world.clock.advance(60_000)
+    world.keepFor('10m')
+    expect(await world.reconcile()).toMatchObject({ type: 'after', ms: 540_000 })
+    expect([seen(), world.phase()]).toEqual([true, 'Complete AllDone'])
+    const { resourceVersion } = world.get()?.metadata ?? {}
+    await world.reconcile()
+    expect(world.get()?.metadata.resourceVersion).toBe(resourceVersion)
+    world.keepFor('1m')
+    await world.reconcile()
+    expect([world.get(), world.posts]).toEqual([undefined, ['stop ts_1']])
+  })
+
+  test('may be unsaid, and then it stays', async () => {
+    world.show('ts_1')
+    world.command({ action: 'Stop', target: all, ttlAfterFinished: '10m' })
+    await world.reconcile()
+    world.keepFor(null)
+    expect(await world.reconcile()).toEqual({ type: 'done' })
+    expect(seen()).toBe(true)
+  })
+
+  test('may change while it is under way, and nothing is sent again for that', async () => {
+    world.show('ts_1')
+    world.command({ action: 'UpdateAndRestart', target: { id: 'ts_1' } })
+    world.answer = () => {
+      world.keepFor('24h')
+      return undefined
+    }
+    await world.reconcile()
+    world.keepFor('1h')
+    world.answer = () => undefined
+    await world.clock.advance(11_000)
+    await world.reconcile()
+    expect([world.phase(), world.posts, seen()]).toEqual(['Complete AllDone', ['update ts_1', 'restart ts_1'], true])
+    await world.settle('now', 100)
+    expect(world.get()).toBeUndefined()
+  })
+
+  test('counts as it is at that moment: one that is being deleted, and was just given more time, stays', async () => {
+    world.show('ts_1')
+    world.command({ action: 'Stop', target: all, ttlAfterFinished: '10m' })
+    await world.reconcile()
+    await world.clock.advance(600_000)
+    world.beforeWrite = () => world.keepFor('1h')
+    expect(await world.reconcile()).toMatchObject({ type: 'backoff' })
+    expect(await world.reconcile()).toMatchObject({ type: 'after', ms: 3_000_000 })
+  })
+
+  test('is noticed when it changes between two writes of the operator', async () => {
+    world.show('ts_1')
+    world.command({ action: 'Restart', target: { id: 'ts_1' } })
+    await world.reconcile()
+    world.show('ts_new', { started_at: '2026-01-03T00:00:00Z' })
+    world.beforeWrite = () => world.keepFor('10m')
+    const outcome = await world.reconcile()
+    expect(outcome).toMatchObject({ type: 'after' })
+    expect(outcome?.type === 'after' && outcome.ms).toBeGreaterThan(500_000)
+    expect(seen()).toBe(true)
+  })
 })
 
 test('a command whose deletion something on the way answered 404 is deleted all the same', async () => {
