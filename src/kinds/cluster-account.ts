@@ -28,7 +28,7 @@ const definition = defineKind({
       allowAdoption: Type.Optional(
         bool({
           description:
-            'Whether resources of these namespaces may observe and adopt objects of the account that they did not make, by `culvert.dev/external-id`. Then any of them may take over any object that no other resource holds. Default: false.',
+            'Whether resources of these namespaces may observe and adopt objects of the account that they did not make, by `spec.externalID`. Then any of them may take over any object that no other resource holds. Default: false.',
           default: false,
         }),
       ),

@@ -156,7 +156,7 @@ function withUnclaimed(rules: number): string {
   const beside = rules === 1 ? '1 rule beside these is' : `${rules} rules beside these are`
   return (
     `${inPlace}; ${beside} at the API without an IPPolicyRule, and in force. Delete them there by their ids in status.rules, or have an ` +
-    'IPPolicyRule adopt each (culvert.dev/external-id and mode: Manage)'
+    'IPPolicyRule adopt each (spec.externalID and managementPolicy: Manage)'
   )
 }
 

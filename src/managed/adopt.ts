@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../api/types.ts'
-import { type CustomResource, externalId, nameOf, shortName, statusOf, withFinalizer } from './cr.ts'
+import { type CustomResource, externalId, nameOf, retains, shortName, statusOf, withFinalizer } from './cr.ts'
 import type { Wanted } from './desired.ts'
 import { equalJSON } from './equal.ts'
 import { TerminalError } from './errors.ts'
@@ -10,14 +10,14 @@ import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
 /**
- * The object that `culvert.dev/external-id` names.
+ * The object that `spec.externalID` names.
  * @throws TerminalError when it is not there, or not to be had: one that another resource holds, or that Culvert made for another.
  */
 export async function externalObject(run: Reconciliation, id: string): Promise<RemoteObject> {
   const { collection, context, cr, session } = run
   if (!context.resources.allowsAdoption(session.account, cr.metadata.namespace ?? '')) {
     const { kind, name } = session.account
-    throw notAdoptable(`${kind}/${name} does not allow it: set its spec.allowAdoption: true, or remove the annotation`)
+    throw notAdoptable(`${kind}/${name} does not allow it: set its spec.allowAdoption: true, or remove spec.externalID`)
   }
   refuseHeld(run, id, context.resources.holderOf(id))
   const cached = session.cache.get(collection, id)
@@ -26,7 +26,7 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
   if (object === undefined) {
     throw new TerminalError(
       reasons.RemoteMissing,
-      `the annotation culvert.dev/external-id names ${id}, which is not in ${collection.path}: correct it, or remove it to have an object made`,
+      `spec.externalID names ${id}, which is not in ${collection.path}: correct it, or remove it to have an object created`,
     )
   }
   refuseMarked(run, object)
@@ -67,7 +67,7 @@ function refuseMarked({ context, cr }: Reconciliation, object: RemoteObject): vo
 }
 
 function notAdoptable(why: string): TerminalError {
-  return new TerminalError(reasons.NotAdoptable, `the object of culvert.dev/external-id cannot be taken: ${why}`)
+  return new TerminalError(reasons.NotAdoptable, `the object that spec.externalID names cannot be taken: ${why}`)
 }
 
 /**
@@ -88,8 +88,15 @@ export async function adopt(run: Reconciliation, wanted: Wanted): Promise<Remote
   run.note({ adopted: true })
   // Of a former life's object the Secret may still hold the token; that of anybody else's is known to whoever made it.
   await withItsToken(run, [object])
-  context.events.record(cr, { type: 'Normal', reason: 'Adopted', message: `adopted ${object.id}` })
+  context.events.record(cr, { type: 'Normal', reason: 'Adopted', message: adoptedMessage(run, object.id) })
   return object
+}
+
+/** Says what becomes of the object when its resource goes: with what was adopted that is not what people may be used to. */
+function adoptedMessage({ cr }: Reconciliation, id: string): string {
+  return retains(cr)
+    ? `adopted ${id}; it stays at the API when this resource is deleted, unless spec.deletionPolicy is Delete`
+    : `adopted ${id}; it is deleted with this resource, as spec.deletionPolicy says`
 }
 
 /** Fields fixed at create in which `object` differs from the spec, so far as the API shows them. */
@@ -107,6 +114,6 @@ export function refuseVanished({ status }: Reconciliation, id: string): void {
   if (!status.adopted) return
   throw new TerminalError(
     reasons.RemoteMissing,
-    `${id}, which was adopted, was deleted at the API: name another object by culvert.dev/external-id, or delete this resource and create it anew without that annotation`,
+    `${id}, which was adopted, was deleted at the API: delete this resource, and create it anew with another spec.externalID, or without one to have an object created`,
   )
 }

@@ -41,7 +41,7 @@ export function tellAlike({ collection, context, cr, descriptor, session }: Reco
       return `${id} bears the mark of this resource in another cluster (to have it: --installation ${installation}, once that one is gone)`
     }),
     ...unmarked.slice(0, SHOWN).map((id) => {
-      return `${id} has the same ${descriptor.markedBy} and no resource here holds it (to have it: culvert.dev/external-id: ${id})`
+      return `${id} has the same ${descriptor.markedBy} and no resource here holds it (to have it: spec.externalID: ${id})`
     }),
   ]
   if (told.length === 0) return

@@ -1,3 +1,4 @@
+import { retains } from './cr.ts'
 import { markerText, type Wanted } from './desired.ts'
 import { markerOf } from './marker.ts'
 import { type Observed, type Operation, type PlanContext, plan } from './plan.ts'
@@ -40,13 +41,14 @@ export function conclude(run: Reconciliation, observed: Observed): Verdict {
   const unclaimed = descriptor.parts.length === 0 ? undefined : countUnclaimed(run, observed)
   const readiness = descriptor.readiness({ spec: cr.spec, remote, unclaimed, now: context.clock.now() })
   const { ready, reason, message, stalled = false, conditions, lookAgainMs } = readiness
+  const retained = run.status.adopted === true && retains(cr)
   const succession = reportSuccession(run, remote)
   const again = sooner(lookAgainMs, succession.lookAgainMs)
   // As the run began: where the clock was set in the middle of it, some of this follows from the clock before and some from the one after.
   memory.clockOffset = again === undefined ? undefined : run.clockOffset
   memory.lookAt = lookAgainMs === undefined ? undefined : context.clock.monotonic() + lookAgainMs
   return {
-    standing: ready ? { type: 'ready', message } : { type: 'synced', reason, message, stalled },
+    standing: ready ? { type: 'ready', message, retained } : { type: 'synced', reason, message, stalled, retained },
     conditions: [...(conditions ?? []), ...succession.conditions],
     outcome: again === undefined ? { type: 'done' } : { type: 'after', ms: lookAgainIn(again), reason, lane: 'poll' },
   }

@@ -8,9 +8,16 @@ import type { KindCondition } from './types/descriptor.ts'
 /** How a resource stands after a reconcile, before it is put into the words of conditions. */
 export type Standing =
   /** Equal to its spec and at work. */
-  | { readonly type: 'ready'; readonly message: string }
+  | { readonly type: 'ready'; readonly message: string; readonly retained?: boolean }
   /** Equal to its spec; something at the far side is still under way or wrong. */
-  | { readonly type: 'synced'; readonly reason: string; readonly message: string; readonly stalled: boolean }
+  | {
+      readonly type: 'synced'
+      readonly reason: string
+      readonly message: string
+      readonly stalled: boolean
+      /** The object was adopted, and stays when its resource is deleted. */
+      readonly retained?: boolean
+    }
   /** Not yet equal to its spec; work goes on or waits for something named in the message. */
   | { readonly type: 'progressing'; readonly reason: Reason; readonly message: string; readonly existing: boolean }
   /** A call failed in a way that may pass. */
@@ -48,12 +55,12 @@ export function isCommon(type: string): boolean {
 function commonConditions(standing: Standing, ready: Condition | undefined): KindCondition[] {
   switch (standing.type) {
     case 'ready':
-      return [is('Ready', reasons.Available, standing.message), is('Synced', reasons.InSync, IN_SYNC)]
+      return [is('Ready', reasons.Available, standing.message), inSync(standing)]
     case 'synced': {
       const { reason, message, stalled } = standing
       return [
         isNot('Ready', reason, message),
-        is('Synced', reasons.InSync, IN_SYNC),
+        inSync(standing),
         is(stalled ? 'Stalled' : 'Reconciling', reason, message),
       ]
     }
@@ -81,6 +88,11 @@ function commonConditions(standing: Standing, ready: Condition | undefined): Kin
 
 const PAUSED_MESSAGE = 'the annotation culvert.dev/paused is set: remove it to go on'
 const IN_SYNC = 'the remote object equals the spec'
+const IN_SYNC_RETAINED = `${IN_SYNC}; it was adopted, and stays at the API when this resource is deleted`
+
+function inSync({ retained = false }: { readonly retained?: boolean }): KindCondition {
+  return is('Synced', reasons.InSync, retained ? IN_SYNC_RETAINED : IN_SYNC)
+}
 
 function is(type: string, reason: string, message: string): KindCondition {
   return { type, status: 'True', reason, message }

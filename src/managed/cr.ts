@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectKey } from '../kube/types.ts'
 import type { WriteOrigin, WriteReason } from '../telemetry/write-origin.ts'
 import { type Attempt, parseAttempt } from './attempt.ts'
-import { CREATE_ATTEMPT, EXTERNAL_ID, FINALIZER, PAUSED, RECONCILE_REQUESTED_AT, ROTATE_REQUESTED_AT } from './names.ts'
+import { CREATE_ATTEMPT, FINALIZER, PAUSED, RECONCILE_REQUESTED_AT, ROTATE_REQUESTED_AT } from './names.ts'
 import type { CommonSpec, CommonStatus } from './types/common.ts'
 import type { Fields } from './types/descriptor.ts'
 
@@ -83,12 +83,12 @@ export function hasFormerAttempt(cr: CustomResource): boolean {
 
 /** The object at the API that the CR is to stand for, instead of one of its own. */
 export function externalId(cr: CustomResource): string | undefined {
-  return cr.metadata.annotations?.[EXTERNAL_ID] || undefined
+  return cr.spec.externalID
 }
 
-/** Status only: never a write to the object. Whoever names an object that is there already is shown it before it is changed. */
+/** Status only: never a write to the object. The CRD asks for a policy beside an id; without one, an object that Culvert did not create is not changed. */
 export function isObserved(cr: CustomResource): boolean {
-  return (cr.spec.mode ?? (externalId(cr) === undefined ? 'Manage' : 'Observe')) === 'Observe'
+  return (cr.spec.managementPolicy ?? (externalId(cr) === undefined ? 'Manage' : 'Observe')) === 'Observe'
 }
 
 /** The CR is to take charge of the object that it names, and has not done so yet. */

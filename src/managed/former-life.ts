@@ -70,8 +70,8 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
     if (isDeleting(run.cr)) return undefined
     throw new TerminalError(
       reasons.AlreadyExists,
-      `a former resource of this name owned ${claim.id}, which still exists: to have it again, set the annotation ` +
-        `culvert.dev/external-id: ${claim.id} and spec.mode: Manage; to have a new object made, remove the annotation ` +
+      `a former resource of this name owned ${claim.id}, which still exists: to have it again, set ` +
+        `spec.externalID: ${claim.id} and spec.managementPolicy: Manage; to have a new object made, remove the annotation ` +
         'culvert.dev/id, or delete that object',
     )
   }

@@ -15,8 +15,6 @@ export const ROTATE_REQUESTED_AT = `${GROUP}/rotate-requested-at`
 export const CREATE_ATTEMPT = `${GROUP}/create-attempt`
 /** Which remote object belongs to this CR, where the user's own metadata took the marker's place: see ownership.ts. */
 export const REMOTE_ID = `${GROUP}/id`
-/** The object at the API that this CR is for: it is observed, or adopted with `mode: Manage`; none is created. */
-export const EXTERNAL_ID = `${GROUP}/external-id`
 /** On an Account: any new value confirms that the key now in the Secret is for the account that Culvert should manage. */
 export const CONFIRM_IDENTITY = `${GROUP}/confirm-identity`
 /** On a Secret or ConfigMap: `Kind/name` of the CR that outputs into it, which also tells when its owner reference was taken off. */

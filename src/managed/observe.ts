@@ -13,7 +13,7 @@ import type { KindCondition } from './types/descriptor.ts'
 import type { Verdict } from './verdict.ts'
 
 /**
- * `mode: Observe`: the status of the object as it is, and in what it differs from the spec. The plan is the one that would be carried
+ * `managementPolicy: Observe`: the status of the object as it is, and in what it differs from the spec. The plan is the one that would be carried
  * out; nothing of it is.
  */
 export async function observe(run: Reconciliation): Promise<Verdict> {
@@ -28,11 +28,11 @@ export async function observe(run: Reconciliation): Promise<Verdict> {
     ...(fixed.length === 0 ? [] : [`${fixed.join(', ')} differ and cannot be changed`]),
   ]
   if (differences.length === 0) return verdict
-  const message = `only observed; to be equal to the spec it would take: ${differences.join('; ')}. Set mode: Manage for that`
+  const message = `only observed; to be equal to the spec it would take: ${differences.join('; ')}. Set managementPolicy: Manage for that`
   return { ...verdict, standing: { type: 'observed', ready: readyOf(verdict), message } }
 }
 
-/** The object of `culvert.dev/external-id`, else the one that the CR made before it was told to look only. */
+/** The object of `spec.externalID`, else the one that the CR made before it was told to look only. */
 async function observedObject(run: Reconciliation): Promise<RemoteObject> {
   const { create, id: held } = statusOf(run.cr)
   const id = externalId(run.cr)
@@ -40,7 +40,7 @@ async function observedObject(run: Reconciliation): Promise<RemoteObject> {
     if (id === undefined) {
       throw new TerminalError(
         reasons.InvalidSpec,
-        'spec.mode: Observe needs to know what to look at: set the annotation culvert.dev/external-id to the id of an object, or set mode: Manage to have one made',
+        'spec.managementPolicy: Observe needs to know what to look at: set spec.externalID to the id of an object, or managementPolicy: Manage to have one created',
       )
     }
     const object = await externalObject(run, id)
@@ -50,14 +50,14 @@ async function observedObject(run: Reconciliation): Promise<RemoteObject> {
   if (id !== undefined && id !== held) {
     throw new TerminalError(
       reasons.NotAdoptable,
-      `this resource holds ${held}: remove the annotation culvert.dev/external-id, or delete this resource and create it anew to have it stand for ${id}`,
+      `this resource holds ${held}: set spec.externalID to that, or delete this resource and create it anew to have it stand for ${id}`,
     )
   }
   const object = held === undefined ? undefined : await look(run, held)
   if (object !== undefined) return object
   throw new TerminalError(
     reasons.RemoteMissing,
-    `${held ?? 'the object'} was deleted at the API: set mode: Manage to have it made again`,
+    `${held ?? 'the object'} was deleted at the API: set managementPolicy: Manage to have it made again`,
   )
 }
 

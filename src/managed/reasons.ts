@@ -53,7 +53,7 @@ export const reasons = {
   TakenOver: 'TakenOver',
   /** The object is only looked at; the message says in what it differs. */
   Observed: 'Observed',
-  /** The object that `culvert.dev/external-id` names cannot be taken. */
+  /** The object that `spec.externalID` names cannot be taken. */
   NotAdoptable: 'NotAdoptable',
   /** The object is not at the API any more: one that was adopted or is observed, or that is to be made again later. */
   RemoteMissing: 'RemoteMissing',

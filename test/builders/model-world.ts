@@ -204,6 +204,10 @@ export class ModelWorld {
     if (this.get(kind, name) !== undefined) this.kube.mergePatch(typeOf(kind), { namespace: NAMESPACE, name }, patch)
   }
 
+  wipeStatus(kind: string, name: string): void {
+    this.kube.mergePatch(typeOf(kind), { namespace: NAMESPACE, name }, { status: null }, { subresource: 'status' })
+  }
+
   delete(kind: string, name: string): void {
     this.kube.delete(typeOf(kind), { namespace: NAMESPACE, name })
   }

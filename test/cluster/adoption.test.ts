@@ -3,8 +3,6 @@ import type { Manifest } from '../builders/specs.ts'
 import { applyAll, applyNeeds, casesTitled, managed, subjectsOf, withText } from './support/cases.ts'
 import { conditionOf, typeOf, World } from './support/world.ts'
 
-const EXTERNAL_ID = 'culvert.dev/external-id'
-
 /** One object of each kind, as if made by hand: no resource holds it, and nothing in it tells of Culvert. */
 async function accountMadeByHand(world: World) {
   const cases = casesTitled('full')
@@ -57,7 +55,11 @@ test('an account made by hand: each kind is shown before anything is written, ad
   const said = new Map<string, ReadonlySet<string>>()
   const observed = async (manifest: Handmade): Promise<void> => {
     const { kind, name, id } = manifest
-    await world.apply(kind, name, withText(manifest, 'another text'), { annotations: { [EXTERNAL_ID]: id } })
+    await world.apply(kind, name, {
+      ...withText(manifest, 'another text'),
+      externalID: id,
+      managementPolicy: 'Observe',
+    })
     const { message } = await world.reason(kind, name, 'Synced', 'Observed')
     expect(message).toContain('only observed')
     const cr = await world.get(kind, name)
@@ -72,12 +74,11 @@ test('an account made by hand: each kind is shown before anything is written, ad
 
   const adopted = async (manifest: Handmade): Promise<void> => {
     const { kind, name, id } = manifest
-    await world.apply(
-      kind,
-      name,
-      { ...withText(manifest, 'another text'), mode: 'Manage' },
-      { annotations: { [EXTERNAL_ID]: id } },
-    )
+    await world.apply(kind, name, {
+      ...withText(manifest, 'another text'),
+      externalID: id,
+      managementPolicy: 'Manage',
+    })
     const cr = await world.until(kind, name, 'is adopted and equal to its spec', (each) => {
       return conditionOf(each, 'Synced')?.status === 'True' && each.status?.adopted === true
     })

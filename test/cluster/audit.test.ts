@@ -139,8 +139,8 @@ test('each write to the account has one audit record, with its resource and why:
   ])
 
   const { id } = await byHand('POST', '/reserved_addrs', { description: 'by hand' })
-  const adopted = { 'culvert.dev/external-id': String(id) }
-  await world.apply('ReservedAddress', 'old', { mode: 'Manage', description: 'ours' }, { annotations: adopted })
+  const adopting = { externalID: String(id), managementPolicy: 'Manage' }
+  await world.apply('ReservedAddress', 'old', { ...adopting, description: 'ours' })
   await world.ready('ReservedAddress', 'old')
   expect(await phase()).toEqual(['adoption PATCH reserved_addrs'])
 

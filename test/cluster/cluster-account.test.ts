@@ -227,8 +227,8 @@ test('objects of a shared account are observed and adopted only where it allows 
   const id = await world.api.create('/backends/tunnel_group', {})
   const name = sharedName(world)
   await applyClusterAccount(world, name, { allowedNamespaces: {} })
-  const note = { annotations: { 'culvert.dev/external-id': id } }
-  await world.apply('Backend', 'web', { ...tunnels, ...refTo(world) }, note)
+  const observing = { externalID: id, managementPolicy: 'Observe' }
+  await world.apply('Backend', 'web', { ...tunnels, ...refTo(world), ...observing })
   const { message } = await world.reason('Backend', 'web', 'Ready', 'NotAdoptable')
   expect(message).toContain(`ClusterAccount/${name} does not allow it: set its spec.allowAdoption: true`)
   expect((await world.get('Backend', 'web'))?.status).not.toHaveProperty('id')

@@ -167,12 +167,10 @@ test('in an account that tenants share, nobody comes by the object, the token or
 
     // The object itself, by its id.
     for (const [index, id] of [...ids, '..', '../ip_policies', '.'].entries()) {
-      for (const mode of ['Manage', 'Observe']) {
-        const annotations = { 'culvert.dev/external-id': id }
-        const name = `adopting-${index}-${mode.toLowerCase()}`
-        expect(await attempt(mallory, 'Backend', name, { ...tunnels, accountRef, mode }, { annotations })).toBe(
-          'NotAdoptable',
-        )
+      for (const managementPolicy of ['Manage', 'Observe']) {
+        const name = `adopting-${index}-${managementPolicy.toLowerCase()}`
+        const naming = { externalID: id, managementPolicy }
+        expect(await attempt(mallory, 'Backend', name, { ...tunnels, accountRef, ...naming })).toBe('NotAdoptable')
       }
     }
 

@@ -25,17 +25,25 @@ const accountRef = object(
 
 const deletionPolicy = choice(['Delete', 'Retain'], {
   description:
-    'What happens to the remote object when this resource is deleted: Delete (default for what Culvert created) removes it, Retain (default for what it adopted) leaves it as it is and makes no API call. What is only observed is always retained.',
+    'What happens to the remote object when this resource is deleted: Delete removes it, Retain leaves it as it is and makes no API call. Default: Delete for an object that Culvert created, Retain for one that it adopted (`externalID`). What is only observed is always retained.',
 })
 
-const mode = choice(['Manage', 'Observe'], {
+const managementPolicy = choice(['Manage', 'Observe'], {
   description:
-    'Manage: the object is made and kept as this spec says. Observe: it is only looked at, and a condition tells in what it differs. With the annotation `culvert.dev/external-id`, which names an object that is there already, the default is Observe, and `mode: Manage` adopts it; else the default is Manage.',
+    'Manage: the object is created, or with `externalID` adopted, and kept equal to this spec. Observe: it is only read, and the condition Synced says in what it differs; nothing is written or deleted. Required with `externalID`. Default: Manage.',
+})
+
+const externalID = text({
+  description:
+    'Id of an object that exists at the API already. It is observed or adopted, as `managementPolicy` says, and no other is created. What is adopted stays at the API when this resource is deleted, unless `deletionPolicy` is Delete. Fixed while this resource holds an object. Default: none; Culvert creates the object.',
+  minLength: 1,
+  maxLength: 255,
 })
 
 /** What every managed kind shares, whatever its objects can hold. */
 export const bareSpec = {
-  mode: Type.Optional(mode),
+  managementPolicy: Type.Optional(managementPolicy),
+  externalID: Type.Optional(externalID),
   accountRef: Type.Optional(accountRef),
   deletionPolicy: Type.Optional(deletionPolicy),
 }
@@ -76,12 +84,36 @@ function limitedText(field: 'description' | 'metadata', limits: TextLimits, opti
   }
 }
 
+const SAME_EXTERNAL_ID =
+  'has(self.spec.externalID) == has(oldSelf.spec.externalID) && (!has(self.spec.externalID) || self.spec.externalID == oldSelf.spec.externalID)'
+const NAMES_HELD_OBJECT =
+  'has(self.spec.externalID) && has(oldSelf.status.id) && self.spec.externalID == oldSelf.status.id'
+
 /** Rules over the whole spec that every managed kind shares. */
 export const commonSpecRules: readonly Rule[] = [
   {
     rule: '!has(oldSelf.accountRef) || (has(self.accountRef) && self.accountRef == oldSelf.accountRef)',
     message: 'accountRef is fixed once used: delete this resource and create it anew in the other account',
     fieldPath: '.accountRef',
+    reason: 'FieldValueForbidden',
+  },
+  {
+    rule: '!has(self.externalID) || has(self.managementPolicy)',
+    message:
+      'managementPolicy is required with externalID: set Observe to see in what the object differs from this spec, or Manage to adopt it',
+    fieldPath: '.managementPolicy',
+    reason: 'FieldValueRequired',
+  },
+]
+
+/** Rules over the whole resource that every managed kind shares. */
+export const commonRootRules: readonly Rule[] = [
+  {
+    // Once an object is held, the spec has to go on naming it: a resource that lost its status would otherwise create a second one.
+    rule: `!has(oldSelf.status) || !has(oldSelf.status.create) || (${SAME_EXTERNAL_ID}) || (${NAMES_HELD_OBJECT})`,
+    message:
+      'spec.externalID is fixed while this resource holds an object: leave it as it was, or set it to status.id. To have another object, delete this resource (what was adopted stays at the API) and create it anew',
+    fieldPath: '.spec.externalID',
     reason: 'FieldValueForbidden',
   },
 ]
@@ -254,7 +286,8 @@ export function valueFrom(description: string) {
 
 /** What the reconciler reads of any spec. */
 export interface CommonSpec {
-  readonly mode?: 'Manage' | 'Observe'
+  readonly managementPolicy?: 'Manage' | 'Observe'
+  readonly externalID?: string
   readonly accountRef?: { readonly kind?: 'Account' | 'ClusterAccount'; readonly name: string }
   readonly description?: string
   readonly metadata?: string

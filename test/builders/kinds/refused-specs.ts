@@ -201,6 +201,12 @@ const common = managed.flatMap((kind) => [
     ),
     before: { ...acceptedSpecs[kind], accountRef: account },
   },
+  row(
+    kind,
+    'with an object that is there already and no policy',
+    { externalID: 'x_1' },
+    'managementPolicy is required with externalID: set Observe',
+  ),
   ...(OTHERWISE_DESCRIBED.has(kind)
     ? []
     : [

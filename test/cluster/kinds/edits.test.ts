@@ -16,7 +16,7 @@ import { type Resource, World } from '../support/world.ts'
 type Body = Record<string, unknown>
 
 /** Fields of every kind that are no part of the object; each has tests of its own. */
-const COMMON: ReadonlySet<string> = new Set(['accountRef', 'deletionPolicy', 'mode'])
+const COMMON: ReadonlySet<string> = new Set(['accountRef', 'deletionPolicy', 'externalID', 'managementPolicy'])
 /** Members of a union that a fixed field chooses. */
 const CHOSEN: ReadonlySet<string> = new Set(['tunnelGroup', 'httpResponse', 'weighted', 'failover'])
 

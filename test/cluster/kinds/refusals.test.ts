@@ -83,6 +83,22 @@ test('every rule of every kind has a spec that breaks it', () => {
   expect(untried).toEqual([])
 })
 
+test('a resource that holds an object keeps its externalID, or takes the id of that object', async () => {
+  const spec = { ...acceptedSpecs.Backend, managementPolicy: 'Observe' }
+  const named = (externalID: string) => manifest('Backend', 'naming', { ...spec, externalID })
+  await expectDone(['apply', '-f', '-'], named('x_1'))
+  await expectDone(['apply', '-f', '-'], named('x_2'))
+  const status = { status: { id: 'x_3', create: { nonce: 'of-a-create', attempt: 1 } } }
+  const target = ['backends.culvert.dev', 'naming', '-n', namespace]
+  await expectDone(['patch', ...target, '--subresource=status', '--type=merge', '-p', JSON.stringify(status)])
+  for (const refused of [named('x_1'), manifest('Backend', 'naming', spec)]) {
+    const { code, stderr } = await kubectl(['apply', '-f', '-'], refused)
+    expect(`${code} ${stderr}`).toMatch(/^1 .*spec\.externalID is fixed while this resource holds an object/s)
+  }
+  await expectDone(['apply', '-f', '-'], named('x_3'))
+  await expectDone(['delete', ...target])
+})
+
 function rulesIn(node: SchemaNode): readonly string[] {
   const own = (node['x-kubernetes-validations'] ?? []).map(({ message }) => message)
   const below = [...Object.values(node.properties ?? {}), node.items, node.additionalProperties]

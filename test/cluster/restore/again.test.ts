@@ -73,7 +73,7 @@ test.each([
     const unmarked = before.filter(({ marked }) => !marked)
     const refused: string[] = []
     for (const subject of unmarked) {
-      expect(await told(next, subject, 'PossibleDuplicate')).toContain(`culvert.dev/external-id: ${subject.id}`)
+      expect(await told(next, subject, 'PossibleDuplicate')).toContain(`spec.externalID: ${subject.id}`)
       if ((await settled(next, subject)) === 'refused') refused.push(subject.kind)
     }
     expect(new Set(refused)).toEqual(new Set(['AgentIngress', 'Edge', 'IPPolicyRule', 'ReservedDomain']))

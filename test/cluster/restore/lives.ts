@@ -168,8 +168,7 @@ function typeOfOutput({ kind }: KubeObject) {
 
 /** Gives the CR the object by the advice of its condition or Event. */
 export async function takeBack(world: World, { kind, name, spec }: Manifest, id: string): Promise<void> {
-  const annotations = { 'culvert.dev/external-id': id }
-  await world.apply(kind, name, { ...spec, mode: 'Manage' }, { annotations })
+  await world.apply(kind, name, { ...spec, externalID: id, managementPolicy: 'Manage' })
 }
 
 /** Reasons of the Events about a CR. */

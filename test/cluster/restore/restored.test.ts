@@ -108,8 +108,8 @@ test('restored without status and under other UIDs, every kind has its object ag
   // Of what bears no mark it says which object it may be, and how to have it.
   for (const subject of after.filter(({ marked }) => !marked)) {
     const { message } = await world.reason(subject.kind, subject.name, 'Ready', 'AlreadyExists')
-    expect(message).toContain(`culvert.dev/external-id: ${subject.id}`)
-    expect(message).toContain('spec.mode: Manage')
+    expect(message).toContain(`spec.externalID: ${subject.id}`)
+    expect(message).toContain('spec.managementPolicy: Manage')
     await takeBack(world, subject, subject.id)
   }
   const now = await everything(world)

@@ -61,7 +61,11 @@ test('two clusters with ids of their own and the same manifests leave each other
     if (subject.marked) expect(note).toContain('--installation one')
   }
   const domain = first.find(({ kind, marked }) => kind === 'ReservedDomain' && marked) as Subject
-  await other.annotate(domain.kind, domain.name, { 'culvert.dev/external-id': domain.id })
+  await other.apply(domain.kind, domain.name, {
+    ...domain.spec,
+    externalID: domain.id,
+    managementPolicy: 'Observe',
+  })
   const { message } = await other.reason(domain.kind, domain.name, 'Ready', 'NotAdoptable')
   expect(message).toContain(`bears the mark of ${domain.kind}`)
   await expectPeace(one, other)

@@ -36,7 +36,8 @@ const LATELY = ['2025-12-31T23:00:00Z', '2025-12-31T20:15:30.5+02:00', '2025-12-
 /** All live in the account that there is, and are managed: nothing else makes an object what its spec says. */
 const COMMON: Places = {
   'spec.accountRef': fc.constant({ kind: 'Account', name: 'default' }),
-  'spec.mode': fc.constant('Manage'),
+  'spec.managementPolicy': fc.constant('Manage'),
+  'spec.externalID': fc.constant(undefined),
   'spec.validAfter': fc.constantFrom(...LATELY),
   // A domain of somebody else's gets no certificate before there are records for it in the DNS.
   'spec.domain': fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/).map((label) => `${label}.tunnel.example`),

@@ -58,11 +58,10 @@ async function adopted(world: World): Promise<readonly Subject[]> {
   ] as const) {
     const [seen, taken] = [await world.api.create(path), await world.api.create(path)]
     const described = { ...spec, description: 'ours' }
-    const named = (id: string) => ({ annotations: { 'culvert.dev/external-id': id } })
-    await world.apply(kind, 'observed', described, named(seen))
+    await world.apply(kind, 'observed', { ...described, externalID: seen, managementPolicy: 'Observe' })
     await says(world, kind, 'observed', 'Observed')
     told.push({ kind, name: 'observed', state: 'Observed', phase: 'Current' })
-    await world.apply(kind, 'adopted', { ...described, mode: 'Manage' }, named(taken))
+    await world.apply(kind, 'adopted', { ...described, externalID: taken, managementPolicy: 'Manage' })
     await world.ready(kind, 'adopted')
   }
   return told

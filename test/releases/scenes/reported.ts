@@ -75,10 +75,10 @@ async function foreignModule(world: World): Promise<void> {
 async function adoptedRotating(world: World): Promise<Subject> {
   const [kind, name] = ['TunnelCredential', 'adopted-rotating']
   const id = await world.api.create('/credentials')
-  const annotations = { 'culvert.dev/external-id': id }
   // What was adopted is kept by default, and then nothing of it is left to be done.
   const rotation = { interval: '720h', overlap: '24h' }
-  await world.apply(kind, name, { mode: 'Manage', deletionPolicy: 'Delete', rotation }, { annotations })
+  const adopting = { externalID: id, managementPolicy: 'Manage', deletionPolicy: 'Delete' }
+  await world.apply(kind, name, { ...adopting, rotation })
   await world.ready(kind, name)
   await world.annotate(kind, name, { 'culvert.dev/rotate-requested-at': 'now' })
   await world.until(kind, name, 'is amid rotation', ({ status }) => status?.superseded !== undefined)

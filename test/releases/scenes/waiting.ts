@@ -5,7 +5,6 @@ import type { World } from '../../cluster/support/world.ts'
 import { type Scene, type Subject, saying } from '../scene.ts'
 
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
-const EXTERNAL_ID = 'culvert.dev/external-id'
 
 /** One spec of each kind that refers to others. */
 const referring = managed.flatMap(({ definition: { kind } }) => {
@@ -69,8 +68,8 @@ async function forCorrection(world: World): Promise<readonly Subject[]> {
   await world.api.create('/reserved_domains', { domain: 'taken.tunnel.example' })
   await world.apply('ReservedDomain', 'taken', { domain: 'taken.tunnel.example' })
   await world.apply('Edge', 'unknown-id', { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ id: 'ipp_unknown' }] } })
-  const unknown = { annotations: { [EXTERNAL_ID]: 'bkdtg_unknown' } }
-  await world.apply('Backend', 'observes-nothing', tunnels, unknown)
+  const unknown = { externalID: 'bkdtg_unknown', managementPolicy: 'Observe' }
+  await world.apply('Backend', 'observes-nothing', { ...tunnels, ...unknown })
   return [
     await failed('Backend', 'cycle-a', 'ReferenceCycle'),
     await failed('Backend', 'cycle-b', 'ReferenceCycle'),
@@ -90,9 +89,10 @@ async function forCorrection(world: World): Promise<readonly Subject[]> {
 async function notTaken(world: World): Promise<readonly Subject[]> {
   await world.apply('Backend', 'owner', tunnels)
   const { status } = await world.ready('Backend', 'owner')
-  await world.apply('Backend', 'not-adoptable', tunnels, { annotations: { [EXTERNAL_ID]: String(status?.id) } })
+  const held = { externalID: String(status?.id), managementPolicy: 'Observe' }
+  await world.apply('Backend', 'not-adoptable', { ...tunnels, ...held })
   const id = await world.api.create('/backends/tunnel_group')
-  await world.apply('Backend', 'vanished', { ...tunnels, mode: 'Manage' }, { annotations: { [EXTERNAL_ID]: id } })
+  await world.apply('Backend', 'vanished', { ...tunnels, externalID: id, managementPolicy: 'Manage' })
   await world.ready('Backend', 'vanished')
   await world.api.delete(`/backends/tunnel_group/${id}`)
   await world.pass()

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { ModelWorld } from '../../builders/model-world.ts'
 
-const EXTERNAL_ID = 'culvert.dev/external-id'
 const TUNNELS = 'backends/tunnel_group'
 const tunnels = (app: string, more: Readonly<Record<string, unknown>> = {}) => ({
   type: 'TunnelGroup',
@@ -14,7 +13,8 @@ async function worldWith(path: string, body: Readonly<Record<string, unknown>>) 
   const world = ModelWorld.start()
   const { id } = world.account.create(path, body)
   await world.clock.advance(1000)
-  return { world, id, note: { annotations: { [EXTERNAL_ID]: id } } }
+  const observing = { externalID: id, managementPolicy: 'Observe' }
+  return { world, id, observing, adopting: { externalID: id, managementPolicy: 'Manage' } }
 }
 
 function condition(world: ModelWorld, kind: string, name: string, type: string) {
@@ -40,12 +40,12 @@ const apiWrites = (world: ModelWorld, from: number): readonly string[] =>
     .filter((write) => !/ (backends|certificateauthorities)\//.test(write) || write.includes(TUNNELS))
 
 test('an object that a resource names is observed: the differences are told, nothing is written but the status', async () => {
-  const { world, id, note } = await worldWith(TUNNELS, { labels: { app: 'old' }, metadata: 'by hand' })
+  const { world, id, observing } = await worldWith(TUNNELS, { labels: { app: 'old' }, metadata: 'by hand' })
   const from = world.writes.length
-  world.apply('Backend', 'web', tunnels('new', { description: 'the shop' }), note)
+  world.apply('Backend', 'web', tunnels('new', { ...observing, description: 'the shop' }))
   const message = await says(world, 'Backend', 'web', 'Observed')
   expect(message).toBe(
-    'only observed; to be equal to the spec it would take: update labels, description. Set mode: Manage for that',
+    'only observed; to be equal to the spec it would take: update labels, description. Set managementPolicy: Manage for that',
   )
   expect(condition(world, 'Backend', 'web', 'Ready')).toMatchObject({ status: 'True' })
   const cr = world.get('Backend', 'web')
@@ -60,12 +60,12 @@ test('an object that a resource names is observed: the differences are told, not
   expect(world.account.get(TUNNELS, id)).toMatchObject({ labels: { app: 'old' } })
 })
 
-test('with mode Manage it is adopted by what was told, and stays in the account when the resource goes', async () => {
-  const { world, id, note } = await worldWith(TUNNELS, { labels: { app: 'old' }, metadata: 'by hand' })
-  world.apply('Backend', 'web', tunnels('new'), note)
+test('with managementPolicy Manage it is adopted by what was told, and stays in the account when the resource goes', async () => {
+  const { world, id, observing, adopting } = await worldWith(TUNNELS, { labels: { app: 'old' }, metadata: 'by hand' })
+  world.apply('Backend', 'web', tunnels('new', observing))
   await says(world, 'Backend', 'web', 'Observed')
   const from = world.writes.length
-  world.apply('Backend', 'web', tunnels('new', { mode: 'Manage' }))
+  world.apply('Backend', 'web', tunnels('new', adopting))
   await inSync(world, 'Backend', 'web')
   expect(apiWrites(world, from)).toEqual([`PATCH ${TUNNELS}`])
   expect(world.account.get(TUNNELS, id)).toMatchObject({ labels: { app: 'new' }, metadata: 'by hand' })
@@ -83,8 +83,8 @@ test('with mode Manage it is adopted by what was told, and stays in the account 
 })
 
 test('an adopted object goes with its resource where the spec says so', async () => {
-  const { world, note } = await worldWith(TUNNELS, { labels: { app: 'old' } })
-  world.apply('Backend', 'web', tunnels('old', { mode: 'Manage', deletionPolicy: 'Delete' }), note)
+  const { world, adopting } = await worldWith(TUNNELS, { labels: { app: 'old' } })
+  world.apply('Backend', 'web', tunnels('old', { ...adopting, deletionPolicy: 'Delete' }))
   await inSync(world, 'Backend', 'web')
   world.delete('Backend', 'web')
   await world.until('gone', () => world.get('Backend', 'web') === undefined)
@@ -92,8 +92,8 @@ test('an adopted object goes with its resource where the spec says so', async ()
 })
 
 test('an adopted object that vanishes is not made again', async () => {
-  const { world, id, note } = await worldWith(TUNNELS, { labels: { app: 'old' } })
-  world.apply('Backend', 'web', tunnels('old', { mode: 'Manage' }), note)
+  const { world, id, adopting } = await worldWith(TUNNELS, { labels: { app: 'old' } })
+  world.apply('Backend', 'web', tunnels('old', adopting))
   await inSync(world, 'Backend', 'web')
   world.account.delete(TUNNELS, id)
   expect(await says(world, 'Backend', 'web', 'RemoteMissing')).toContain(id)
@@ -102,10 +102,10 @@ test('an adopted object that vanishes is not made again', async () => {
 })
 
 test('an object is not taken from whom it belongs to', async () => {
-  const { world, id, note } = await worldWith(TUNNELS, { labels: { app: 'old' } })
-  world.apply('Backend', 'web', tunnels('old', { mode: 'Manage' }), note)
+  const { world, id, adopting } = await worldWith(TUNNELS, { labels: { app: 'old' } })
+  world.apply('Backend', 'web', tunnels('old', adopting))
   await inSync(world, 'Backend', 'web')
-  world.apply('Backend', 'thief', tunnels('mine', { mode: 'Manage' }), note)
+  world.apply('Backend', 'thief', tunnels('mine', adopting))
   expect(await says(world, 'Backend', 'thief', 'NotAdoptable')).toContain(`${id} is held by Backend/web`)
 
   world.apply('Backend', 'own', tunnels('own'))
@@ -115,15 +115,15 @@ test('an object is not taken from whom it belongs to', async () => {
   world.patch('Backend', 'own', { metadata: { finalizers: [] } })
   world.delete('Backend', 'own')
   world.startOperator()
-  world.apply('Backend', 'heir', tunnels('own', { mode: 'Manage' }), { annotations: { [EXTERNAL_ID]: own } })
+  world.apply('Backend', 'heir', tunnels('own', { externalID: own, managementPolicy: 'Manage' }))
   expect(await says(world, 'Backend', 'heir', 'NotAdoptable')).toContain('bears the mark of Backend shop/own')
   expect(world.account.all()).toHaveLength(2)
 })
 
 test('what cannot be changed has to fit before an object is adopted', async () => {
-  const { world, note } = await worldWith('certificate_authorities', { ca_pem: 'another' })
+  const { world, adopting } = await worldWith('certificate_authorities', { ca_pem: 'another' })
   const pem = '-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n'
-  world.apply('CertificateAuthority', 'staff', { caPEM: pem, mode: 'Manage' }, note)
+  world.apply('CertificateAuthority', 'staff', { caPEM: pem, ...adopting })
   expect(await says(world, 'CertificateAuthority', 'staff', 'NotAdoptable')).toContain(
     'differs from the spec in ca_pem',
   )
@@ -132,10 +132,10 @@ test('what cannot be changed has to fit before an object is adopted', async () =
 })
 
 test('a resource that stops observing and has an object of its own made leaves the observed one alone', async () => {
-  const { world, id, note } = await worldWith(TUNNELS, { labels: { app: 'old' } })
-  world.apply('Backend', 'web', tunnels('new'), note)
+  const { world, id, observing } = await worldWith(TUNNELS, { labels: { app: 'old' } })
+  world.apply('Backend', 'web', tunnels('new', observing))
   await says(world, 'Backend', 'web', 'Observed')
-  world.patch('Backend', 'web', { metadata: { annotations: { [EXTERNAL_ID]: null } } })
+  world.apply('Backend', 'web', tunnels('new'))
   await inSync(world, 'Backend', 'web')
   const cr = world.get('Backend', 'web')
   expect(cr?.status?.id).not.toBe(id)
@@ -146,8 +146,8 @@ test('a resource that stops observing and has an object of its own made leaves t
 })
 
 test('a resource that lost its status takes the object that it had adopted back, and still does not delete it', async () => {
-  const { world, id, note } = await worldWith(TUNNELS, { labels: { app: 'old' } })
-  world.apply('Backend', 'web', tunnels('old', { mode: 'Manage', metadata: 'mine' }), note)
+  const { world, id, adopting } = await worldWith(TUNNELS, { labels: { app: 'old' } })
+  world.apply('Backend', 'web', tunnels('old', { ...adopting, metadata: 'mine' }))
   await inSync(world, 'Backend', 'web')
   world.kill()
   world.restore('Backend', 'web')
@@ -159,12 +159,46 @@ test('a resource that lost its status takes the object that it had adopted back,
   expect(world.account.all()).toHaveLength(1)
 })
 
-test('mode Observe lets go of what Culvert made: drift is told and left, and the object outlives its resource', async () => {
+test.each(['Observe', 'Manage'])(
+  'a resource of policy %s that lost its annotations and its status has its object again, and creates none',
+  async (managementPolicy) => {
+    const { world, id } = await worldWith(TUNNELS, { labels: { app: 'old' }, metadata: 'by hand' })
+    world.apply('Backend', 'web', tunnels('old', { externalID: id, managementPolicy }))
+    await inSync(world, 'Backend', 'web')
+    for (const isRunning of [true, false]) {
+      if (!isRunning) world.kill()
+      const from = world.writes.length
+      world.patch('Backend', 'web', { metadata: { annotations: null } })
+      world.wipeStatus('Backend', 'web')
+      if (!isRunning) world.startOperator()
+      await inSync(world, 'Backend', 'web')
+      await world.clock.advance(300_000)
+      expect(apiWrites(world, from)).toEqual([])
+      expect(world.get('Backend', 'web')?.status?.id).toBe(id)
+    }
+    expect(world.account.all()).toEqual([
+      { path: TUNNELS, object: expect.objectContaining({ id, metadata: 'by hand' }) },
+    ])
+  },
+)
+
+test('of an adopted object the condition says that it stays, unless the spec has it deleted', async () => {
+  const { world, adopting } = await worldWith(TUNNELS, { labels: { app: 'old' } })
+  const synced = () => condition(world, 'Backend', 'web', 'Synced')?.message
+  world.apply('Backend', 'web', tunnels('old', adopting))
+  await inSync(world, 'Backend', 'web')
+  expect(synced()).toContain('stays at the API when this resource is deleted')
+  world.apply('Backend', 'web', tunnels('old', { ...adopting, deletionPolicy: 'Delete' }))
+  await inSync(world, 'Backend', 'web')
+  expect(synced()).toBe('the remote object equals the spec')
+})
+
+test('managementPolicy Observe lets go of what Culvert made: drift is told and left, and the object outlives its resource', async () => {
   const world = ModelWorld.start()
   world.apply('Backend', 'web', tunnels('one'))
   await inSync(world, 'Backend', 'web')
   const id = world.get('Backend', 'web')?.status?.id ?? ''
-  world.apply('Backend', 'web', tunnels('one', { mode: 'Observe' }))
+  world.apply('Backend', 'web', tunnels('one', { managementPolicy: 'Observe' }))
   await inSync(world, 'Backend', 'web')
   world.account.update(TUNNELS, id, { labels: { app: 'by hand' } })
   expect(await says(world, 'Backend', 'web', 'Observed')).toContain('update labels')

@@ -178,12 +178,12 @@ test('an adopted key that may be an Account’s own is not deleted before the Ac
   world.changeKey(String(token))
   await world.clock.advance(2000)
   world.keys.clear()
-  const annotations = { 'culvert.dev/external-id': id, [REQUEST]: 'now' }
+  const adopting = { externalID: id, managementPolicy: 'Manage', deletionPolicy: 'Delete' }
   world.apply(
     'APIKey',
     'ci',
-    { mode: 'Manage', deletionPolicy: 'Delete', rotation: { interval: '720h', overlap: '1s' } },
-    { annotations },
+    { ...adopting, rotation: { interval: '720h', overlap: '1s' } },
+    { annotations: { [REQUEST]: 'now' } },
   )
   await world.clock.advance(120_000)
   expect(watch.ids).toEqual([watch.opened, id])

@@ -136,8 +136,7 @@ describe('a rotated token', () => {
   test('of an adopted key is not issued by its age, since the one at work is not known; on request it is', async () => {
     const world = ModelWorld.start()
     const { id } = world.account.create('api_keys', { metadata: 'by hand' })
-    const annotations = { 'culvert.dev/external-id': id }
-    world.apply('APIKey', 'ci', { mode: 'Manage', rotation }, { annotations })
+    world.apply('APIKey', 'ci', { externalID: id, managementPolicy: 'Manage', rotation })
     await world.clock.advance(30 * MINUTE)
     const watch = watched(world)
     expect(world.get('APIKey', 'ci')?.status).toMatchObject({ id, adopted: true })

@@ -1,6 +1,5 @@
-import { EXTERNAL_ID } from '../../../../src/managed/names.ts'
 import { leaveObject } from '../../simulation/adoption/found.ts'
-import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
+import type { SimulatedWorld } from '../../simulation/world.ts'
 import type { Role } from './roles.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -47,14 +46,18 @@ export class Found {
 
   /** What the resource is to be for it. Whoever manages it deletes it in the end. */
   specFor(version: number): Fields {
-    return { ...this.#role.versions[version], mode: this.#mode, deletionPolicy: 'Delete' }
+    return {
+      ...this.#role.versions[version],
+      ...this.#naming(this.#role.name),
+      managementPolicy: this.#mode,
+      deletionPolicy: 'Delete',
+    }
   }
 
   /** Applies the resource; one that is made while the object is there names it. */
   apply(version: number): void {
     const { kind, name } = this.#role
-    if (this.#world.get(kind, name) === undefined) this.#create(name, this.specFor(version))
-    else this.#world.apply(kind, name, this.specFor(version))
+    this.#world.apply(kind, name, this.specFor(version))
   }
 
   /** Another resource of that kind names the same object; it leaves it when it goes. */
@@ -62,13 +65,11 @@ export class Found {
     this.#rivalMode = mode
     const spec = {
       ...elsewhere(this.#role.versions[version] ?? {}),
-      mode: this.#rivalMode,
+      ...this.#naming(this.#rivalName),
+      managementPolicy: this.#rivalMode,
       deletionPolicy: 'Retain',
     }
-    const { kind } = this.#role
-    if (this.#rival() === undefined) {
-      if (this.isThere) this.#create(this.#rivalName, spec)
-    } else this.#world.apply(kind, this.#rivalName, spec)
+    if (this.#rival() !== undefined || this.isThere) this.#world.apply(this.#role.kind, this.#rivalName, spec)
   }
 
   rivalGoes(): void {
@@ -101,13 +102,11 @@ export class Found {
     return this.#world.get(this.#role.kind, this.#rivalName)
   }
 
-  #create(name: string, spec: Fields): void {
-    const annotations = this.isThere ? { [EXTERNAL_ID]: this.#id } : {}
-    this.#world.server.create(
-      this.#world.typeOf(this.#role.kind),
-      { namespace: NAMESPACE, name },
-      { metadata: { annotations }, spec },
-    )
+  /** A resource that names the object goes on doing so; one that is new does while the object is there. */
+  #naming(name: string): Fields {
+    const cr = this.#world.get(this.#role.kind, name)
+    const names = cr === undefined ? this.isThere : cr.spec.externalID !== undefined
+    return names ? { externalID: this.#id } : {}
   }
 }
 

@@ -1,5 +1,5 @@
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import { EXTERNAL_ID, FINALIZER } from '../../../../src/managed/names.ts'
+import { FINALIZER } from '../../../../src/managed/names.ts'
 import type { SpecCase } from '../../../builders/specs.ts'
 import { subjects } from '../restore/life.ts'
 import type { Trial } from '../restore/trial.ts'
@@ -7,7 +7,7 @@ import { isWrite, NAMESPACE } from '../world.ts'
 import { type FoundObject, findObject, objectAt, refusalOf } from './found.ts'
 import { type Hurt, hurtIn, hurts } from './hurts.ts'
 
-type Mode = 'Manage' | 'Observe'
+type Policy = 'Manage' | 'Observe'
 
 const NAMES = ['left', 'right'] as const
 type Rival = (typeof NAMES)[number]
@@ -16,7 +16,7 @@ type Rival = (typeof NAMES)[number]
 const OFFSETS = [0, 1, 2, 3, 4, 5, 6, 8, 10, 11, 12, 13, 15, 20, 30] as const
 /** Times of creation are told in seconds. */
 const SECOND_MS = 1_000
-const MODES: readonly (readonly [left: Mode, right: Mode])[] = [
+const POLICIES: readonly (readonly [left: Policy, right: Policy])[] = [
   ['Manage', 'Manage'],
   ['Observe', 'Manage'],
   ['Manage', 'Observe'],
@@ -29,7 +29,7 @@ const FAREWELL_MS = 60_000
 const REFUSED = ['NotAdoptable', 'TakenOver'] as const
 
 interface Turn {
-  readonly modes: readonly [left: Mode, right: Mode]
+  readonly policies: readonly [left: Policy, right: Policy]
   readonly offset: number
   readonly hurt?: Hurt
   /** Whether both have it already in their statuses, while no operator is at work. */
@@ -40,13 +40,13 @@ interface Turn {
 
 /** Two resources name the same object, one a few milliseconds after the other. */
 export const rivals: readonly Trial[] = subjects.flatMap((subject) => {
-  return MODES.flatMap((modes) => OFFSETS.map((offset) => trial(subject, { modes, offset }, ['', 'none'])))
+  return POLICIES.flatMap((policies) => OFFSETS.map((offset) => trial(subject, { policies, offset }, ['', 'none'])))
 })
 
 /** Both have the object by their statuses: an operator of before let them, or a status was copied. */
 export const heldTwice: readonly Trial[] = [0, SECOND_MS].flatMap((offset) => {
   return subjects.map((subject) => {
-    const turn: Turn = { modes: ['Manage', 'Manage'], offset, isHeld: true }
+    const turn: Turn = { policies: ['Manage', 'Manage'], offset, isHeld: true }
     return trial(subject, turn, [', in both statuses', 'none'])
   })
 })
@@ -55,8 +55,10 @@ export const heldTwice: readonly Trial[] = [0, SECOND_MS].flatMap((offset) => {
 export const sharedRivals: readonly Trial[] = subjects
   .filter(({ needs }) => needs('').length === 0)
   .flatMap((subject) => {
-    return MODES.flatMap((modes) => {
-      return OFFSETS.map((offset) => trial(subject, { modes, offset, isShared: true }, [', of two namespaces', 'none']))
+    return POLICIES.flatMap((policies) => {
+      return OFFSETS.map((offset) =>
+        trial(subject, { policies, offset, isShared: true }, [', of two namespaces', 'none']),
+      )
     })
   })
 
@@ -64,17 +66,17 @@ export const sharedRivals: readonly Trial[] = subjects
 export const hurtRivals: readonly Trial[] = subjects.flatMap((subject) => {
   return hurts.flatMap(({ title, point, ...hurt }) => {
     return [0, 10].map((offset) => {
-      return trial(subject, { modes: ['Manage', 'Manage'], offset, hurt }, [`, ${point}`, title])
+      return trial(subject, { policies: ['Manage', 'Manage'], offset, hurt }, [`, ${point}`, title])
     })
   })
 })
 
 function trial(subject: SpecCase, turn: Turn, [point, fault]: readonly [string, string]): Trial {
-  const { modes, offset } = turn
+  const { policies, offset } = turn
   return {
     what: {
       write: `${subject.kind} ${subject.title} / adopted twice`,
-      point: `${modes.join(', then ')} after ${offset} ms${point}`,
+      point: `${policies.join(', then ')} after ${offset} ms${point}`,
       fault,
     },
     run: async (laboratory) => {
@@ -149,13 +151,17 @@ class Pair {
 
   apply(name: Rival): void {
     const { world, id, spec } = this.#found
-    const mode = this.#turn.modes[NAMES.indexOf(name)]
+    const managementPolicy = this.#turn.policies[NAMES.indexOf(name)]
     const text = this.#kind === 'BotUser' ? { displayName: textOf(name) } : { description: textOf(name) }
     // Of two that only look, none has anything to say against the object.
-    const wanted = mode === 'Observe' ? spec : { ...spec, ...text }
+    const wanted = managementPolicy === 'Observe' ? spec : { ...spec, ...text }
     world.server.create(world.typeOf(this.#kind), this.#keyOf(name), {
-      metadata: { annotations: { [EXTERNAL_ID]: id } },
-      spec: { ...wanted, mode, deletionPolicy: this.#found.isGuarded ? 'Retain' : 'Delete' },
+      spec: {
+        ...wanted,
+        externalID: id,
+        managementPolicy,
+        deletionPolicy: this.#found.isGuarded ? 'Retain' : 'Delete',
+      },
     })
   }
 

@@ -1,9 +1,8 @@
 import { type CustomResource, hasFinalizer, statusOf } from '../../../../src/managed/cr.ts'
-import { EXTERNAL_ID } from '../../../../src/managed/names.ts'
 import type { SpecCase } from '../../../builders/specs.ts'
 import { subjects } from '../restore/life.ts'
 import type { Trial } from '../restore/trial.ts'
-import { NAMESPACE } from '../world.ts'
+import { NAMESPACE, type SimulatedWorld } from '../world.ts'
 import { type FoundObject, findObject, isGuarded, objectAt, refusalOf } from './found.ts'
 import { type Hurt, hurtIn, hurts } from './hurts.ts'
 
@@ -22,6 +21,8 @@ interface Turn {
   readonly after: Stance
   /** Whether another resource of that name comes after the one of before is gone. */
   readonly isAnother?: true
+  /** Whether the resource loses all of its annotations and its status. */
+  readonly isStripped?: true
   /** What becomes of the object. */
   readonly object: 'stays as it was' | 'is as the resource has it' | 'goes'
 }
@@ -39,6 +40,14 @@ const turns: readonly Turn[] = [
     after: 'managing',
     isAnother: true,
     object: 'is as the resource has it',
+  },
+  { title: 'stripped', before: 'managing', after: 'managing', isStripped: true, object: 'stays as it was' },
+  {
+    title: 'stripped while observed',
+    before: 'observing',
+    after: 'observing',
+    isStripped: true,
+    object: 'stays as it was',
   },
   { title: 'deleted', before: 'managing, to delete', after: undefined, object: 'goes' },
 ]
@@ -92,6 +101,8 @@ async function played(
   await world.advance(1_000)
   const before = JSON.stringify(await objectAt(found))
   const isHurt = hurtIn(world, hurt)
+  const posts = postsOf(world)
+  if (turn.isStripped === true) strip(world, kind)
   if (turn.after === undefined || turn.isAnother === true) {
     world.delete(kind, NAME)
     await world.until(() => world.get(kind, NAME) === undefined, FAREWELL_MS)
@@ -101,6 +112,8 @@ async function played(
   if (!isHurt()) return undefined
   const problems = [...(await oracle.judge(undefined, LEFT_RULES))]
   const after = await objectAt(found)
+  // The spec names the object: nothing that is lost beside it makes another.
+  problems.push(...posts)
   problems.push(...unlikeTurn(turn, before, after), ...unlikeStance(world.get(kind, NAME), turn.after, id))
   world.delete(kind, NAME)
   await world.until(() => world.get(kind, NAME) === undefined, FAREWELL_MS)
@@ -108,6 +121,24 @@ async function played(
   for (const cr of world.all()) world.delete(cr.kind, cr.metadata.name)
   oracle.allow({})
   return [...problems, ...(await oracle.judge({}))]
+}
+
+/** Every POST to the API from now on. */
+function postsOf({ network }: SimulatedWorld): readonly string[] {
+  const posts: string[] = []
+  const { onSend } = network
+  network.onSend = (sighting) => {
+    onSend(sighting)
+    const { method, path, server } = sighting
+    if (server === 'api' && method === 'POST') posts.push(`sent POST ${path}`)
+  }
+  return posts
+}
+
+function strip(world: SimulatedWorld, kind: string): void {
+  const key = { namespace: NAMESPACE, name: NAME }
+  world.kube.mergePatch(world.typeOf(kind), key, { metadata: { annotations: null } })
+  world.kube.mergePatch(world.typeOf(kind), key, { status: null }, { subresource: 'status' })
 }
 
 /** Until a resource is gone. Milliseconds. */
@@ -118,19 +149,14 @@ const LEFT_RULES = 3
 /** Applies the resource so that it stands so to the object. */
 function take({ world, id, spec }: FoundObject, kind: string, stance: NonNullable<Stance>): void {
   const text = kind === 'BotUser' ? { displayName: TEXT } : { description: TEXT }
-  const mode = stance === 'observing' ? 'Observe' : 'Manage'
   const wanted: Fields = {
     ...spec,
     ...text,
-    mode,
+    externalID: id,
+    managementPolicy: stance === 'observing' ? 'Observe' : 'Manage',
     ...(stance === 'managing, to delete' && { deletionPolicy: 'Delete' }),
   }
-  const key = { namespace: NAMESPACE, name: NAME }
-  if (world.get(kind, NAME) !== undefined) world.apply(kind, NAME, wanted)
-  else {
-    const metadata = { annotations: { [EXTERNAL_ID]: id } }
-    world.server.create(world.typeOf(kind), key, { metadata, spec: wanted })
-  }
+  world.apply(kind, NAME, wanted)
 }
 
 function unlikeTurn({ object }: Turn, before: string, after: Fields | undefined): readonly string[] {

@@ -2,7 +2,7 @@ import type { RemoteObject } from '../../../../src/api/types.ts'
 import type { KubeObject } from '../../../../src/kube/types.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { markerOf } from '../../../../src/managed/marker.ts'
-import { EXTERNAL_ID, REMOTE_ID } from '../../../../src/managed/names.ts'
+import { REMOTE_ID } from '../../../../src/managed/names.ts'
 import { parseOwnership } from '../../../../src/managed/ownership.ts'
 import { events } from '../../../../src/runtime/events.ts'
 import type { Oracle } from '../oracle.ts'
@@ -106,7 +106,7 @@ function answerTo(world: SimulatedWorld, cr: CustomResource, id: string | null):
     id === null
       ? { metadata: { annotations: { [REMOTE_ID]: null } } }
       : // What is taken back by hand stays when its resource goes, unless that is said.
-        { metadata: { annotations: { [EXTERNAL_ID]: id } }, spec: { mode: 'Manage', deletionPolicy: 'Delete' } }
+        { spec: { externalID: id, managementPolicy: 'Manage', deletionPolicy: 'Delete' } }
   world.server.patch(world.typeOf(cr.kind), key, patch)
 }
 
