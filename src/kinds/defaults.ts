@@ -1,5 +1,6 @@
 import { reasons } from '../managed/reasons.ts'
 import type { Fields, Readiness } from '../managed/types/descriptor.ts'
+import type { InternalStatus } from '../managed/types/internal.ts'
 import type { Release } from '../managed/types/target.ts'
 
 /**
@@ -18,7 +19,8 @@ export const plain = {
   secretFields: [],
   comparable: (fields: Fields): Fields => fields,
   modules: (): readonly string[] => [],
-  intent: (): Fields => ({}),
+  internal: (): InternalStatus => ({}),
+  intent: (): InternalStatus => ({}),
   parts: [],
   releasePart: (): Release => ({ type: 'delete' }),
   unusable: (): string | undefined => undefined,

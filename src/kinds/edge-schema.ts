@@ -188,13 +188,6 @@ function notPassedThrough(field: string): Rule {
   }
 }
 
-const moduleNames = (description: string) =>
-  list(text({ description: 'Field of the module in the spec.', maxLength: 63 }), {
-    description,
-    maxItems: 16,
-    listType: 'set',
-  })
-
 export const edgeDefinition = defineKind({
   ...managedKind,
   kind: 'Edge',
@@ -247,11 +240,12 @@ export const edgeDefinition = defineKind({
             'Who may connect: Restricted by IP policies, those with a client certificate (MutualTLS), or everybody (Public).',
         }),
       ),
-      appliedModules: Type.Optional(
-        moduleNames('Modules that Culvert put there. One that leaves the spec is then disabled.'),
-      ),
       foreignModules: Type.Optional(
-        moduleNames('Enabled modules that somebody else put there. They are left as they are.'),
+        list(text({ description: 'Field of the module in the spec.', maxLength: 63 }), {
+          description: 'Enabled modules that somebody else put there. They are left as they are.',
+          maxItems: 16,
+          listType: 'set',
+        }),
       ),
     },
     { description: 'The edge at the API.' },

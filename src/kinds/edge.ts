@@ -1,7 +1,7 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
-import type { CommonStatus } from '../managed/types/common.ts'
 import type { Desired, Fields, ManagedDescriptor, ReferenceKind } from '../managed/types/descriptor.ts'
+import type { InternalStatus } from '../managed/types/internal.ts'
 import { available, plain } from './defaults.ts'
 import { hostportReferences, hostportTexts, usesAddress, usesDomain } from './edge-hostports.ts'
 import {
@@ -51,9 +51,12 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
   observe: (remote) => comparable({ hostports: remote.hostports, ...heldModules(remote) }),
   comparable,
   status,
+  internal: (remote, { appliedModules = [] }) => ({
+    appliedModules: [...sorted(presentModules(remote).filter((field) => appliedModules.includes(field)))],
+  }),
   modules: wantedModules,
-  intent: (spec, previous, sent = []) => ({
-    appliedModules: sorted([...textsOf(previous.appliedModules), ...wantedModules(spec), ...sent]),
+  intent: (spec, { appliedModules = [] }, sent = []) => ({
+    appliedModules: [...sorted([...appliedModules, ...wantedModules(spec), ...sent])],
   }),
   readiness: () => available('the edge has every module that its spec names'),
 }
@@ -80,7 +83,7 @@ function desiredModule(
   const { spec, status: before } = desired
   if (wantsModule(spec, module)) return module.sent(desired, remote && heldModule(remote, module))
   const named = spec[module.field] !== undefined
-  const ours = remote !== undefined && textsOf(before.appliedModules).includes(module.field)
+  const ours = remote !== undefined && (before.internal?.appliedModules ?? []).includes(module.field)
   return named || ours ? DISABLED : undefined
 }
 
@@ -95,16 +98,17 @@ function comparable(fields: Fields): Fields {
 }
 
 /** Modules that nobody has asked for here were put there by somebody else. One that is not enabled any more is nobody's. */
-function status(remote: RemoteObject, previous: CommonStatus & Fields): Fields {
-  const present = edgeModules.filter((module) => enabledModule(remote, module) !== undefined).map(({ field }) => field)
-  const known = textsOf(previous.appliedModules)
-  const foreign = present.filter((field) => !known.includes(field))
+function status(remote: RemoteObject, { appliedModules = [] }: InternalStatus): Fields {
+  const foreign = presentModules(remote).filter((field) => !appliedModules.includes(field))
   return {
     hostports: textsOf(remote.hostports),
     access: accessOf(remote),
-    appliedModules: sorted(present.filter((field) => known.includes(field))),
     ...(foreign.length === 0 ? {} : { foreignModules: sorted(foreign) }),
   }
+}
+
+function presentModules(remote: RemoteObject): readonly string[] {
+  return edgeModules.filter((module) => enabledModule(remote, module) !== undefined).map(({ field }) => field)
 }
 
 /** Who may connect. A module without anything in it is not taken for a protection. */

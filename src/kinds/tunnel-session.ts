@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
 import { GROUP } from '../managed/names.ts'
+import { accountInUse } from '../managed/types/common.ts'
 import type { Fields } from '../managed/types/descriptor.ts'
 import type { MirrorDescriptor } from '../managed/types/mirror.ts'
 import { object, text, timestamp } from '../schema/define.ts'
@@ -30,9 +31,7 @@ const definition = defineKind({
   spec: object({}, { description: 'Nothing: sessions are what agents make of them.' }),
   status: object(
     {
-      account: Type.Optional(
-        text({ description: 'Whose session it is, as `Account/name` or `ClusterAccount/name`.', maxLength: 320 }),
-      ),
+      accountRef: Type.Optional(accountInUse('Whose session it is.')),
       id: Type.Optional(text({ description: 'Id of the session.', maxLength: ID })),
       uri: Type.Optional(text({ description: 'Address of the session at the API.', maxLength: URI })),
       agentVersion: Type.Optional(
@@ -77,7 +76,7 @@ const definition = defineKind({
     },
     wideColumn('Transport', '.status.transport', 'Protocol.'),
     wideColumn('Credential', '.status.credential.id', 'Credential that it was started with.'),
-    wideColumn('Account', '.status.account', 'Whose session it is.'),
+    wideColumn('Account', '.status.accountRef.name', 'Whose session it is.'),
   ],
   notes: `
 Sessions are found by label: \`kubectl get tunnelsessions -l culvert.dev/os=linux,culvert.dev/region=eu\`. The labels are \`culvert.dev/os\`,

@@ -53,7 +53,7 @@ function refuseMove(cr: CustomResource, account: AccountName): void {
 }
 
 function recordedAccount(cr: CustomResource): AccountName | undefined {
-  return parseAccountText(statusOf(cr).account) ?? ownAttempt(cr)?.account
+  return statusOf(cr).accountRef ?? ownAttempt(cr)?.account
 }
 
 function chosenAccount(context: AccountChoices, cr: CustomResource): AccountName | undefined {
@@ -71,10 +71,4 @@ function refName({ kind = 'Account', name }: NonNullable<CustomResource['spec'][
 
 function text({ kind, name }: AccountName): string {
   return `${kind}/${name}`
-}
-
-function parseAccountText(value: string | undefined): AccountName | undefined {
-  const [kind, name] = value?.split('/') ?? []
-  if (name === undefined || (kind !== 'Account' && kind !== 'ClusterAccount')) return undefined
-  return { kind, name }
 }

@@ -38,8 +38,10 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
 export function refuseHeld(run: Reconciliation, id: string, holder: CustomResource | undefined): void {
   const { cr } = run
   if (holder === undefined || holder.metadata.uid === cr.metadata.uid) return
-  if (statusOf(cr).id === id)
-    run.note({ id: undefined, uri: undefined, createdAt: undefined, create: undefined, adopted: undefined })
+  if (statusOf(cr).id === id) {
+    run.note({ id: undefined, uri: undefined, createdAt: undefined, adopted: undefined })
+    run.noteInternal({ create: undefined })
+  }
   throw notAdoptable(`${id} is held by ${holderName(cr, holder)}: name another object, or delete that resource first`)
 }
 

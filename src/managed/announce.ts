@@ -1,4 +1,4 @@
-import { statusOf } from './cr.ts'
+import { internalOf } from './cr.ts'
 import type { Operation } from './plan.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
@@ -7,7 +7,7 @@ import { isSettled } from './write-reason.ts'
 /** Tells a drift that is put right from an edit that is carried out, and says so. */
 export function announce(run: Reconciliation, operations: readonly Operation[]): void {
   const { context, cr, descriptor, unstored } = run
-  if (unstored || statusOf(cr).create === undefined) return
+  if (unstored || internalOf(cr).create === undefined) return
   const about = describeAll(operations)
   if (!isSettled(run)) {
     context.events.record(cr, { type: 'Normal', reason: 'Updating', message: about })

@@ -6,7 +6,7 @@ export interface AccountName {
 
 /**
  * A create that is about to be sent, kept in the CR's annotation `culvert.dev/create-attempt` before the POST.
- * It is unresolved while its nonce differs from `status.create.nonce`.
+ * It is unresolved while its nonce differs from `status.internal.create.nonce`.
  */
 export interface Attempt {
   /** UID of the CR that made it. Another CR's UID means that the annotation was copied: it is ignored. */

@@ -5,38 +5,38 @@ import { type Observed, type Operation, type PlanContext, plan } from './plan.ts
 import type { Reconciliation } from './reconciliation.ts'
 import { reportSuccession } from './succession/succession.ts'
 import { noteMark } from './taken-over.ts'
-import type { Fields } from './types/descriptor.ts'
 import { lookAgainIn } from './types/look-again.ts'
 import type { Verdict } from './verdict.ts'
 
 /** The writes that are left to do, by what this run knows. */
 export function planFor(run: Reconciliation, wanted: Wanted, observed: Observed): readonly Operation[] {
-  const { status } = run
-  const nonce = status.create?.nonce
+  const { internal, status } = run
+  const nonce = internal.create?.nonce
   const planContext: PlanContext = {
     // What others wrote into an adopted object stays, unless the spec says otherwise.
     defaultMetadata: nonce === undefined || status.adopted ? undefined : markerText(run.context, run.cr, nonce),
-    inputsChanged: wanted.inputs.fingerprint !== status.inputsFingerprint,
+    inputsChanged: wanted.inputs.fingerprint !== internal.inputsFingerprint,
   }
   return plan(run.descriptor, wanted.desired, observed, planContext)
 }
 
-/** Status fields of the kind. */
-export function kindStatus(run: Reconciliation, { remote, children }: Observed): Fields {
-  const { cr, descriptor, status } = run
-  const previous = { ...status, ...descriptor.intent(cr.spec, status) }
-  return {
-    ...descriptor.status(remote, previous),
+/** Notes status fields of the kind, and what is kept of the object. */
+export function noteKindStatus(run: Reconciliation, { remote, children }: Observed): void {
+  const { cr, descriptor, internal } = run
+  const kept = { ...internal, ...descriptor.intent(cr.spec, internal) }
+  run.noteKind({
+    ...descriptor.status(remote, kept),
     ...descriptor.children?.status(children),
     ...reportSuccession(run, remote).fields,
-  }
+  })
+  run.noteInternal(descriptor.internal(remote, kept))
 }
 
 /** Status of the kind and the verdict, from an object that equals the spec. */
 export function conclude(run: Reconciliation, observed: Observed): Verdict {
   const { context, cr, descriptor, memory } = run
   const { remote } = observed
-  run.noteKind(kindStatus(run, observed))
+  noteKindStatus(run, observed)
   noteMark(run, remote)
   const unclaimed = descriptor.parts.length === 0 ? undefined : countUnclaimed(run, observed)
   const readiness = descriptor.readiness({ spec: cr.spec, remote, unclaimed, now: context.clock.now() })

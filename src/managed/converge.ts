@@ -4,13 +4,14 @@ import { adopt, refuseVanished } from './adopt.ts'
 import { announce, describe, describeAll } from './announce.ts'
 import { heldAlone, refuseShutOut, waitBeforeRestricting } from './api-access.ts'
 import { executeChild, observeChildren, quarantineChildren } from './children.ts'
-import { conclude, kindStatus, planFor } from './conclude.ts'
+import { conclude, noteKindStatus, planFor } from './conclude.ts'
 import { contestAbout, noteTurn, refuseContest } from './contest.ts'
 import { sweepCopies } from './copies.ts'
-import { generationOf, isAdopting, isObserved, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
+import { generationOf, internalOf, isAdopting, isObserved, nameOf, unresolvedAttempt } from './cr.ts'
 import { createObject, dropAttempt, dropVoidAttempt, settleIdentity } from './create.ts'
 import { countedRepeat, pauseBeforeNext } from './damping.ts'
 import { resolveWanted, type Wanted } from './desired.ts'
+import { equalJSON } from './equal.ts'
 import { TerminalError, WaitError } from './errors.ts'
 import { keepFinalizer } from './finalizer.ts'
 import { findSuccessor } from './former-life.ts'
@@ -172,7 +173,7 @@ async function created(run: Reconciliation, wanted: Wanted, reason: WriteReason)
 /** The object that a POST has just made, with what was sent noted. */
 function made(run: Reconciliation, wanted: Wanted, id: string): RemoteObject {
   // What was sent with the POST holds from now on; it is stored together with the id.
-  run.note({ inputsFingerprint: wanted.inputs.fingerprint, references: appliedReferences(wanted) })
+  run.noteInternal({ inputsFingerprint: wanted.inputs.fingerprint, references: appliedReferences(wanted) })
   const object = run.session.cache.get(run.collection, id)?.object
   if (object === undefined) throw new Error(`the answer for ${id} did not enter the cache`)
   return object
@@ -234,7 +235,7 @@ async function apply(
       run.session.cache.get(run.collection, observed.remote.id)?.object ?? observed.remote,
     )
   }
-  run.note({ inputsFingerprint: wanted.inputs.fingerprint, references: appliedReferences(wanted) })
+  run.noteInternal({ inputsFingerprint: wanted.inputs.fingerprint, references: appliedReferences(wanted) })
   const left = operations.length === 0 ? [] : planFor(run, wanted, observed)
   if (left.length > 0) {
     const about = left.map(describe).join(', ')
@@ -250,14 +251,14 @@ function appliedReferences({ references }: Wanted) {
 
 /** What must be durable, or certain, before the first write of a plan. */
 async function prepare(run: Reconciliation, operations: readonly Operation[], observed: Observed): Promise<void> {
-  const { cr, descriptor, status } = run
+  const { cr, descriptor, internal } = run
   const { remote } = observed
-  const intent = descriptor.intent(cr.spec, status)
-  const intended = Object.entries(intent).some(([field, value]) => {
-    return JSON.stringify(statusOf(cr)[field]) !== JSON.stringify(value)
-  })
+  const intent = descriptor.intent(cr.spec, internal)
+  const stored = internalOf(cr)
+  const intended = !equalJSON({ ...stored, ...intent }, stored)
   if (run.unstored || intended) {
-    run.noteKind({ ...kindStatus(run, observed), ...intent })
+    noteKindStatus(run, observed)
+    run.noteInternal(intent)
     await run.write({
       type: 'progressing',
       reason: reasons.Progressing,

@@ -4,6 +4,7 @@ import { type Attempt, parseAttempt } from './attempt.ts'
 import { CREATE_ATTEMPT, FINALIZER, PAUSED, RECONCILE_REQUESTED_AT, ROTATE_REQUESTED_AT } from './names.ts'
 import type { CommonSpec, CommonStatus } from './types/common.ts'
 import type { Fields } from './types/descriptor.ts'
+import type { InternalStatus } from './types/internal.ts'
 
 /** A custom resource of a managed kind. Its spec is checked against the kind's schema before a descriptor sees it. */
 export interface CustomResource extends KubeObject {
@@ -35,9 +36,14 @@ export function statusOf(cr: CustomResource): CommonStatus & Fields {
   return cr.status ?? {}
 }
 
+/** Culvert's bookkeeping about the CR, as it stands in Kubernetes. */
+export function internalOf(cr: CustomResource): InternalStatus {
+  return statusOf(cr).internal ?? {}
+}
+
 /** Ids of the objects that the CR of this status holds: its own, and former ones that are still to be deleted. */
-export function heldIds({ id, superseded = [] }: CommonStatus): readonly string[] {
-  const former = superseded.map((entry) => entry.id)
+export function heldIds({ id, internal }: CommonStatus): readonly string[] {
+  const former = (internal?.superseded ?? []).map((entry) => entry.id)
   return id === undefined ? former : [id, ...former]
 }
 
@@ -72,7 +78,7 @@ export function unresolvedAttempt(cr: CustomResource): Attempt | undefined {
  * back with an old manifest, and to take its object again would undo the replacement.
  */
 function isSettled(cr: CustomResource, { nonce }: Attempt): boolean {
-  const { create, superseded = [] } = statusOf(cr)
+  const { create, superseded = [] } = internalOf(cr)
   return create?.nonce === nonce || superseded.some((former) => former.nonce === nonce)
 }
 
@@ -93,7 +99,7 @@ export function isObserved(cr: CustomResource): boolean {
 
 /** The CR is to take charge of the object that it names, and has not done so yet. */
 export function isAdopting(cr: CustomResource): boolean {
-  const open = statusOf(cr).create === undefined && unresolvedAttempt(cr) === undefined
+  const open = internalOf(cr).create === undefined && unresolvedAttempt(cr) === undefined
   return open && externalId(cr) !== undefined && !isObserved(cr)
 }
 

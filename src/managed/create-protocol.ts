@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../api/types.ts'
 import type { Attempt } from './attempt.ts'
-import { type CustomResource, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
+import { type CustomResource, heldIds, internalOf, nameOf, statusOf, unresolvedAttempt } from './cr.ts'
 import { GUARD_NONCE, isNamesake, type Marker, markerOf } from './marker.ts'
 import type { Answer, Memory } from './memory.ts'
 import { REMOTE_ID } from './names.ts'
@@ -27,7 +27,8 @@ export type CreateStep =
 export function createStep(cr: CustomResource, memory: Memory): CreateStep {
   const attempt = unresolvedAttempt(cr)
   if (attempt === undefined) {
-    const { create, id } = statusOf(cr)
+    const { id } = statusOf(cr)
+    const { create } = internalOf(cr)
     // An object that was only observed is not the CR's own.
     return id === undefined || create === undefined ? { type: 'begin' } : { type: 'settled', id }
   }
@@ -60,7 +61,7 @@ export function copiesOf(
   status: CommonStatus,
   installation: string,
 ): readonly RemoteObject[] {
-  const known = new Set([status.id, ...(status.superseded ?? []).map(({ id }) => id)])
+  const known = new Set(heldIds(status))
   return sortedById(objects, (marker, object) => {
     return marker.installation === installation && marker.uid === uid && !known.has(object.id)
   })

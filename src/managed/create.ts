@@ -5,7 +5,7 @@ import { tellAlike } from './alike.ts'
 import type { Attempt } from './attempt.ts'
 import { formatAttempt } from './attempt.ts'
 import { deleteCopies, recallGuard } from './copies.ts'
-import { externalId, isDeleting, ownAttempt, retains, statusOf, withFinalizer } from './cr.ts'
+import { externalId, internalOf, isDeleting, ownAttempt, retains, statusOf, withFinalizer } from './cr.ts'
 import { createdBy, createStep, ownershipClaim } from './create-protocol.ts'
 import { markerText, type Wanted } from './desired.ts'
 import { WaitError } from './errors.ts'
@@ -111,7 +111,7 @@ function again(reason: WriteReason, { number }: Attempt): WriteReason {
  */
 export async function dropAttempt(run: Reconciliation): Promise<void> {
   const attempt = ownAttempt(run.cr)
-  if (run.unstored || attempt === undefined || attempt.nonce === statusOf(run.cr).create?.nonce) return
+  if (run.unstored || attempt === undefined || attempt.nonce === internalOf(run.cr).create?.nonce) return
   await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })
   run.memory.refused = undefined
 }
@@ -221,18 +221,18 @@ async function scanFor(run: Reconciliation, nonce: string, since: number): Promi
 
 /** Notes the new object; one that the CR held until now gives way to it, and is deleted when nobody uses it any more. */
 function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): string {
-  const { adopted, create, id, superseded = [] } = run.status
+  const { adopted, id } = run.status
+  const { create, superseded = [] } = run.internal
   // What was only observed, and what is to be left in the account, is not ours to delete.
   const ours = create !== undefined && !(adopted && retains(run.cr))
   if (id !== undefined && id !== object.id && ours) {
     const former = { id, nonce: create.nonce, ...formerNotes(run) }
-    run.note({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
+    run.noteInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
   }
   run.note({ adopted: undefined, ...issueNotes(run) })
   // Whatever kept it from coming about is over, also when another run has found it.
   run.memory.succession = undefined
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
-  const charge = run.descriptor.intent(run.cr.spec, {}, attempt.modules)
-  if (Object.keys(charge).length > 0) run.noteKind(charge)
+  run.noteInternal(run.descriptor.intent(run.cr.spec, {}, attempt.modules))
   return object.id
 }

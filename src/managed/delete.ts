@@ -8,6 +8,7 @@ import {
   hasFinalizer,
   hasFormerAttempt,
   heldIds,
+  internalOf,
   ownAttempt,
   retains,
   statusOf,
@@ -46,7 +47,7 @@ export function deletionNeedsAccount(run: Reconciliation): boolean {
   const { cr, descriptor } = run
   if (!hasFinalizer(cr) || retains(cr)) return false
   // While the object is being replaced there may be none but its guard.
-  const guarded = descriptor.replacement?.guard !== undefined && statusOf(cr).create !== undefined
+  const guarded = descriptor.replacement?.guard !== undefined && internalOf(cr).create !== undefined
   return guarded || statusOf(cr).id !== undefined || unresolvedAttempt(cr) !== undefined || hasFormerAttempt(cr)
 }
 
@@ -77,7 +78,7 @@ async function removeObject(run: Reconciliation): Promise<void> {
   await awaitReleaseOf(run, heldIds(statusOf(run.cr)))
   await revealGuards(run)
   const settled = await settleIdentity(run)
-  const former = statusOf(run.cr).superseded?.map(({ id }) => id) ?? []
+  const former = internalOf(run.cr).superseded?.map(({ id }) => id) ?? []
   // A vanished object's successor may be settled while the id in status is still the old one: both go.
   const ids = new Set([settled, statusOf(run.cr).id, ...former])
   const held = [...ids].filter((id) => id !== undefined)

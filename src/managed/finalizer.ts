@@ -1,4 +1,4 @@
-import { hasFinalizer, statusOf, withFinalizer } from './cr.ts'
+import { hasFinalizer, internalOf, statusOf, withFinalizer } from './cr.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
 /**
@@ -6,7 +6,8 @@ import type { Reconciliation } from './reconciliation.ts'
  * without it a deletion would leave the object behind.
  */
 export async function keepFinalizer(run: Reconciliation): Promise<void> {
-  const { id, create } = statusOf(run.cr)
+  const { id } = statusOf(run.cr)
+  const { create } = internalOf(run.cr)
   if (id === undefined || create === undefined || hasFinalizer(run.cr)) return
   await run.patchMetadata({ finalizers: withFinalizer(run.cr) })
 }

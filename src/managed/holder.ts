@@ -1,4 +1,4 @@
-import { type CustomResource, statusOf } from './cr.ts'
+import { type CustomResource, internalOf } from './cr.ts'
 
 /**
  * Which of the CRs whose statuses name one object has it; undefined without any. It is the same whoever asks, and stays so as long as the
@@ -19,5 +19,5 @@ function goesBefore(left: CustomResource, right: CustomResource): boolean {
 /** Smaller goes first, field by field. Times are texts of one form. */
 function rankOf(cr: CustomResource): readonly string[] {
   const { creationTimestamp = '', uid } = cr.metadata
-  return [statusOf(cr).create === undefined ? 'looks' : 'holds', creationTimestamp, uid]
+  return [internalOf(cr).create === undefined ? 'looks' : 'holds', creationTimestamp, uid]
 }

@@ -1,6 +1,6 @@
 import { accountOf } from './account-choice.ts'
 import type { KeyUse } from './context.ts'
-import { type CustomResource, isDeleting, nameOf, shortName, statusOf } from './cr.ts'
+import { type CustomResource, heldIds, internalOf, isDeleting, nameOf, shortName, statusOf } from './cr.ts'
 import { TerminalError, WaitError } from './errors.ts'
 import type { Operation } from './plan.ts'
 import { reasons } from './reasons.ts'
@@ -43,8 +43,9 @@ async function keyUseOf(
   id: string,
 ): Promise<KeyUse | undefined> {
   if (descriptor.output?.type !== 'one-time' || !descriptor.output.opensAccounts) return undefined
-  const { id: own, adopted, output, superseded = [] } = statusOf(cr)
-  const held = id === own ? { digest: output?.digest, adopted } : superseded.find((former) => former.id === id)
+  const { id: own, adopted } = statusOf(cr)
+  const { superseded = [], tokenDigest } = internalOf(cr)
+  const held = id === own ? { digest: tokenDigest, adopted } : superseded.find((former) => former.id === id)
   if (held?.digest === undefined && !held?.adopted) return undefined
   return await keyUsers.useOf(cr, id, held.digest)
 }
@@ -75,9 +76,7 @@ export async function isGoneWithItsCalls(run: Reconciliation): Promise<boolean> 
   const session = account === undefined ? undefined : context.accounts.session(account, cr.metadata.namespace ?? '')
   const refusedFor = session !== undefined && 'cache' in session ? session.refusedForMs() : undefined
   if (refusedFor === undefined || (!memory.lastCallSent && refusedFor < REFUSED_MS)) return false
-  const { id, superseded = [] } = statusOf(cr)
-  for (const held of [id, ...superseded.map((former) => former.id)]) {
-    if (held === undefined) continue
+  for (const held of heldIds(statusOf(cr))) {
     const use = await keyUseOf(context.keyUsers, descriptor, cr, held)
     if (use !== undefined && use.neededBy === undefined && isOwnAccount(run, use)) return true
   }

@@ -1,7 +1,7 @@
 import { KubeError } from '../kube/errors.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
 import { KeptKeys } from './accounts/kept-key.ts'
-import { type CustomResource, hasFinalizer, statusOf, unresolvedAttempt, withoutFinalizer } from './cr.ts'
+import { type CustomResource, hasFinalizer, heldIds, statusOf, unresolvedAttempt, withoutFinalizer } from './cr.ts'
 import { type KindsRegistry, resourceTypeOf } from './kinds-registry.ts'
 import { listAll } from './list-all.ts'
 import { setHold } from './namespace-hold.ts'
@@ -83,7 +83,7 @@ class Leaving {
   async #resource(descriptor: ManagedDescriptor, cr: CustomResource): Promise<void> {
     const outputs = await release({ context: this.#options, cr, descriptor })
     this.#outputs += outputs.length
-    const held = heldBy(cr)
+    const held = heldIds(statusOf(cr))
     this.#objects += held.length
     const isReleased = await this.#dropFinalizer(resourceTypeOf(descriptor), cr)
     if (!isReleased && outputs.length === 0) return
@@ -158,8 +158,3 @@ class Leaving {
 const MOVED: ReadonlySet<string> = new Set(['Conflict', 'NotFound'])
 /** This process may not write any more, or is told to stop. */
 const ENDED: ReadonlySet<string> = new Set(['NotLeader', 'Aborted'])
-
-function heldBy(cr: CustomResource): readonly string[] {
-  const { id, superseded = [] } = statusOf(cr)
-  return [...(id === undefined ? [] : [id]), ...superseded.map((former) => former.id)]
-}

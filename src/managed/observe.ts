@@ -3,7 +3,7 @@ import { externalObject, fixedDifferences } from './adopt.ts'
 import { describeAll } from './announce.ts'
 import { observeChildren } from './children.ts'
 import { conclude, planFor } from './conclude.ts'
-import { externalId, statusOf } from './cr.ts'
+import { externalId, internalOf, statusOf } from './cr.ts'
 import { resolveWanted } from './desired.ts'
 import { TerminalError } from './errors.ts'
 import { look } from './look.ts'
@@ -34,7 +34,8 @@ export async function observe(run: Reconciliation): Promise<Verdict> {
 
 /** The object of `spec.externalID`, else the one that the CR made before it was told to look only. */
 async function observedObject(run: Reconciliation): Promise<RemoteObject> {
-  const { create, id: held } = statusOf(run.cr)
+  const { id: held } = statusOf(run.cr)
+  const { create } = internalOf(run.cr)
   const id = externalId(run.cr)
   if (create === undefined) {
     if (id === undefined) {

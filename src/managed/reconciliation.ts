@@ -5,7 +5,16 @@ import type { WriteReason } from '../telemetry/write-origin.ts'
 import { clockOffset } from '../util/noted-time.ts'
 import { conditionsFor, type Standing, stampConditions } from './conditions.ts'
 import type { AccountSession, ManagedContext } from './context.ts'
-import { type CustomResource, generationOf, isUntold, nameOf, openRequest, originOf, statusOf } from './cr.ts'
+import {
+  type CustomResource,
+  generationOf,
+  internalOf,
+  isUntold,
+  nameOf,
+  openRequest,
+  originOf,
+  statusOf,
+} from './cr.ts'
 import { ConflictError } from './errors.ts'
 import { resourceTypeOf } from './kinds-registry.ts'
 import type { Memory } from './memory.ts'
@@ -13,14 +22,18 @@ import { mergePatch } from './merge-patch.ts'
 import { reasons } from './reasons.ts'
 import type { CommonStatus, Condition } from './types/common.ts'
 import type { Fields, KindCondition, ManagedDescriptor } from './types/descriptor.ts'
+import type { InternalStatus } from './types/internal.ts'
 
 /** Status fields of the reconciler itself; all others are the kind's. */
 type OwnStatus = {
   readonly [Field in Exclude<
     keyof CommonStatus,
-    'conditions' | 'observedGeneration' | 'lastHandledReconcileAt' | 'nextRotationAt'
+    'conditions' | 'observedGeneration' | 'lastHandledReconcileAt' | 'nextRotationAt' | 'internal'
   >]?: CommonStatus[Field] | undefined
 }
+
+/** Changes to `status.internal`; undefined removes a field. */
+type InternalChange = { readonly [Field in keyof InternalStatus]?: InternalStatus[Field] | undefined }
 
 /**
  * One CR during one reconcile: the newest copy of it, what its status is going to say, and the writes to it.
@@ -41,6 +54,7 @@ export class Reconciliation {
   #cr: CustomResource
   #session: AccountSession | undefined
   #own: OwnStatus = {}
+  #internal: InternalChange = {}
   #kind: Fields | undefined
   #overtaken: boolean = false
   /** The last call to Kubernetes about the CR. */
@@ -83,8 +97,12 @@ export class Reconciliation {
 
   /** Status as it stands in Kubernetes plus what this run has found. */
   get status(): CommonStatus & Fields {
-    const fields: Fields = { ...statusOf(this.#cr), ...this.#own, ...this.#kind }
-    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+    return withoutAbsent({ ...statusOf(this.#cr), ...this.#own, ...this.#kind, internal: this.#bookkeeping() })
+  }
+
+  /** `status.internal` as it stands in Kubernetes plus what this run has found. */
+  get internal(): InternalStatus {
+    return this.#bookkeeping() ?? {}
   }
 
   /**
@@ -98,12 +116,17 @@ export class Reconciliation {
   /** True while the run has found an id or nonce that is not stored yet. */
   get unstored(): boolean {
     const stored = statusOf(this.#cr)
-    return this.status.id !== stored.id || this.status.create?.nonce !== stored.create?.nonce
+    return this.status.id !== stored.id || this.internal.create?.nonce !== stored.internal?.create?.nonce
   }
 
   /** Notes status fields of the reconciler for the next write; undefined removes one. */
   note(fields: OwnStatus): void {
     this.#own = { ...this.#own, ...fields }
+  }
+
+  /** Notes fields of `status.internal` for the next write; undefined removes one. */
+  noteInternal(fields: InternalChange): void {
+    this.#internal = { ...this.#internal, ...fields }
   }
 
   /** Notes all status fields of the kind for the next write: those not in `fields` go. */
@@ -112,15 +135,15 @@ export class Reconciliation {
   }
 
   /** Notes that `object` is the remote object of this CR. */
-  noteObject(object: RemoteObject, create: NonNullable<CommonStatus['create']>): void {
-    const { kind, name } = this.session.account
-    this.note({ id: object.id, create, account: `${kind}/${name}`, ...addressOf(object) })
+  noteObject(object: RemoteObject, create: NonNullable<InternalStatus['create']>): void {
+    this.noteObserved(object)
+    this.noteInternal({ create })
   }
 
   /** Notes that the CR looks at `object`, which is not its own. */
   noteObserved(object: RemoteObject): void {
     const { kind, name } = this.session.account
-    this.note({ id: object.id, account: `${kind}/${name}`, ...addressOf(object) })
+    this.note({ id: object.id, accountRef: { kind, name }, ...addressOf(object) })
   }
 
   /** Writes what was noted, with `standing` in the words of conditions. Nothing changed → no write. */
@@ -171,7 +194,7 @@ export class Reconciliation {
       if (patch === undefined) return
       try {
         await this.#patch({ status: patch }, 'status')
-        if (this.memory.answer?.nonce === statusOf(this.#cr).create?.nonce) this.memory.answer = undefined
+        if (this.memory.answer?.nonce === internalOf(this.#cr).create?.nonce) this.memory.answer = undefined
         return
       } catch (error) {
         if (!isConflict(error) || !this.unstored || tries === 5) throw error
@@ -186,11 +209,18 @@ export class Reconciliation {
       ...(this.#kind === undefined ? before : common(before)),
       ...this.#kind,
       ...this.#own,
+      internal: this.#bookkeeping(),
       ...this.#answer(standing),
       // Looking away is no acting on a spec: an edit made meanwhile is yet to be carried out.
       observedGeneration: standing.type === 'paused' ? before.observedGeneration : this.#generation,
       conditions: this.#stamped(standing, conditions),
     }
+  }
+
+  /** Undefined when nothing is kept: the field itself is not there then. */
+  #bookkeeping(): InternalStatus | undefined {
+    const kept: InternalStatus = withoutAbsent({ ...internalOf(this.#cr), ...this.#internal })
+    return Object.keys(kept).length === 0 ? undefined : kept
   }
 
   #stamped(standing: Standing, conditions: readonly KindCondition[] | undefined): readonly Condition[] {
@@ -219,8 +249,8 @@ export class Reconciliation {
    */
   async #rereadForStoring(): Promise<void> {
     const live = await this.context.kube.get<CustomResource>(this.#type, nameOf(this.#cr))
-    const before = statusOf(this.#cr).create?.nonce
-    if (live?.metadata.uid !== this.#cr.metadata.uid || statusOf(live).create?.nonce !== before) {
+    const before = internalOf(this.#cr).create?.nonce
+    if (live?.metadata.uid !== this.#cr.metadata.uid || internalOf(live).create?.nonce !== before) {
       throw new ConflictError(undefined)
     }
     this.#cr = live
@@ -234,12 +264,8 @@ const COMMON_FIELDS = [
   'uri',
   'createdAt',
   'adopted',
-  'account',
+  'accountRef',
   'lastHandledReconcileAt',
-  'create',
-  'superseded',
-  'references',
-  'inputsFingerprint',
   'output',
   'rotatedAt',
   'lastRotationRequest',
@@ -247,6 +273,10 @@ const COMMON_FIELDS = [
 
 function common(status: CommonStatus & Fields): Fields {
   return Object.fromEntries(COMMON_FIELDS.map((field) => [field, status[field]]))
+}
+
+function withoutAbsent(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 function addressOf(object: RemoteObject): OwnStatus {

@@ -1,12 +1,13 @@
 import type { RemoteObject } from '../api/types.ts'
 import { childrenIn } from './children-in.ts'
 import type { AccountSession, ManagedContext } from './context.ts'
-import { type CustomResource, isDeleting, nameOf, type ResourceName, shortName, statusOf } from './cr.ts'
+import { type CustomResource, internalOf, isDeleting, nameOf, type ResourceName, shortName, statusOf } from './cr.ts'
 import { TerminalError, WaitError } from './errors.ts'
 import { reasons } from './reasons.ts'
 import { targetView } from './target-view.ts'
-import type { CommonStatus, Ref } from './types/common.ts'
+import type { Ref } from './types/common.ts'
 import type { FoundReference, ManagedDescriptor, ResolvedTarget } from './types/descriptor.ts'
+import type { InternalStatus } from './types/internal.ts'
 import type { TargetView } from './types/target.ts'
 
 /** A target that becomes usable wakes its referrers; this is only the fallback. */
@@ -27,7 +28,7 @@ export interface ResolvedReferences {
    */
   confirm(): void
   /** For status: what the remote object will hold once the spec is applied. */
-  readonly applied: NonNullable<CommonStatus['references']>
+  readonly applied: NonNullable<InternalStatus['references']>
 }
 
 /**
@@ -103,12 +104,13 @@ function idOf(resolver: Resolver, reference: FoundReference): string {
 
 /** The id that a name stood for when it was last sent. */
 function appliedTo(cr: CustomResource, kind: string, { name }: Ref): string | undefined {
-  return statusOf(cr).references?.find((entry) => entry.kind === kind && entry.name === name)?.id
+  return internalOf(cr).references?.find((entry) => entry.kind === kind && entry.name === name)?.id
 }
 
 /** Whether the object of the CR holds the reference by id already: by the status, or where that does not tell yet, by the account. */
 function isApplied({ cr, descriptor, session }: Resolver, { kind, partOf, ref: { id = '' } }: FoundReference): boolean {
-  const { id: own, references = [] } = statusOf(cr)
+  const { id: own } = statusOf(cr)
+  const { references = [] } = internalOf(cr)
   if (references.some((entry) => entry.kind === kind && entry.id === id)) return true
   if (own === undefined) return false
   // Of what it is part, an object is from its beginning.
@@ -186,7 +188,7 @@ export function targetOf(
   if (ref.id === undefined) return resources.get({ kind, namespace: cr.metadata.namespace, name: ref.name ?? '' })
   const holder = resources.holderOf(ref.id)
   // One that only observes the object does not say what becomes of it.
-  return holder?.kind === kind && statusOf(holder).create !== undefined ? holder : undefined
+  return holder?.kind === kind && internalOf(holder).create !== undefined ? holder : undefined
 }
 
 /** The CRs that `cr` is part of, as it sees them. */

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../api/types.ts'
 import { childrenIn } from './children-in.ts'
-import { heldIds, statusOf, type TargetKey, targetKeyOf } from './cr.ts'
+import { heldIds, internalOf, statusOf, type TargetKey, targetKeyOf } from './cr.ts'
 import { WaitError } from './errors.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -90,7 +90,7 @@ function wholesAtAPI({ context, cr, descriptor }: Reconciliation): readonly Whol
     const whole = context.kinds.managedKind(kind)
     if (partOf === undefined || whole === undefined) return []
     const target = targetOf(context, cr, reference)
-    const applied = statusOf(cr).references?.find((entry) => entry.kind === kind)?.id
+    const applied = internalOf(cr).references?.find((entry) => entry.kind === kind)?.id
     const id = ref.id ?? (target === undefined ? applied : statusOf(target).id)
     if (id === undefined) return []
     return [{ id, key: target === undefined ? { kind, ids: [id] } : targetKeyOf(target), descriptor: whole }]

@@ -1,7 +1,7 @@
 import { ApiError } from '../api/errors.ts'
 import type { RemoteObject } from '../api/types.ts'
 import { type WriteReason, writeReasons } from '../telemetry/write-origin.ts'
-import { type CustomResource, generationOf, statusOf, targetKeyOf, unresolvedAttempt } from './cr.ts'
+import { type CustomResource, generationOf, internalOf, statusOf, targetKeyOf, unresolvedAttempt } from './cr.ts'
 import { createObject } from './create.ts'
 import { copiesOf } from './create-protocol.ts'
 import { markerText, type Wanted } from './desired.ts'
@@ -12,12 +12,12 @@ import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { overlapLeft } from './succession/succession.ts'
 import { isNeighbours } from './taken-over.ts'
-import type { CommonStatus } from './types/common.ts'
+import type { Former } from './types/internal.ts'
 import { IN_USE_MS, referrersInReach, usersOf } from './users.ts'
 
 /**
  * Puts a new object in the place of one with a field that cannot be changed. With `first: create` the old one stays in
- * `status.superseded` until nobody refers to it; with `first: delete` it goes before, a guard standing in where one is needed.
+ * `status.internal.superseded` until nobody refers to it; with `first: delete` it goes before, a guard standing in where one is needed.
  * @returns the new object's id, noted but not stored.
  */
 export async function replaceObject(
@@ -102,10 +102,10 @@ function wasAtRest(cr: CustomResource): boolean {
  * @returns milliseconds until the next look; undefined when none is left.
  */
 export async function retireFormer(run: Reconciliation): Promise<number | undefined> {
-  const { superseded = [] } = run.status
+  const { superseded = [] } = run.internal
   if (superseded.length === 0) return undefined
   if (run.unstored || unresolvedAttempt(run.cr) !== undefined) return 0
-  const left: NonNullable<CommonStatus['superseded']> = []
+  const left: Former[] = []
   let wait = Number.POSITIVE_INFINITY
   for (const former of superseded) {
     const ms = await retire(run, former)
@@ -113,12 +113,10 @@ export async function retireFormer(run: Reconciliation): Promise<number | undefi
     left.push(former)
     wait = Math.min(wait, ms)
   }
-  run.note({ superseded: left.length === 0 ? undefined : left })
+  run.noteInternal({ superseded: left.length === 0 ? undefined : left })
   if (left.length === 0) run.memory.retiringSince = undefined
   return left.length === 0 ? undefined : wait
 }
-
-type Former = NonNullable<CommonStatus['superseded']>[number]
 
 /** @returns how long to wait with the former object; undefined when it is gone. */
 async function retire(run: Reconciliation, former: Former): Promise<number | undefined> {
@@ -175,7 +173,7 @@ async function isKeyInUse(run: Reconciliation, { id, digest, adopted }: Former):
  */
 function referrersHold({ context, cr }: Reconciliation, id: string): boolean {
   return referrersInReach(context, targetKeyOf(cr), cr).some((referrer) => {
-    const holds = statusOf(referrer).references?.some((reference) => reference.id === id) ?? false
+    const holds = internalOf(referrer).references?.some((reference) => reference.id === id) ?? false
     return holds || unresolvedAttempt(referrer) !== undefined
   })
 }

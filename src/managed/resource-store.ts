@@ -2,7 +2,13 @@ import type { KubeObject } from '../kube/types.ts'
 import type { ObjectSource } from '../runtime/object-source.ts'
 import type { Reflector } from '../runtime/reflector.ts'
 import { accountOf } from './account-choice.ts'
-import { type AccountKey, type AccountResource, accountKey, accountText } from './accounts/account-resource.ts'
+import {
+  type AccountKey,
+  type AccountResource,
+  accountKey,
+  accountText,
+  nameOfAccount,
+} from './accounts/account-resource.ts'
 import type { AccountName } from './attempt.ts'
 import type { CommandResource } from './commands/command.ts'
 import type { Resources } from './context.ts'
@@ -15,6 +21,7 @@ import {
   nameOf,
   nameText,
   type ResourceName,
+  shortName,
   statusOf,
   type TargetKey,
 } from './cr.ts'
@@ -216,7 +223,7 @@ export class ResourceStore implements Resources {
   /** The CRs of a mirroring kind that are the account's: by their owner, or where that was taken off, by what they say. */
   mirroredOf(kind: string, account: AccountResource): readonly MirroredObject[] {
     const store = this.#watches.mirrors.get(kind)?.store
-    const found = [account.metadata.uid, accountOfMirror(account)].flatMap(
+    const found = [account.metadata.uid, shortName(nameOfAccount(account))].flatMap(
       (value) => store?.byIndex(SHOWS, value) ?? [],
     )
     const { namespace } = account.metadata
@@ -333,8 +340,8 @@ function ownersOfOutput({ metadata }: KubeObject): readonly string[] {
 
 /** What a CR that mirrors is found under: its owners, and whose object it says that it shows. */
 function mirroredFor(object: MirroredObject): readonly string[] {
-  const { account } = object.status ?? {}
-  return [...accountOwners(object).map(({ uid }) => uid), ...(typeof account === 'string' ? [account] : [])]
+  const account = accountOfMirror(object)
+  return [...accountOwners(object).map(({ uid }) => uid), ...(account === undefined ? [] : [account])]
 }
 
 function inputText(source: InputSource, namespace: string | undefined, name: string): string {

@@ -22,13 +22,13 @@ type Taker =
   | { readonly type: 'noted'; readonly holder: CustomResource }
 
 function takerOf(run: Reconciliation, object: RemoteObject): Taker | undefined {
-  const { context, cr, status } = run
+  const { context, cr, internal } = run
   const marker = markerOf(object)
   const { uid } = cr.metadata
   if (marker?.installation === context.installation) {
     if (marker.uid === uid) return undefined
     if (isNamesake(marker, cr)) {
-      if (status.create?.uid === uid) return { type: 'namesake', marker }
+      if (internal.create?.uid === uid) return { type: 'namesake', marker }
     } else if (context.resources.get(marker)?.metadata.uid === marker.uid) return { type: 'neighbour', marker }
   }
   return (marker === undefined ? noterOf(run, object) : undefined) ?? rivalOf(run, object)
@@ -84,7 +84,7 @@ function wordsOf({ type }: Taker): { readonly cause: string; readonly remedy: st
   return {
     cause: 'the status of this resource is not its own, but put back or copied from another',
     remedy:
-      'Remove id and create from its status (kubectl edit --subresource=status) to let it find or make an object of its own',
+      'Remove id and internal from its status (kubectl edit --subresource=status) to let it find or make an object of its own',
   }
 }
 
@@ -100,16 +100,16 @@ function ownershipOf({ cr }: Reconciliation, taker: Taker): string {
 
 /** Notes that the object bears the mark of this very CR, as it does once it was made or taken by it. */
 export function noteMark(run: Reconciliation, object: RemoteObject): void {
-  const { create } = run.status
+  const { create } = run.internal
   const { uid } = run.cr.metadata
   if (create === undefined || create.uid === uid || markerOf(object)?.uid !== uid) return
-  run.note({ create: { ...create, uid } })
+  run.noteInternal({ create: { ...create, uid } })
 }
 
 /** Whether a live look shows that the object is another's by now. Costs a GET only where a mark, or another's status, can say so. */
 export async function isTakenLive(run: Reconciliation, id: string): Promise<boolean> {
-  const { collection, cr, session, status } = run
-  const mayBeNamesakes = status.id === id && status.create?.uid === cr.metadata.uid
+  const { collection, cr, internal, session, status } = run
+  const mayBeNamesakes = status.id === id && internal.create?.uid === cr.metadata.uid
   const known = session.cache.get(collection, id)?.object
   if (!mayBeNamesakes && !isNeighbours(run, known ?? { id })) return false
   // A 404 does not unsay what is known.

@@ -1,7 +1,7 @@
 import type { Collection, RemoteObject } from '../api/types.ts'
 import { accountOf } from './account-choice.ts'
 import type { ManagedContext } from './context.ts'
-import { type CustomResource, hasFinalizer, nameOf, shortName, statusOf, type TargetKey } from './cr.ts'
+import { type CustomResource, hasFinalizer, heldIds, nameOf, shortName, statusOf, type TargetKey } from './cr.ts'
 import { WaitError } from './errors.ts'
 import { CREATE_ATTEMPT } from './names.ts'
 import { reasons } from './reasons.ts'
@@ -94,9 +94,8 @@ export function referrersInReach(
 
 /** Whether the CR has an object, or may have one: what only waits for its first, or was refused one, uses nothing. */
 export function mayHoldObject(cr: CustomResource): boolean {
-  const { id, superseded = [] } = statusOf(cr)
   const isOpen = cr.metadata.annotations?.[CREATE_ATTEMPT] !== undefined
-  return hasFinalizer(cr) && (id !== undefined || superseded.length > 0 || isOpen)
+  return hasFinalizer(cr) && (heldIds(statusOf(cr)).length > 0 || isOpen)
 }
 
 /** `Kind/name` of a CR of the reader's own namespace. Others are told of by their objects' ids, which the account shows to all who share it. */

@@ -5,6 +5,7 @@ import { type AccountKey, type AccountResource, keyOfAccount } from './accounts/
 import {
   type CustomResource,
   heldIds,
+  internalOf,
   isDeleting,
   nameOf,
   type ResourceName,
@@ -132,7 +133,7 @@ function targetsOf(store: ResourceStore, descriptor: ManagedDescriptor, user: Cu
 }
 
 function waitsForReferrers(cr: CustomResource): boolean {
-  return isDeleting(cr) || (statusOf(cr).superseded ?? []).length > 0
+  return isDeleting(cr) || (internalOf(cr).superseded ?? []).length > 0
 }
 
 /** Parts ask whether the whole takes them, where it is and whether it goes, not how it stands: many of them would wake each other. */

@@ -1,5 +1,5 @@
 import { type WriteReason, writeReasons } from '../telemetry/write-origin.ts'
-import { generationOf, statusOf } from './cr.ts'
+import { generationOf, internalOf, statusOf } from './cr.ts'
 import type { Wanted } from './desired.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
@@ -19,8 +19,8 @@ export function updateReason(run: Reconciliation, wanted: Wanted): WriteReason {
 
 /** A new spec may name other inputs and references; under the old one they are what has changed. */
 function dependenciesChanged(run: Reconciliation, { inputs, references }: Wanted): boolean {
-  const { observedGeneration, inputsFingerprint, references: applied = [] } = statusOf(run.cr)
-  if (observedGeneration !== generationOf(run.cr)) return false
+  const { inputsFingerprint, references: applied = [] } = internalOf(run.cr)
+  if (statusOf(run.cr).observedGeneration !== generationOf(run.cr)) return false
   return inputs.fingerprint !== inputsFingerprint || JSON.stringify(references.applied) !== JSON.stringify(applied)
 }
 

@@ -61,7 +61,7 @@ export class CommandWorld {
         creationTimestamp: new Date(this.clock.now()).toISOString(),
       },
     })
-    const status = { ...tunnelSession.status(session(id, fields)), account: 'Account/default' }
+    const status = { ...tunnelSession.status(session(id, fields)), accountRef: { kind: 'Account', name: 'default' } }
     return this.kube.mergePatch<MirroredObject>(sessions, key, { status }, { subresource: 'status' })
   }
 

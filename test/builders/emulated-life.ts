@@ -1,6 +1,6 @@
 import type { Collection, RemoteObject } from '../../src/api/types.ts'
 import { type Operation, plan, planCreate } from '../../src/managed/plan.ts'
-import type { CommonSpec, Ref } from '../../src/managed/types/common.ts'
+import type { CommonSpec, CommonStatus, Ref } from '../../src/managed/types/common.ts'
 import type { Desired, Fields, ManagedDescriptor } from '../../src/managed/types/descriptor.ts'
 import type { ApiClient, Resource } from './contract/api-client.ts'
 
@@ -29,7 +29,7 @@ export class EmulatedLife {
   readonly #api: ApiClient
   readonly #descriptor: ManagedDescriptor
   readonly #around: Surroundings
-  #status: Fields = {}
+  #status: CommonStatus & Fields = {}
   #inputs: readonly string[] = []
   #at: { readonly collection: Collection; readonly id: string } | undefined
 
@@ -94,12 +94,19 @@ export class EmulatedLife {
     const body = planCreate(this.#descriptor, this.#desired(spec), MARKER)
     const created = await this.#api.create(collection.path, body)
     this.#at = { collection, id: created.id }
-    this.#status = this.#descriptor.status(created, this.#descriptor.intent(spec, this.#status))
+    this.#seen(spec, created)
   }
 
   async #look(spec: CommonSpec): Promise<void> {
     const { object } = await this.shown()
-    this.#status = this.#descriptor.status(object, { ...this.#status, ...this.#descriptor.intent(spec, this.#status) })
+    this.#seen(spec, object)
+  }
+
+  #seen(spec: CommonSpec, object: RemoteObject): void {
+    const { internal } = this.#status
+    const kept = { ...internal, ...this.#descriptor.intent(spec, internal ?? {}) }
+    const after = { ...kept, ...this.#descriptor.internal(object, kept) }
+    this.#status = { ...this.#descriptor.status(object, kept), internal: after }
   }
 
   async #carryOut(operation: Operation, spec: CommonSpec): Promise<void> {

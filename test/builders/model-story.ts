@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { RemoteObject } from '../../src/api/types.ts'
-import { type CustomResource, statusOf } from '../../src/managed/cr.ts'
+import { type CustomResource, internalOf } from '../../src/managed/cr.ts'
 import { formatMarker, markerOf } from '../../src/managed/marker.ts'
 import { caPem, partnerCaPem } from './contract/ca-pem.ts'
 import type { ApiFault } from './model-account-client.ts'
@@ -253,7 +253,7 @@ function rulesOf(world: ModelWorld, policyId: string): readonly RemoteObject[] {
 export function expectedObjects(world: ModelWorld): readonly Fields[] {
   return world.all().flatMap((cr) => {
     const remote = world.remote(cr)
-    const { description = '', metadata = markerFor(cr, statusOf(cr).create?.nonce) } = cr.spec
+    const { description = '', metadata = markerFor(cr, internalOf(cr).create?.nonce) } = cr.spec
     const texts = cr.kind === 'BotUser' ? { description: '' } : { description, metadata }
     return [{ id: remote?.id, ...texts, ...kindFields(world, cr) }]
   })

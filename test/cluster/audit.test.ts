@@ -115,13 +115,13 @@ test('each write to the account has one audit record, with its resource and why:
   expect(await phase()).toEqual(['spec POST api_keys'])
   await world.annotate('APIKey', 'ci', { 'culvert.dev/rotate-requested-at': 'now' })
   const rotated = await world.until('APIKey', 'ci', 'is rotated', ({ status }) => {
-    return status !== undefined && status.id !== key.status?.id && status.superseded === undefined
+    return status !== undefined && status.id !== key.status?.id && status.internal?.superseded === undefined
   })
   tokens.push(await tokenOf(world, rotated))
   expect(await phase()).toEqual(['rotation POST api_keys', 'superseded DELETE api_keys'])
   await world.kube.mergePatch(secrets, { namespace: world.namespace, name: 'ci' }, { stringData: { token: 'altered' } })
   const reissued = await world.until('APIKey', 'ci', 'is issued anew', ({ status }) => {
-    return status !== undefined && status.id !== rotated.status?.id && status.superseded === undefined
+    return status !== undefined && status.id !== rotated.status?.id && status.internal?.superseded === undefined
   })
   tokens.push(await tokenOf(world, reissued))
   expect(await phase()).toEqual(['reissue POST api_keys', 'superseded DELETE api_keys'])
@@ -130,7 +130,7 @@ test('each write to the account has one audit record, with its resource and why:
   const authority = await world.ready('CertificateAuthority', 'staff')
   await world.apply('CertificateAuthority', 'staff', { caPEM: partnerCaPem })
   await world.until('CertificateAuthority', 'staff', 'is replaced', ({ status }) => {
-    return status !== undefined && status.id !== authority.status?.id && status.superseded === undefined
+    return status !== undefined && status.id !== authority.status?.id && status.internal?.superseded === undefined
   })
   expect(await phase()).toEqual([
     'replacement POST certificate_authorities',

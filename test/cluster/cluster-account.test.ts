@@ -132,7 +132,10 @@ test('a ClusterAccount lets in the namespaces that it selects: none when it says
   expect(writes(world)).toEqual([])
 
   await applyClusterAccount(world, sharedName(world), { allowedNamespaces: { matchLabels: { team: 'a' } } })
-  expect((await a.synced('web', 'InSync')).status?.account).toBe(`ClusterAccount/${sharedName(world)}`)
+  expect((await a.synced('web', 'InSync')).status?.accountRef).toEqual({
+    kind: 'ClusterAccount',
+    name: sharedName(world),
+  })
   await b.synced('web', 'AccountNotAllowed')
   expect(writes(world)).toHaveLength(1)
 
@@ -207,19 +210,25 @@ test('without accountRef a resource lives in the namespace’s own default accou
   await applyClusterAccount(world, 'default', { allowedNamespaces: {} })
   const tenant = await Tenant.create(world)
   await tenant.apply('early', {})
-  expect((await tenant.synced('early', 'InSync')).status?.account).toBe('ClusterAccount/default')
+  expect((await tenant.synced('early', 'InSync')).status?.accountRef).toEqual({
+    kind: 'ClusterAccount',
+    name: 'default',
+  })
   await secret(world, tenant.namespace, 'credentials', world.emulator.apiKey)
   const metadata = { name: 'default', namespace: tenant.namespace }
   const spec = { baseURL: world.emulator.url, apiKeySecretRef: { name: 'credentials' } }
   const account = { apiVersion: 'culvert.dev/v1alpha1', kind: 'Account', metadata, spec }
   await world.kube.apply(typeOf('Account'), { namespace: tenant.namespace, name: 'default' }, account)
   await tenant.apply('late', {})
-  expect((await tenant.synced('late', 'InSync')).status?.account).toBe('Account/default')
+  expect((await tenant.synced('late', 'InSync')).status?.accountRef).toEqual({ kind: 'Account', name: 'default' })
   await tenant.apply('early', { description: 'edited' })
-  expect((await tenant.synced('early', 'InSync')).status?.account).toBe('ClusterAccount/default')
+  expect((await tenant.synced('early', 'InSync')).status?.accountRef).toEqual({
+    kind: 'ClusterAccount',
+    name: 'default',
+  })
   expect(writes(world).map(({ method }) => method)).toEqual(['POST', 'POST', 'PATCH'])
   await world.apply('Backend', 'own', tunnels)
-  expect((await world.ready('Backend', 'own')).status?.account).toBe('Account/default')
+  expect((await world.ready('Backend', 'own')).status?.accountRef).toEqual({ kind: 'Account', name: 'default' })
 })
 
 test('objects of a shared account are observed and adopted only where it allows that', async () => {

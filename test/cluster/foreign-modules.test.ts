@@ -35,11 +35,11 @@ test('a module that somebody else put on an edge is reported and left, until the
   // Named in the spec it is ours, although it needed no write; taken out again, it is disabled.
   const named = { inbound: [{ name: 'theirs', actions: [{ type: 'deny' }] }] }
   await world.apply('Edge', 'shop', { ...base, description: 'edited', trafficPolicy: named })
-  expect((await world.ready('Edge', 'shop')).status).toMatchObject({ appliedModules: ['trafficPolicy'] })
+  expect((await world.ready('Edge', 'shop')).status).toMatchObject({ internal: { appliedModules: ['trafficPolicy'] } })
   expect(world.writes(mark)).toHaveLength(1)
   await world.apply('Edge', 'shop', { ...base, description: 'edited' })
   const after = await world.ready('Edge', 'shop')
   expect(after.status?.foreignModules).toBeUndefined()
-  expect(after.status).toMatchObject({ access: 'Public', appliedModules: [] })
+  expect(after.status).toMatchObject({ access: 'Public', internal: { appliedModules: [] } })
   expect(await world.remote('edges/tcp')).toMatchObject([{ policy: { enabled: false } }])
 })

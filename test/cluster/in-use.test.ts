@@ -280,7 +280,7 @@ test('an Edge never exists without a module that its spec names', async () => {
   })
   expect(status).toMatchObject({
     access: 'Restricted',
-    appliedModules: ['backend', 'ipRestriction', 'mutualTLS', 'tlsTermination', 'trafficPolicy'],
+    internal: { appliedModules: ['backend', 'ipRestriction', 'mutualTLS', 'tlsTermination', 'trafficPolicy'] },
   })
 })
 

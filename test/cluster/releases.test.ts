@@ -53,7 +53,7 @@ function idsIn({ kind, status }: Resource): readonly string[] {
   if (status === undefined) return []
   const descriptor = managed.find(({ definition }) => definition.kind === kind)
   const children = descriptor?.children?.idsIn(status as unknown as CommonStatus & Fields) ?? []
-  const superseded = (status.superseded ?? []) as readonly { readonly id: string }[]
+  const superseded = status.internal?.superseded ?? []
   return [...(status.id === undefined ? [] : [status.id]), ...children, ...superseded.map(({ id }) => id)]
 }
 
@@ -69,7 +69,7 @@ async function arrives(takeover: Takeover, recorded: RecordedObject): Promise<vo
   const look = async (): Promise<boolean> => {
     const cr = await takeover.now(recorded)
     if (after === 'Gone' || cr === undefined) return after === 'Gone' && cr === undefined
-    if (after === 'Current') return isAtRest(cr) && cr.status?.superseded === undefined
+    if (after === 'Current') return isAtRest(cr) && cr.status?.internal?.superseded === undefined
     if (after === 'Failed') return conditionOf(cr, 'Failed')?.status === 'True'
     return JSON.stringify(said(cr)) === JSON.stringify(said(before))
   }

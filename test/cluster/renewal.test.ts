@@ -173,7 +173,7 @@ async function renewAfterBeingAway(life: CertificateLife, kind: Kind, at: number
 
 async function renewed(life: CertificateLife, kind: Kind, former: Resource): Promise<void> {
   const settled = ({ status = {} }: Resource): boolean => {
-    return status.id !== former.status?.id && status.superseded === undefined
+    return status.id !== former.status?.id && status.internal?.superseded === undefined
   }
   const { status = {} } = await life.world.until(kind, NAME, 'is renewed', settled)
   expect(Date.parse(String(status.validAfter))).toBeGreaterThanOrEqual(renewalTime(former) - 1000)

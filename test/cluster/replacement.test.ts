@@ -31,7 +31,7 @@ async function replaced(world: World, name: string, before: string | undefined):
     name,
     'holds another object, and no former one',
     ({ status }) => {
-      return status?.id !== undefined && status.id !== before && status.superseded === undefined
+      return status?.id !== undefined && status.id !== before && status.internal?.superseded === undefined
     },
   )
   return String(cr.status?.id)
@@ -107,7 +107,7 @@ test('the old authority stays while an edge that is not managed here uses it, an
   const foreign = await world.api.create('/edges/tls', { mutual_tls: { certificate_authority_ids: [before] } })
   await world.apply('CertificateAuthority', 'staff', { caPEM: partnerCaPem })
   const cr = await world.until('CertificateAuthority', 'staff', 'keeps the old one', (each) => {
-    return JSON.stringify(each.status?.superseded ?? []).includes(before)
+    return JSON.stringify(each.status?.internal?.superseded ?? []).includes(before)
   })
   await world.ready('CertificateAuthority', 'staff')
   await world.operator.kill()

@@ -84,7 +84,7 @@ test.each([
     await until('one is left', async () => (await world.remote(path)).length === others + 1)
     const { status } = await world.ready(kind, 'ci')
     expect(await openedBy(world, kind, await tokenOf(world, cr))).toBe(status?.id)
-    expect(status?.superseded).toBeUndefined()
+    expect(status?.internal?.superseded).toBeUndefined()
     expect(client.failures).toEqual([])
     expect(client.tokens.length).toBeGreaterThanOrEqual(11)
     expect(new Set(client.tokens).size).toBe(client.tokens.length)
@@ -119,7 +119,7 @@ test('an Account that rotates its own key goes on working, and no call of the op
   await until('one is left', async () => {
     const keys = (await world.remote('api_keys')).map(({ id }) => id)
     const { status } = (await world.get('APIKey', 'own')) ?? {}
-    return status?.superseded === undefined && keys.includes(status?.id) && keys.length === 2
+    return status?.internal?.superseded === undefined && keys.includes(status?.id) && keys.length === 2
   })
   await world.ready('APIKey', 'own')
   expect(client.failures).toEqual([])

@@ -23,7 +23,7 @@ async function held(world: World): Promise<string> {
 /** Waits until another object has taken the place of the one that `before` stood for. */
 async function replaced(world: World, kind: string, before: Resource): Promise<Resource> {
   return world.until(kind, before.metadata.name, 'stands for another object', ({ status = {} }) => {
-    return status.id !== before.status?.id && status.superseded === undefined
+    return status.id !== before.status?.id && status.internal?.superseded === undefined
   })
 }
 
@@ -69,7 +69,7 @@ test('another public key in the Secret issues another certificate, and a private
   await world.ready('SSHUserCertificate', 'alice')
   await world.secret('alice-key', { 'id.pub': sshKeys.ecdsa384 })
   const after = await world.until('SSHUserCertificate', 'alice', 'is of the other key', ({ status }) => {
-    return status?.keyType === 'ecdsa' && status.superseded === undefined
+    return status?.keyType === 'ecdsa' && status.internal?.superseded === undefined
   })
   expect(await only(world)).toMatchObject({ id: after.status?.id, public_key: sshKeys.ecdsa384 })
 

@@ -266,7 +266,7 @@ test('a token is written nowhere but into its Secret, whatever goes wrong', { ti
   const [first] = subjects
   await edit(world, String(first?.spec.secretName ?? first?.name), { data: { token: btoa('altered') } })
   await world.until(String(first?.kind), String(first?.name), 'was issued anew', ({ status }) => {
-    return status?.superseded === undefined && (status?.create as { attempt?: number } | undefined)?.attempt === 1
+    return status?.internal?.superseded === undefined && status?.internal?.create?.attempt === 1
   })
   await world.pass()
   const places = await traces(world, [world.namespace, world.operatorNamespace])

@@ -65,7 +65,7 @@ test('online sessions show with every field of the contract, and what is edited 
   const credential = body.credential as { id: string; uri: string }
   expect(first.metadata.name).toBe(mirrorName('ts-', id))
   expect(first.status).toEqual({
-    account: 'Account/default',
+    accountRef: { kind: 'Account', name: 'default' },
     id,
     uri: body.uri,
     agentVersion: '3.9.0',

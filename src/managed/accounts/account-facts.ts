@@ -21,7 +21,7 @@ export function accountFacts(
     standing,
     fields: {
       ...answered,
-      keyFingerprint: finding.fingerprint,
+      internal: { keyFingerprint: finding.fingerprint },
       ...(confirmation === undefined ? {} : { confirmedIdentity: confirmation }),
       orphanCount: orphans.length,
       orphans: orphans.slice(0, ORPHANS_SHOWN).map((orphan) => ({ ...orphan })),

@@ -23,6 +23,11 @@ export function accountText({ kind, namespace, name }: AccountKey): string {
   return `${kind}/${namespace ?? ''}/${name}`
 }
 
+/** An account as resources name it. */
+export function nameOfAccount({ kind, metadata: { name } }: KubeObject): AccountName {
+  return { kind: kind === 'Account' ? 'Account' : 'ClusterAccount', name }
+}
+
 export function keyOfAccount(object: KubeObject): AccountKey {
   const { name, namespace } = object.metadata
   return object.kind === 'Account' ? { kind: 'Account', namespace, name } : { kind: 'ClusterAccount', name }

@@ -57,11 +57,3 @@ const REMEDY =
 export function identityFingerprint({ baseURL, apiKey }: AccountIdentity, installation: string): string {
   return fingerprint(`${baseURL}\n${apiKey}`, installation)
 }
-
-/**
- * Whether `stored` was made of this identity. An operator of before put the key alone into it: that is believed once, so that an upgrade
- * raises no doubt.
- */
-export function isIdentityProven(stored: string | undefined, identity: AccountIdentity, installation: string): boolean {
-  return stored === identityFingerprint(identity, installation) || stored === fingerprint(identity.apiKey, installation)
-}

@@ -3,7 +3,7 @@ import { CONFIRM_IDENTITY } from '../names.ts'
 import { reasons } from '../reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import type { AccountResource } from './account-resource.ts'
-import { identityDoubt, identityFingerprint, isIdentityProven } from './identity.ts'
+import { identityDoubt, identityFingerprint } from './identity.ts'
 import { countMissing } from './pass.ts'
 import type { LiveSession } from './session.ts'
 
@@ -32,16 +32,17 @@ export function judgeIdentity(
     session,
     members.filter((cr) => !isDeleting(cr)),
   )
+  const fingerprint = identityFingerprint(session.config, context.installation)
   const doubt = identityDoubt({
     // What is deleted while the brake holds stays until it is released: to delete what is missing must not release it.
     ...(braked ? held : staying),
     // A deletion ends when the API does not know the object: in another account it would end with the object left behind.
-    changed: !isIdentityProven(status?.keyFingerprint, session.config, context.installation),
+    changed: status?.internal?.keyFingerprint !== fingerprint,
     noneFound: held.known > 0 && held.missing === held.known,
     // While a session is in use, few objects can be missing at a time: the brake works as soon as they are too many.
     confirmed: !doubted || (confirmation !== undefined && confirmation !== status?.confirmedIdentity),
   })
-  return { fingerprint: identityFingerprint(session.config, context.installation), doubt }
+  return { fingerprint, doubt }
 }
 
 /** Whether the brake was on when the account was last judged, before a restart it may be. */

@@ -55,8 +55,9 @@ export class KeysInUse implements KeyUsers {
 
   /** Whether the key is the token of an object that a resource holds. */
   #isHeld(key: string): boolean {
-    return this.#resources.all().some(({ status: { id, output } = {} }) => {
-      return id !== undefined && output?.digest !== undefined && digestOf(key, id) === output.digest
+    return this.#resources.all().some(({ status: { id, internal } = {} }) => {
+      const digest = internal?.tokenDigest
+      return id !== undefined && digest !== undefined && digestOf(key, id) === digest
     })
   }
 }

@@ -7,7 +7,8 @@ import { durationMs } from '../../util/duration.ts'
 import { isNotedAhead } from '../../util/noted-time.ts'
 import { openSession } from '../account-choice.ts'
 import { isAccountTrouble } from '../account-trouble.ts'
-import { type AccountKey, type AccountResource, accountKey } from '../accounts/account-resource.ts'
+import { type AccountKey, type AccountResource, accountKey, nameOfAccount } from '../accounts/account-resource.ts'
+import type { AccountName } from '../attempt.ts'
 import { stampConditions } from '../conditions.ts'
 import type { AccountSession, Accounts, EventSink, Resources } from '../context.ts'
 import { generationOf, isDeleting, isPaused, originOf, type ResourceName, shortName } from '../cr.ts'
@@ -163,7 +164,7 @@ export class CommandReconciler {
     const account = shortName(session.account)
     const mirroring = this.#awaitMirror(descriptor, cr, session)
     const targets = targetsOf(descriptor, cr.spec, account, this.#candidates(descriptor, cr))
-    const base = { account, startedAt: time(clock.now()) }
+    const base = { accountRef: session.account, startedAt: time(clock.now()) }
     if (targets.length === 0 || targets.length > MAX_TARGETS) {
       const over = { ...base, finishedAt: time(clock.now()), total: 0, done: 0, targets: [] }
       return await this.#conclude(descriptor, cr, over, nobody(targets.length, mirroring, account))
@@ -186,8 +187,7 @@ export class CommandReconciler {
     const object = resources.mirrored({ kind: descriptor.mirror, namespace, name: sessionRef.name })
     const holder = object === undefined ? undefined : resources.mirrorHolder(object)
     if (holder === undefined) return cr
-    const kind = holder.kind === 'Account' ? 'Account' : 'ClusterAccount'
-    return { ...cr, spec: { ...cr.spec, accountRef: { kind, name: holder.metadata.name } } }
+    return { ...cr, spec: { ...cr.spec, accountRef: nameOfAccount(holder) } }
   }
 
   /** @returns whether the account mirrors at all. @throws WaitError while it does and has not listed yet. */
@@ -265,7 +265,7 @@ export class CommandReconciler {
   async #withSuccessors(descriptor: CommandDescriptor, cr: CommandResource, now: number): Promise<CommandResource> {
     const status = commandStatus(cr)
     if (!this.#isLooking(descriptor, cr, now)) return await this.#write(descriptor, cr, status)
-    const candidates = this.#candidates(descriptor, cr, status.account)
+    const candidates = this.#candidates(descriptor, cr, status.accountRef)
     const targets = withSuccessors(descriptor, cr.spec, status.targets ?? [], candidates)
     return await this.#write(descriptor, cr, { ...status, targets: [...targets] })
   }
@@ -285,20 +285,21 @@ export class CommandReconciler {
 
   /** How long after its end a command looks for what it renewed; nothing where nothing is mirrored. */
   #comeBackMs(descriptor: CommandDescriptor, cr: CommandResource): number {
-    const [kind, name] = commandStatus(cr).account?.split('/') ?? []
-    if (name === undefined || (kind !== 'Account' && kind !== 'ClusterAccount')) return 0
-    const account = this.#context.resources.account(accountKey({ kind, name }, cr.metadata.namespace ?? ''))
+    const { accountRef } = commandStatus(cr)
+    if (accountRef === undefined) return 0
+    const account = this.#context.resources.account(accountKey(accountRef, cr.metadata.namespace ?? ''))
     const settings = account === undefined ? undefined : this.#mirrorOf(descriptor).settings(account.spec)
     if (settings?.enabled !== true) return 0
     return 2 * durationMs(settings.interval ?? mirrorDefaults.interval) + COME_BACK_MS
   }
 
-  #candidates(descriptor: CommandDescriptor, cr: CommandResource, account?: string): readonly Candidate[] {
+  #candidates(descriptor: CommandDescriptor, cr: CommandResource, account?: AccountName): readonly Candidate[] {
     const { resources } = this.#context
     const mirror = this.#mirrorOf(descriptor)
     return resources.mirroredIn(descriptor.mirror, cr.metadata.namespace ?? '').flatMap((object) => {
       const candidate = candidateOf(object, resources.mirrorHolder(object), mirror)
-      return candidate === undefined || (account ?? candidate.account) !== candidate.account ? [] : [candidate]
+      if (candidate === undefined || (account !== undefined && candidate.account !== shortName(account))) return []
+      return [candidate]
     })
   }
 

@@ -1,7 +1,7 @@
-import type { AccountResource } from '../accounts/account-resource.ts'
+import { type AccountResource, nameOfAccount } from '../accounts/account-resource.ts'
 import { selects } from '../accounts/label-selector.ts'
-import { isDeleting } from '../cr.ts'
-import { accountOfMirror, type MirroredObject, mirrorName } from '../mirrors/mirrored.ts'
+import { isDeleting, shortName } from '../cr.ts'
+import { type MirroredObject, mirrorName } from '../mirrors/mirrored.ts'
 import type { CommandDescriptor, CommandSpec, Target } from '../types/command.ts'
 import type { MirrorDescriptor } from '../types/mirror.ts'
 
@@ -25,7 +25,7 @@ export function candidateOf(
   const id = object?.status?.id
   if (object === undefined || holder === undefined || typeof id !== 'string' || isDeleting(object)) return undefined
   if (mirrorName(namePrefix, id) !== object.metadata.name) return undefined
-  return { object, id, account: accountOfMirror(holder) }
+  return { object, id, account: shortName(nameOfAccount(holder)) }
 }
 
 /** Whom a command means, each once, in a fixed order. */

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { KubeObject, OwnerReference } from '../../kube/types.ts'
 import type { AccountResource } from '../accounts/account-resource.ts'
+import type { AccountName } from '../attempt.ts'
 import { shortName } from '../cr.ts'
 import { GROUP } from '../names.ts'
 import type { Fields } from '../types/descriptor.ts'
 
-/** A CR that mirrors an object, as the watches know it. People may have edited any of it. */
+/** A CR that mirrors an object, as the watches know it. People may have edited any of it, as far as the schema lets them. */
 export interface MirroredObject extends KubeObject {
-  readonly status?: Fields
+  readonly status?: Fields & { readonly accountRef?: AccountName }
 }
 
 /** Hex digits of a digest in a name: 160 bits, so that no two ids meet. */
@@ -18,9 +19,9 @@ export function mirrorName(prefix: string, id: string): string {
   return `${prefix}${createHash('sha256').update(id).digest('hex').slice(0, DIGITS)}`
 }
 
-/** `Account/name` or `ClusterAccount/name`: what `status.account` says. */
-export function accountOfMirror({ kind, metadata: { name } }: AccountResource): string {
-  return shortName({ kind, name })
+/** `Account/name` or `ClusterAccount/name`: whose object the status of a CR says that it shows. */
+export function accountOfMirror({ status }: MirroredObject): string | undefined {
+  return status?.accountRef && shortName(status.accountRef)
 }
 
 /** The account owns what mirrors it, so that it goes with it: a ClusterAccount too, whatever the namespace. */

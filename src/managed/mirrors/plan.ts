@@ -1,11 +1,11 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { AccountResource } from '../accounts/account-resource.ts'
+import { type AccountResource, nameOfAccount } from '../accounts/account-resource.ts'
 import { isDeleting } from '../cr.ts'
 import { equalJSON } from '../equal.ts'
 import { mergePatch } from '../merge-patch.ts'
 import type { Fields } from '../types/descriptor.ts'
 import type { MirrorDescriptor } from '../types/mirror.ts'
-import { accountOfMirror, type MirroredObject, mirrorName, ownedBy, ownerReference } from './mirrored.ts'
+import { type MirroredObject, mirrorName, ownedBy, ownerReference } from './mirrored.ts'
 
 /** A CR that is yet to be made: two writes, since the status is one of its own. */
 export interface MirrorCreate {
@@ -53,7 +53,7 @@ export function planMirror({ descriptor, account, namespace, listed, mirrored, i
     const name = mirrorName(descriptor.namePrefix, remote.id)
     if (shown.has(name) || isTaken(name)) continue
     shown.add(name)
-    const status = { ...descriptor.status(remote), account: accountOfMirror(account) }
+    const status = { ...descriptor.status(remote), accountRef: nameOfAccount(account) }
     const object = here.get(name)
     if (object === undefined)
       create.push({ namespace, name, metadata: newMetadata(descriptor, account, remote), status })

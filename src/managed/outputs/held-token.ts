@@ -32,9 +32,9 @@ export function digestOf(token: string, id: string): string {
  * Whether the token is the one that goes with the object in `status`. Who has lost the digest with the status believes what the
  * Secret says of itself.
  */
-export function isLive({ id, token, intact }: HeldToken, { id: live, output }: CommonStatus): boolean {
+export function isLive({ id, token, intact }: HeldToken, { id: live, internal }: CommonStatus): boolean {
   if (token === undefined || live === undefined) return false
-  const digest = output?.digest
+  const digest = internal?.tokenDigest
   return digest === undefined ? intact && id === live : digestOf(token, live) === digest
 }
 
@@ -42,7 +42,7 @@ export function isLive({ id, token, intact }: HeldToken, { id: live, output }: C
 export function isDescribed(secret: DataObject, status: CommonStatus, key: string): boolean {
   const { annotations = {} } = secret.metadata
   const { id, nonce, intact } = heldToken(secret, key)
-  const isOf = intact && id === status.id && nonce === status.create?.nonce
+  const isOf = intact && id === status.id && nonce === status.internal?.create?.nonce
   return isOf && annotations[OUTPUT_KEYS] === keysNote([key]) && formerKeys(secret, status, key).length === 0
 }
 

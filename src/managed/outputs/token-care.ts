@@ -126,7 +126,8 @@ function formerPlace({ status }: Reconciliation, { target, key }: TokenPlace): F
 }
 
 async function writeToken(run: Reconciliation, { target, key }: TokenPlace, token: string): Promise<void> {
-  const { id = '', create } = run.status
+  const { id = '' } = run.status
+  const { create } = run.internal
   const secret = await claim(run, target)
   const patch = tokenPatch(secret, run.status, key, { id, nonce: create?.nonce ?? '', token })
   await naming(target, () => patchTarget(run, target, secret, patch))

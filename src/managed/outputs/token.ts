@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { Attempt } from '../attempt.ts'
-import { type CustomResource, nameOf, ownAttempt, statusOf } from '../cr.ts'
+import { type CustomResource, internalOf, nameOf, ownAttempt } from '../cr.ts'
 import { ConflictError, TerminalError } from '../errors.ts'
 import { resourceTypeOf } from '../kinds-registry.ts'
 import type { Answer } from '../memory.ts'
@@ -82,7 +82,8 @@ export function noteToken(
   { target, key }: TokenPlace,
   { token, id }: Pick<Issued, 'token' | 'id'>,
 ): void {
-  run.note({ output: { ...target, keys: [key], digest: digestOf(token, id) } })
+  run.note({ output: { ...target, keys: [key] } })
+  run.noteInternal({ tokenDigest: digestOf(token, id) })
 }
 
 function tokenIn(object: RemoteObject, { field }: TokenPlace): string {
@@ -100,7 +101,7 @@ async function claimAgain(run: Reconciliation, { target }: TokenPlace, answer: A
     live?.metadata.uid === cr.metadata.uid &&
     attempt?.nonce === answer.nonce &&
     attempt.number === answer.number &&
-    statusOf(live).create?.nonce !== answer.nonce
+    internalOf(live).create?.nonce !== answer.nonce
   if (!isOurs) throw new ConflictError(undefined)
   return claim(run, target)
 }

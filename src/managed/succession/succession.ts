@@ -2,13 +2,14 @@ import { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { isNotedAhead, notedTime } from '../../util/noted-time.ts'
 import { isAccountTrouble } from '../account-trouble.ts'
-import { isObserved, openRotationRequest, rotationRequest, statusOf } from '../cr.ts'
+import { internalOf, isObserved, openRotationRequest, rotationRequest, statusOf } from '../cr.ts'
 import { TerminalError } from '../errors.ts'
 import type { TokenState } from '../outputs/token-care.ts'
 import { reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import type { CommonStatus } from '../types/common.ts'
 import type { Fields, KindCondition, Succession } from '../types/descriptor.ts'
+import type { Former } from '../types/internal.ts'
 import { decideSuccession, pauseAfterFailures, type SuccessionStep } from './decide.ts'
 import { WORDS } from './words.ts'
 
@@ -99,16 +100,15 @@ export function issueNotes({
   return request === undefined ? { rotatedAt } : { rotatedAt, lastRotationRequest: request }
 }
 
-type Former = NonNullable<CommonStatus['superseded']>[number]
-
 /**
- * What `status.superseded` says of the object that the status still names: how long it is to work on, and how its token is
+ * What `status.internal.superseded` says of the object that the status still names: how long it is to work on, and how its token is
  * known. Found from what is durable alone, so that a process that takes up the create of another comes to the same.
  */
 export function formerNotes(run: Reconciliation): Omit<Former, 'id' | 'nonce'> {
   const { context, cr, descriptor } = run
-  const { adopted, output } = statusOf(cr)
-  const token = { ...(output?.digest && { digest: output.digest }), ...(adopted && { adopted }) }
+  const { adopted } = statusOf(cr)
+  const { tokenDigest: digest } = internalOf(cr)
+  const token = { ...(digest && { digest }), ...(adopted && { adopted }) }
   const overlapMs = descriptor.succession?.overlapMs(cr.spec) ?? 0
   const now = context.clock.now()
   const due = dueAtOf(run, undefined)
@@ -131,7 +131,7 @@ export function overlapLeft({ context, cr, descriptor, status }: Reconciliation,
 }
 
 function stepOf(run: Reconciliation, remote: RemoteObject): SuccessionStep {
-  const { context, cr, descriptor, status } = run
+  const { context, cr, descriptor, internal, status } = run
   if (descriptor.succession === undefined) return { type: 'none' }
   const isRotation = descriptor.succession.type === 'rotation'
   const answered = status.lastRotationRequest
@@ -141,7 +141,7 @@ function stepOf(run: Reconciliation, remote: RemoteObject): SuccessionStep {
     now: context.clock.now(),
     dueAt: dueAtOf(run, remote),
     requested: isRotation && request !== undefined && request !== answered,
-    hasFormer: (status.superseded ?? []).length > 0,
+    hasFormer: (internal.superseded ?? []).length > 0,
     pauseMs: failure === undefined ? 0 : failure.at + pauseAfterFailures(failure.failures) - context.clock.monotonic(),
   })
 }

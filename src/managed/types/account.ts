@@ -3,6 +3,7 @@ import { choice, integer, list, object, stringMap, text } from '../../schema/def
 import { fixedField } from '../../schema/rules.ts'
 import { conditions, observedGeneration } from './common.ts'
 import { durationText } from './duration.ts'
+import { INTERNAL_DESCRIPTION } from './internal.ts'
 
 /** What an Account does where its spec is silent. The CRD fills in the same values. */
 export const accountDefaults = {
@@ -167,11 +168,15 @@ export const ORPHANS_SHOWN = 20
 export const accountStatusFields = {
   observedGeneration,
   conditions: Type.Optional(conditions),
-  keyFingerprint: Type.Optional(
-    text({
-      description: 'Changes when the API key or `spec.baseURL` does; tells nothing else of them.',
-      maxLength: 64,
-    }),
+  internal: Type.Optional(
+    object(
+      {
+        keyFingerprint: Type.Optional(
+          text({ description: 'Changes when the API key or `spec.baseURL` does.', maxLength: 64 }),
+        ),
+      },
+      { description: INTERNAL_DESCRIPTION },
+    ),
   ),
   confirmedIdentity: Type.Optional(
     text({

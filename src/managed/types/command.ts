@@ -4,7 +4,7 @@ import { choice, integer, list, object, text, timestamp } from '../../schema/def
 import type { KindDefinition } from '../../schema/definition.ts'
 import { exactlyOne } from '../../schema/rules.ts'
 import { labelSelector } from './account.ts'
-import { bareSpec, conditions, objectName, observedGeneration } from './common.ts'
+import { accountInUse, bareSpec, conditions, objectName, observedGeneration } from './common.ts'
 import { durationText } from './duration.ts'
 
 /** Most objects that one command is sent to: its status has to hold a result for each. */
@@ -96,9 +96,7 @@ const target = object(
 /** Status fields of every command. */
 export const commandStatusFields = {
   observedGeneration,
-  account: Type.Optional(
-    text({ description: 'The account in use, as `Account/name` or `ClusterAccount/name`.', maxLength: 320 }),
-  ),
+  accountRef: Type.Optional(accountInUse('The account in use.')),
   startedAt: Type.Optional(timestamp({ description: 'When the targets were settled.' })),
   finishedAt: Type.Optional(timestamp({ description: 'When the last action ended.' })),
   total: Type.Optional(integer({ description: 'How many targets there are.', minimum: 0 })),

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { bool, bytesText, choice, integer, list, object, text, timestamp } from '../../schema/define.ts'
 import { exactlyOne, type Rule } from '../../schema/rules.ts'
+import { internalStatus } from './internal.ts'
 
 /** A name of a Kubernetes object, as long as the apiserver allows one. */
 export function objectName(description: string) {
@@ -110,7 +111,7 @@ export const commonSpecRules: readonly Rule[] = [
 export const commonRootRules: readonly Rule[] = [
   {
     // Once an object is held, the spec has to go on naming it: a resource that lost its status would otherwise create a second one.
-    rule: `!has(oldSelf.status) || !has(oldSelf.status.create) || (${SAME_EXTERNAL_ID}) || (${NAMES_HELD_OBJECT})`,
+    rule: `!has(oldSelf.status) || !has(oldSelf.status.internal) || !has(oldSelf.status.internal.create) || (${SAME_EXTERNAL_ID}) || (${NAMES_HELD_OBJECT})`,
     message:
       'spec.externalID is fixed while this resource holds an object: leave it as it was, or set it to status.id. To have another object, delete this resource (what was adopted stays at the API) and create it anew',
     fieldPath: '.spec.externalID',
@@ -160,16 +161,16 @@ export const observedGeneration = Type.Optional(
   integer({ description: 'Generation of the spec that was last acted on; -1: none yet.', minimum: -1 }),
 )
 
-const observedReference = object(
-  {
-    kind: text({ description: 'Kind of the resource referred to.', maxLength: 63 }),
-    name: Type.Optional(
-      text({ description: 'Its name; absent where the spec refers to it by its id.', maxLength: 253 }),
-    ),
-    id: text({ description: 'Id that was sent for it.', maxLength: 255 }),
-  },
-  { description: 'A reference that the remote object holds.' },
-)
+/** An account as a status names it: the namespace of an Account is that of the resource. */
+export function accountInUse(description: string) {
+  return object(
+    {
+      kind: choice(['Account', 'ClusterAccount'], { description: 'Kind of the account.' }),
+      name: objectName('Name of the account.'),
+    },
+    { description },
+  )
+}
 
 /** Status fields that every managed kind has. */
 export const commonStatus = {
@@ -177,9 +178,7 @@ export const commonStatus = {
   uri: Type.Optional(text({ description: 'Address of the remote object.', maxLength: 2048 })),
   createdAt: Type.Optional(timestamp({ description: 'When the API created the object.' })),
   adopted: Type.Optional(bool({ description: 'The object was there before this resource and was adopted by it.' })),
-  account: Type.Optional(
-    text({ description: 'The account in use, as `Account/name` or `ClusterAccount/name`.', maxLength: 320 }),
-  ),
+  accountRef: Type.Optional(accountInUse('The account in use.')),
   observedGeneration,
   lastHandledReconcileAt: Type.Optional(
     text({
@@ -187,46 +186,7 @@ export const commonStatus = {
       maxLength: 255,
     }),
   ),
-  create: Type.Optional(
-    object(
-      {
-        nonce: text({ description: 'Nonce of the last create that is known to have happened.', maxLength: 64 }),
-        attempt: integer({ description: 'How many attempts it took.', minimum: 0 }),
-        uid: Type.Optional(
-          text({ description: 'UID of the resource whose mark the object was last seen to bear.', maxLength: 64 }),
-        ),
-      },
-      { description: 'How the remote object came to be.' },
-    ),
-  ),
-  superseded: Type.Optional(
-    list(
-      object(
-        {
-          id: text({ description: 'Id of the former object.', maxLength: 255 }),
-          nonce: Type.Optional(text({ description: 'Nonce it was created under.', maxLength: 64 })),
-          deleteAfter: Type.Optional(
-            timestamp({ description: 'Not deleted before this time, unless the spec has come to say less.' }),
-          ),
-          adopted: Type.Optional(bool({ description: 'It was adopted, so that its token is not known here.' })),
-          digest: Type.Optional(
-            text({ description: 'Digest by which its token is known while an Account uses it.', maxLength: 64 }),
-          ),
-        },
-        { description: 'A former object that is still to be deleted.' },
-      ),
-      { description: 'Former objects of this resource that are still to be deleted.', maxItems: 64 },
-    ),
-  ),
-  references: Type.Optional(
-    list(observedReference, { description: 'References that the remote object holds.', maxItems: 1024 }),
-  ),
-  inputsFingerprint: Type.Optional(
-    text({
-      description: 'Changes when an input from a Secret or ConfigMap changes; tells nothing else of it.',
-      maxLength: 64,
-    }),
-  ),
+  ...internalStatus,
   conditions: Type.Optional(conditions),
 }
 
@@ -302,12 +262,6 @@ export const outputStatus = {
         kind: choice(['Secret', 'ConfigMap'], { description: 'What was written.' }),
         name: text({ description: 'Its name.', maxLength: 253 }),
         keys: list(text({ description: 'A key.', maxLength: 253 }), { description: 'Keys in it.', maxItems: 16 }),
-        digest: Type.Optional(
-          text({
-            description: 'Digest by which an altered token is noticed; tells nothing else of it.',
-            maxLength: 64,
-          }),
-        ),
       },
       { description: 'Where the outputs of this resource were put.' },
     ),

@@ -3,6 +3,7 @@ import type { KindDefinition } from '../../schema/definition.ts'
 import type { CommandDescriptor } from './command.ts'
 import type { CommonSpec, CommonStatus, InputSource, KeyRef, Ref } from './common.ts'
 import type { Companion } from './companion.ts'
+import type { InternalStatus } from './internal.ts'
 import type { MirrorDescriptor } from './mirror.ts'
 import type { AccountView, Release, TargetView } from './target.ts'
 
@@ -203,15 +204,17 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    * Where the contract lets the API hide or choose a value, `remote` decides whether it is compared.
    */
   comparable(fields: Fields, remote?: RemoteObject): Fields
-  /** Status fields of the kind, from what the API returned; `previous` includes what `intent` says. */
-  status(remote: RemoteObject, previous: CommonStatus & Fields): Fields
+  /** Status fields of the kind, from what the API returned; `kept` includes what `intent` says. */
+  status(remote: RemoteObject, kept: InternalStatus): Fields
+  /** What is kept of the object in `status.internal`, from what the API returned; `kept` as for `status`. */
+  internal(remote: RemoteObject, kept: InternalStatus): InternalStatus
   /** Modules of the object that the spec names, and that others may put there too. Their names are of letters. */
   modules(spec: Spec): readonly string[]
   /**
-   * Status fields that must be durable before an update is sent: what the update is about to take charge of. `sent`: modules that the
+   * What of `status.internal` must be durable before an update is sent: what the update is about to take charge of. `sent`: modules that the
    * create put there, for a spec that may have changed since.
    */
-  intent(spec: Spec, previous: CommonStatus & Fields, sent?: readonly string[]): Fields
+  intent(spec: Spec, kept: InternalStatus, sent?: readonly string[]): InternalStatus
   readiness(view: ReadinessView<Spec>): Readiness
   /** For objects that decide, through others of the kind that they are part of or are themselves, who may call the API. Absent: they do not. */
   readonly access?: Access<Spec>

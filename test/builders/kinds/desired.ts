@@ -1,12 +1,12 @@
 import type { RemoteObject } from '../../../src/api/types.ts'
-import type { Ref } from '../../../src/managed/types/common.ts'
+import type { CommonStatus, Ref } from '../../../src/managed/types/common.ts'
 import type { Desired, Fields } from '../../../src/managed/types/descriptor.ts'
 import { caPem, partnerCaPem } from '../contract/ca-pem.ts'
 import { sshKeys } from '../contract/ssh-keys.ts'
 
 interface Given<Spec> {
   readonly spec: Spec
-  readonly status?: Fields
+  readonly status?: CommonStatus & Fields
   /** Remote objects that references lead to, by `Kind/name`. */
   readonly objects?: Readonly<Record<string, RemoteObject>>
 }

@@ -88,7 +88,7 @@ test('a resource that holds an object keeps its externalID, or takes the id of t
   const named = (externalID: string) => manifest('Backend', 'naming', { ...spec, externalID })
   await expectDone(['apply', '-f', '-'], named('x_1'))
   await expectDone(['apply', '-f', '-'], named('x_2'))
-  const status = { status: { id: 'x_3', create: { nonce: 'of-a-create', attempt: 1 } } }
+  const status = { status: { id: 'x_3', internal: { create: { nonce: 'of-a-create', attempt: 1 } } } }
   const target = ['backends.culvert.dev', 'naming', '-n', namespace]
   await expectDone(['patch', ...target, '--subresource=status', '--type=merge', '-p', JSON.stringify(status)])
   for (const refused of [named('x_1'), manifest('Backend', 'naming', spec)]) {

@@ -90,7 +90,7 @@ export function isAtRest(cr: Resource): boolean {
     const condition = conditionOf(cr, type)
     return condition?.status === 'True' && condition.observedGeneration === cr.metadata.generation
   })
-  return isMet && cr.status?.superseded === undefined
+  return isMet && cr.status?.internal?.superseded === undefined
 }
 
 /** A resource on its way to where it is to be stopped. */

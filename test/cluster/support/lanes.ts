@@ -124,11 +124,12 @@ function contentOf(body: string): Content {
  * passed, and a condition when it has changed: neither tells one write from another.
  */
 function wordsOf({ metadata, status, data }: Content): string {
+  const { internal, ...fields } = status ?? {}
   const words = [
     ...named(metadata?.annotations),
     ...(metadata?.finalizers === undefined ? [] : ['finalizers']),
     ...(data === undefined ? [] : ['data']),
-    ...named(status),
+    ...named({ ...fields, ...(internal as Fields | null | undefined) }),
   ]
   return words.join(' ')
 }

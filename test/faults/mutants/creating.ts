@@ -170,10 +170,7 @@ export const creating: readonly Mutant[] = [
   mutant(
     'write the token into a status field',
     TOKEN,
-    [
-      'run.note({ output: { ...target, keys: [key], digest: digestOf(token, id) } })',
-      'run.note({ output: { ...target, keys: [key], digest: token } })',
-    ],
+    ['run.noteInternal({ tokenDigest: digestOf(token, id) })', 'run.noteInternal({ tokenDigest: token })'],
     aToken,
   ),
   mutant(

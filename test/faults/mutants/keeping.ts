@@ -33,7 +33,7 @@ export const keeping: readonly Mutant[] = [
   mutant(
     'forget the former object',
     'src/managed/create.ts',
-    ['    run.note({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })\n', ''],
+    ['    run.noteInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })\n', ''],
     replacement,
   ),
   mutant(

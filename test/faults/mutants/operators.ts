@@ -37,8 +37,6 @@ const ADOPTION: Aim = { suite: 'adoption', cases: ' / adopted' }
 const AIMS: Readonly<Record<string, Aim>> = {
   'ConditionalExpression in src/managed/outputs/token-care.ts: status.adopted && status.output === undefined → false':
     ADOPTION,
-  'OptionalChaining in src/managed/reconciliation.ts: ?. of "return this.status.id !== stored.id || this.status … ed.create?.nonce" → . (2)':
-    ADOPTION,
 }
 
 interface Node {

@@ -20,8 +20,8 @@ export const sharing: readonly Mutant[] = [
     'leave the attempt of what was replaced in the annotations',
     'src/managed/create.ts',
     [
-      'attempt === undefined || attempt.nonce === statusOf(run.cr).create?.nonce) return',
-      'attempt === undefined || statusOf(run.cr).superseded !== undefined) return',
+      'attempt === undefined || attempt.nonce === internalOf(run.cr).create?.nonce) return',
+      'attempt === undefined || internalOf(run.cr).superseded !== undefined) return',
     ],
     { suite: 'old-manifests', cases: '(APIKey|TunnelCredential).* / rotate', isWhole: true },
   ),

@@ -1,7 +1,15 @@
-import { type CustomResource, hasFinalizer, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
+import {
+  type CustomResource,
+  hasFinalizer,
+  internalOf,
+  isDeleting,
+  statusOf,
+  unresolvedAttempt,
+} from '../../../src/managed/cr.ts'
 import { equalJSON } from '../../../src/managed/equal.ts'
 import { GUARD_NONCE, type Marker, parseMarker } from '../../../src/managed/marker.ts'
 import { REMOTE_ID } from '../../../src/managed/names.ts'
+import type { InternalStatus } from '../../../src/managed/types/internal.ts'
 import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
 import { applyMergePatch } from '../../builders/merge-patch.ts'
 import { collectionsOf, refersToPolicies } from './collections.ts'
@@ -156,9 +164,11 @@ export class Instants {
     const { metadata, status } = JSON.parse(body) as { readonly metadata?: Fields; readonly status?: Fields }
     const cr = this.#world.all().find((each) => each.metadata.uid === metadata?.uid)
     if (cr === undefined || typeof status?.id !== 'string') return
-    const { id, create, adopted, superseded = [] } = statusOf(cr)
+    const { id, adopted } = statusOf(cr)
+    const { create, superseded = [] } = internalOf(cr)
     if (id === undefined || id === status.id || create === undefined || adopted) return
-    const former = JSON.stringify(status.superseded ?? superseded)
+    const kept = status.internal as InternalStatus | undefined
+    const former = JSON.stringify(kept?.superseded ?? superseded)
     const isThere = Object.values(this.#stored())
       .flat()
       .some((object) => object.id === id)
@@ -247,7 +257,8 @@ export class Instants {
   #checkDelete({ path, process }: Sighting): void {
     const id = path.split('/').at(-1) ?? ''
     for (const cr of this.#world.all()) {
-      const { id: held, superseded = [], rotatedAt } = statusOf(cr)
+      const { id: held, rotatedAt } = statusOf(cr)
+      const { superseded = [] } = internalOf(cr)
       const at = `${cr.kind}/${cr.metadata.name}`
       const descriptor = this.#world.kinds.managedKind(cr.kind)
       if (isDeleting(cr)) continue
@@ -274,7 +285,8 @@ export class Instants {
     for (const cr of this.#world.all()) {
       if (!this.#isTold(cr)) continue
       const { uid } = cr.metadata
-      const { id, create, adopted } = statusOf(cr)
+      const { id, adopted } = statusOf(cr)
+      const { create } = internalOf(cr)
       const isNew = this.#held.get(uid) !== id
       this.#held.set(uid, id)
       // What was found again may have lost its token: another is issued then.

@@ -1,4 +1,4 @@
-import { type CustomResource, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
+import { type CustomResource, internalOf, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
 import { parseMarker } from '../../../src/managed/marker.ts'
 import { ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
 import { headersOf, KEY } from './api-server.ts'
@@ -209,7 +209,7 @@ export class Oracle {
       const bad = ['Ready', 'Synced'].filter((type) => conditionNamed(cr, type)?.status !== 'True')
       if (bad.length > 0) return [`${at} is not ${bad.join(' and ')}: ${conditionsOf(cr)}`]
       if (unresolvedAttempt(cr) !== undefined) return [`${at} has an open attempt`]
-      if (status?.superseded !== undefined) return [`${at} has a former object still`]
+      if (status?.internal?.superseded !== undefined) return [`${at} has a former object still`]
       const asked = metadata.annotations?.[ROTATE_REQUESTED_AT]
       if (asked !== undefined && statusOf(cr).lastRotationRequest !== asked) return [`${at} was not rotated`]
       return []
@@ -332,7 +332,8 @@ export class Oracle {
     const names = new Map<string, string>()
     const marks = new Map<string, string>()
     for (const cr of this.#world.all()) {
-      const { id, create } = statusOf(cr)
+      const { id } = statusOf(cr)
+      const { create } = internalOf(cr)
       if (id !== undefined) names.set(id, `${cr.kind}/${cr.metadata.name}`)
       marks.set(`${cr.metadata.uid} ${create?.nonce}`, `${cr.kind}/${cr.metadata.name}`)
     }
@@ -503,7 +504,8 @@ function shownOf(value: unknown, names: ReadonlyMap<string, string>, marks: Read
 
 /** Whether the token of the object is known to whoever made it, and to nobody here. */
 function isUntold(cr: CustomResource): boolean {
-  const { adopted, create, output } = statusOf(cr)
+  const { adopted, output } = statusOf(cr)
+  const { create } = internalOf(cr)
   return output === undefined && (adopted === true || create === undefined)
 }
 

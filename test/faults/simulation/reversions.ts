@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type CustomResource, isDeleting, isObserved, isPaused, statusOf } from '../../../src/managed/cr.ts'
+import { type CustomResource, internalOf, isDeleting, isObserved, isPaused, statusOf } from '../../../src/managed/cr.ts'
 import type { Sighting } from './faults.ts'
 import { type HeldObjects, partsDeclared } from './unlike-declared.ts'
 import type { SimulatedWorld } from './world.ts'
@@ -70,7 +70,7 @@ export class Reversions {
   #isAbout({ path, method }: Sighting, cr: CustomResource): boolean {
     const place = this.#world.placeOf(cr)
     if (place === undefined || isDeleting(cr) || isObserved(cr) || isPaused(cr)) return false
-    if (statusOf(cr).superseded !== undefined) return false
+    if (internalOf(cr).superseded !== undefined) return false
     const { children } = this.#world.kinds.managedKind(cr.kind) ?? {}
     const isOfParts = children !== undefined && path.startsWith(`/${children.collection.path}`)
     return isOfParts || (method === 'PATCH' && path === `/${place.path}/${place.id}`)

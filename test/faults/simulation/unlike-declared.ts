@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type CustomResource, isDeleting, isObserved, isPaused, statusOf } from '../../../src/managed/cr.ts'
+import { type CustomResource, internalOf, isDeleting, isObserved, isPaused, statusOf } from '../../../src/managed/cr.ts'
 import { configMapType, secretType } from '../../../src/managed/inputs.ts'
 import { markerOf } from '../../../src/managed/marker.ts'
 import { declaredParts } from '../../builders/declared/parts.ts'
@@ -49,7 +49,8 @@ export function unlikeDeclared(
 
 /** Where the user sets no metadata, what Culvert made bears the mark of its resource. */
 function markOf(cr: CustomResource, object: RemoteObject): readonly Declared[] {
-  const { create, adopted } = statusOf(cr)
+  const { adopted } = statusOf(cr)
+  const { create } = internalOf(cr)
   if (cr.kind === 'BotUser' || cr.spec.metadata !== undefined || adopted || create === undefined) return []
   const { kind, namespace, name } = markerOf(object) ?? {}
   return [['mark', [cr.kind, cr.metadata.namespace, cr.metadata.name].join('/'), [kind, namespace, name].join('/')]]

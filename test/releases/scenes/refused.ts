@@ -52,7 +52,7 @@ async function alteredTokens(world: World): Promise<readonly Subject[]> {
       await world.kube.mergePatch(secrets, { namespace: world.namespace, name }, { data })
       const { status } = await world.until(kind, name, 'has another token or gives up', (cr) => {
         const over = cr.status?.conditions?.some(({ reason }) => reason === 'TokenAltered') ?? false
-        return over || (cr.status?.id !== former && cr.status?.superseded === undefined)
+        return over || (cr.status?.id !== former && cr.status?.internal?.superseded === undefined)
       })
       return status?.conditions?.some(({ reason }) => reason === 'TokenAltered') ?? false
     }

@@ -81,7 +81,7 @@ async function adoptedRotating(world: World): Promise<Subject> {
   await world.apply(kind, name, { ...adopting, rotation })
   await world.ready(kind, name)
   await world.annotate(kind, name, { 'culvert.dev/rotate-requested-at': 'now' })
-  await world.until(kind, name, 'is amid rotation', ({ status }) => status?.superseded !== undefined)
+  await world.until(kind, name, 'is amid rotation', ({ status }) => status?.internal?.superseded !== undefined)
   await world.ready(kind, name)
   return { kind, name, state: 'amid rotation', phase: 'Current' }
 }

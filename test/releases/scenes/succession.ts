@@ -70,7 +70,7 @@ async function rotating(world: World): Promise<readonly Subject[]> {
       await world.apply(kind, name, { rotation: { interval: '720h', overlap: '24h' } })
       await world.ready(kind, name)
       await world.annotate(kind, name, { [ROTATE]: 'first' })
-      await world.until(kind, name, 'is amid rotation', ({ status }) => status?.superseded !== undefined)
+      await world.until(kind, name, 'is amid rotation', ({ status }) => status?.internal?.superseded !== undefined)
       await says(world, kind, name, 'RotationScheduled')
       told.push({ kind, name, state: 'amid rotation', phase: 'Current' })
     }
@@ -89,7 +89,7 @@ async function begun(world: World, kinds: readonly string[]): Promise<readonly S
         kind,
         'replaced',
         'is amid its replacement',
-        ({ status }) => status?.superseded !== undefined,
+        ({ status }) => status?.internal?.superseded !== undefined,
         60_000,
       )
       return { kind, name: 'replaced', state: 'amid replacement', phase: 'Current', after: 'Current' }
@@ -109,7 +109,7 @@ async function interrupted(world: World): Promise<readonly Subject[]> {
     await world.apply(kind, name, {})
     await world.ready(kind, name)
     await world.kube.delete(secrets, { namespace: world.namespace, name })
-    await world.until(kind, name, 'is amid its replacement', ({ status }) => status?.superseded !== undefined)
+    await world.until(kind, name, 'is amid its replacement', ({ status }) => status?.internal?.superseded !== undefined)
     await says(world, kind, name, 'ApiError')
     told.push({ kind, name, state: 'output vanished', phase: 'InProgress', after: 'Current' })
   }

@@ -55,7 +55,7 @@ describe('a module that is not in the spec', () => {
   const without: EdgeSpec = { protocol: 'TCP', hostports: [] }
 
   test('is disabled when Culvert put it there', () => {
-    const desired = desiredOf({ spec: without, status: { appliedModules: ['backend', 'ipRestriction'] } })
+    const desired = desiredOf({ spec: without, status: { internal: { appliedModules: ['backend', 'ipRestriction'] } } })
     expect(edge.desire(desired, remote)).toEqual({
       hostports: [],
       backend: { enabled: false },
@@ -65,30 +65,29 @@ describe('a module that is not in the spec', () => {
   })
 
   test('is left alone and reported when somebody else put it there', () => {
-    const desired = desiredOf({ spec: without, status: { appliedModules: ['backend'] } })
+    const desired = desiredOf({ spec: without, status: { internal: { appliedModules: ['backend'] } } })
     expect(edge.desire(desired, remote).ip_restriction).toBeUndefined()
-    expect(edge.status(remote, { appliedModules: ['backend'] })).toMatchObject({
-      appliedModules: ['backend'],
-      foreignModules: ['ipRestriction'],
-    })
+    const kept = { appliedModules: ['backend'] }
+    expect(edge.status(remote, kept)).toMatchObject({ foreignModules: ['ipRestriction'] })
+    expect(edge.internal(remote, kept)).toEqual(kept)
   })
 
   test('is somebody else’s when neither the spec nor the status says that we put it there', () => {
     const named: EdgeSpec = { ...without, backend: { id: 'bkdtg_1' } }
-    expect(edge.status(remote, edge.intent(named, {}))).toEqual({
+    const kept = edge.intent(named, {})
+    expect(edge.status(remote, kept)).toEqual({
       hostports: ['a.example.com:443'],
       access: 'Restricted',
-      appliedModules: ['backend'],
       foreignModules: ['ipRestriction'],
     })
+    expect(edge.internal(remote, kept)).toEqual({ appliedModules: ['backend'] })
   })
 
   test('is nobody’s once it is disabled', () => {
     const disabled = { ...remote, ip_restriction: { enabled: false, ip_policies: [] } }
-    expect(edge.status(disabled, { appliedModules: ['backend', 'ipRestriction'] })).toMatchObject({
-      appliedModules: ['backend'],
-      access: 'Public',
-    })
+    const kept = { appliedModules: ['backend', 'ipRestriction'] }
+    expect(edge.status(disabled, kept)).toMatchObject({ access: 'Public' })
+    expect(edge.internal(disabled, kept)).toEqual({ appliedModules: ['backend'] })
   })
 })
 

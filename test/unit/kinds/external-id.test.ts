@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const environment = new Environment({ unlistedVariablesAreDyn: true })
 const observed = { id: 'x_1' }
-const held = { id: 'x_1', create: { nonce: 'n', attempt: 0 } }
+const held = { id: 'x_1', internal: { create: { nonce: 'n', attempt: 0 } } }
 
 function isTaken(spec: Fields, oldSpec: Fields, status: Fields | undefined): boolean {
   const self = { spec, ...(status && { status }) }

@@ -19,7 +19,7 @@ import { sshHostCertificate } from '../../../src/kinds/ssh-host-certificate.ts'
 import { sshUserCertificate } from '../../../src/kinds/ssh-user-certificate.ts'
 import { tunnelCredential } from '../../../src/kinds/tunnel-credential.ts'
 import { plan, planCreate } from '../../../src/managed/plan.ts'
-import type { CommonSpec } from '../../../src/managed/types/common.ts'
+import type { CommonSpec, CommonStatus } from '../../../src/managed/types/common.ts'
 import type { Fields, ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
 import { stored } from '../../builders/kinds/api-model.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
@@ -54,7 +54,7 @@ const objects = Object.fromEntries(
 class Life<Spec extends CommonSpec> {
   readonly #descriptor: ManagedDescriptor<Spec>
   #remote: RemoteObject | undefined
-  #status: Fields = {}
+  #status: CommonStatus & Fields = {}
 
   constructor(descriptor: ManagedDescriptor<Spec>) {
     this.#descriptor = descriptor
@@ -64,17 +64,23 @@ class Life<Spec extends CommonSpec> {
   update(spec: Spec): Fields | undefined {
     if (this.#remote === undefined) {
       this.#remote = this.#created(spec)
-      this.#status = this.#descriptor.status(this.#remote, this.#descriptor.intent(spec, {}))
+      this.#seen(spec, this.#remote)
     }
     const [first] = this.#plan(spec, this.#remote)
     // The object that takes the place of this one has all that the spec says from the start.
     if (first?.type === 'replace') this.#remote = this.#created(spec)
     const [operation] = first?.type === 'replace' ? this.#plan(spec, this.#remote) : [first]
     if (operation?.type !== 'update') return undefined
-    const intent = this.#descriptor.intent(spec, this.#status)
     this.#remote = stored(operation.body, this.#remote)
-    this.#status = this.#descriptor.status(this.#remote, { ...this.#status, ...intent })
+    this.#seen(spec, this.#remote)
     return operation.body
+  }
+
+  #seen(spec: Spec, remote: RemoteObject): void {
+    const { internal } = this.#status
+    const kept = { ...internal, ...this.#descriptor.intent(spec, internal ?? {}) }
+    const after = { ...kept, ...this.#descriptor.internal(remote, kept) }
+    this.#status = { ...this.#descriptor.status(remote, kept), internal: after }
   }
 
   left(spec: Spec): readonly unknown[] {

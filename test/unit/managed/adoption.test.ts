@@ -49,7 +49,7 @@ test('an object that a resource names is observed: the differences are told, not
   )
   expect(condition(world, 'Backend', 'web', 'Ready')).toMatchObject({ status: 'True' })
   const cr = world.get('Backend', 'web')
-  expect(cr?.status).toMatchObject({ id, account: 'Account/default' })
+  expect(cr?.status).toMatchObject({ id, accountRef: { kind: 'Account', name: 'default' } })
   expect(cr?.status).not.toHaveProperty('create')
   expect(cr?.metadata.finalizers ?? []).toEqual([])
   await world.clock.advance(300_000)

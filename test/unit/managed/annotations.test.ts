@@ -77,7 +77,8 @@ describe('attempts', () => {
   test('are open while their nonce is not the one in status', () => {
     const attempt = { uid: 'mine', number: 2, nonce: 'abcdef01', account: { kind: 'Account', name: 'a' } } as const
     const annotations = { 'culvert.dev/create-attempt': formatAttempt(attempt) }
-    const stored = (inStatus: string) => cr({ uid: 'mine', annotations }, { create: { nonce: inStatus, attempt: 1 } })
+    const stored = (inStatus: string) =>
+      cr({ uid: 'mine', annotations }, { internal: { create: { nonce: inStatus, attempt: 1 } } })
     expect(unresolvedAttempt(cr({ uid: 'mine', annotations }))).toEqual(attempt)
     expect(unresolvedAttempt(stored('00000000'))).toEqual(attempt)
     expect(unresolvedAttempt(stored('abcdef01'))).toBeUndefined()

@@ -46,8 +46,10 @@ function resourceIn({ attempt, id, stored, replaced }: State): CustomResource {
     { annotations },
     {
       ...(id && { id }),
-      ...(stored && { create: { nonce: stored, attempt: 1 } }),
-      ...(replaced && { superseded: [{ id: 'bkdtg_0', nonce: replaced }] }),
+      internal: {
+        ...(stored && { create: { nonce: stored, attempt: 1 } }),
+        ...(replaced && { superseded: [{ id: 'bkdtg_0', nonce: replaced }] }),
+      },
     },
   )
 }
@@ -133,7 +135,7 @@ describe('objects of a resource', () => {
         objects,
         fc.array(fc.stringMatching(/^bkdtg_[0-9]{1,2}$/), { maxLength: 4 }),
         (all, [id, ...rest]) => {
-          const status = { ...(id && { id }), superseded: rest.map((former) => ({ id: former })) }
+          const status = { ...(id && { id }), internal: { superseded: rest.map((former) => ({ id: former })) } }
           for (const copy of copiesOf(all, 'mine', status, 'here')) {
             expect(markerOf(copy)).toMatchObject({ installation: 'here', uid: 'mine' })
             expect([id, ...rest]).not.toContain(copy.id)

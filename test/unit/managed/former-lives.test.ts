@@ -12,7 +12,7 @@ const NEIGHBOUR = { name: 'neighbour', uid: 'neighbours' }
 /** A run of the Backend `shop/web` with uid `mine`, whose object was last seen with the mark of `uid`, and which another may hold. */
 function runWith(uid: string | undefined, holder?: CustomResource): Reconciliation & { readonly noted: unknown[] } {
   const noted: unknown[] = []
-  const status = { id: 'bkdtg_1', create: { nonce: 'a', attempt: 1, ...(uid !== undefined && { uid }) } }
+  const status = { id: 'bkdtg_1', internal: { create: { nonce: 'a', attempt: 1, ...(uid !== undefined && { uid }) } } }
   const run = {
     context: {
       installation: 'here',
@@ -24,8 +24,9 @@ function runWith(uid: string | undefined, holder?: CustomResource): Reconciliati
     },
     cr: cr({}, status),
     status,
+    internal: status.internal,
     noted,
-    note: (fields: unknown) => noted.push(fields),
+    noteInternal: (fields: unknown) => noted.push(fields),
   }
   return run as unknown as Reconciliation & { readonly noted: unknown[] }
 }

@@ -11,7 +11,7 @@ const claimant = fc
   })
   .map(({ uid, creationTimestamp, isManaging }) => {
     const create = { nonce: 'aaaaaaaa', attempt: 0 }
-    return cr({ uid, creationTimestamp }, { id: 'bkdtg_1', ...(isManaging && { create }) })
+    return cr({ uid, creationTimestamp }, { id: 'bkdtg_1', internal: isManaging ? { create } : {} })
   })
 const claimants = fc.uniqueArray(claimant, { selector: ({ metadata }) => metadata.uid, minLength: 1 })
 
@@ -33,7 +33,7 @@ test('who comes to name it later takes it from nobody who manages it and is olde
       const isOlder = (holder?.metadata.creationTimestamp ?? '') < (late.metadata.creationTimestamp ?? '')
       fc.pre(
         isOlder &&
-          holder?.status?.create !== undefined &&
+          holder?.status?.internal?.create !== undefined &&
           all.every(({ metadata }) => metadata.uid !== late.metadata.uid),
       )
       expect(holderAmong([late, ...all])).toBe(holder)
@@ -44,8 +44,8 @@ test('who comes to name it later takes it from nobody who manages it and is olde
 test('who manages it goes before who only looks at it', () => {
   fc.assert(
     fc.property(claimants, (all) => {
-      const isManaged = all.some(({ status }) => status?.create !== undefined)
-      expect(holderAmong(all)?.status?.create !== undefined).toBe(isManaged)
+      const isManaged = all.some(({ status }) => status?.internal?.create !== undefined)
+      expect(holderAmong(all)?.status?.internal?.create !== undefined).toBe(isManaged)
     }),
   )
 })

@@ -98,8 +98,9 @@ describe('a token in a Secret', () => {
         const issued = { id: 'ak_1', nonce: 'n', token }
         const after = applyMergePatch(before, tokenPatch(before, {}, key, issued)) as unknown as DataObject
         expect(new Set(Object.keys(after.data ?? {}))).toEqual(new Set(['mine', key]))
-        const output = { kind: 'Secret' as const, name: 's', keys: [key], digest: digestOf(token, 'ak_1') }
-        const status = { id: 'ak_1', ...(known ? { output } : {}) }
+        const output = { kind: 'Secret' as const, name: 's', keys: [key] }
+        const internal = { tokenDigest: digestOf(token, 'ak_1') }
+        const status = { id: 'ak_1', ...(known ? { output, internal } : {}) }
         expect(isLive(heldToken(after, key), status)).toBe(true)
         const altered = { ...after, data: { ...after.data, [key]: Buffer.from(other).toString('base64') } }
         expect(isLive(heldToken(altered, key), status)).toBe(other === token)

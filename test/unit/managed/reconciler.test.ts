@@ -23,6 +23,22 @@ test('creating costs two writes to Kubernetes and one call', async () => {
   ])
 })
 
+test('what is noted of a former object goes out of status.internal with it, and nothing else does', async () => {
+  const world = ModelWorld.start()
+  world.apply('APIKey', 'ci', { rotation: { interval: '10s', overlap: '2s' } })
+  await world.until('Ready', () => isReady(world, 'APIKey', 'ci'))
+  const { id, internal: first } = world.get('APIKey', 'ci')?.status ?? {}
+  await world.until('rotated', () => world.get('APIKey', 'ci')?.status?.id !== id)
+  const former = { id, nonce: first?.create?.nonce, digest: first?.tokenDigest, deleteAfter: expect.any(String) }
+  const second = world.get('APIKey', 'ci')?.status?.internal
+  expect(second?.superseded).toEqual([former])
+  world.apply('APIKey', 'ci', { rotation: { interval: '1h', overlap: '2s' } })
+  const { superseded, ...kept } = second ?? {}
+  await world.until('revoked', () => world.get('APIKey', 'ci')?.status?.internal?.superseded === undefined)
+  expect(world.get('APIKey', 'ci')?.status?.internal).toEqual(kept)
+  expect(new Set(Object.keys(kept))).toEqual(new Set(['create', 'tokenDigest']))
+})
+
 test('an edit made while the create was under way is carried out, although our own reading was the first to show it', async () => {
   const world = ModelWorld.start()
   world.duringPost = () => world.apply('Backend', 'web', tunnels('two'))

@@ -101,7 +101,7 @@ describe('a new reference', () => {
 })
 
 describe('a reference that was applied before', () => {
-  const applied = { references: [{ kind: 'Backend', name: 'spare', id: 'b_1' }] }
+  const applied = { internal: { references: [{ kind: 'Backend', name: 'spare', id: 'b_1' }] } }
   const subject = cr({}, applied, failover('spare'))
 
   test.each([
@@ -111,7 +111,7 @@ describe('a reference that was applied before', () => {
   ])('keeps its id while its target %s', async (_what, others) => {
     const resolved = await resolve(subject, others)
     expect(resolved.get('Backend', { name: 'spare' }).id).toBe('b_1')
-    expect(resolved.applied).toEqual(applied.references)
+    expect(resolved.applied).toEqual(applied.internal.references)
   })
 
   test('follows its target to another object once that may be used', async () => {
@@ -170,7 +170,11 @@ describe('a part', () => {
     kind: 'IPPolicyRule',
   })
   const policy = (spec: Readonly<Record<string, unknown>>): CustomResource => ({
-    ...cr({ name: 'office', uid: 'uid-office' }, { id: 'ipp_1', create: { nonce: 'n', attempt: 1 } }, spec),
+    ...cr(
+      { name: 'office', uid: 'uid-office' },
+      { id: 'ipp_1', internal: { create: { nonce: 'n', attempt: 1 } } },
+      spec,
+    ),
     kind: 'IPPolicy',
   })
   const open = policy({ rulesFrom: 'IPPolicyRules' })
@@ -182,7 +186,7 @@ describe('a part', () => {
   })
 
   test('is refused by a whole that takes none, even where it was applied before, or names it by id', async () => {
-    const before = { id: 'ipr_1', references: [{ kind: 'IPPolicy', name: 'office', id: 'ipp_1' }] }
+    const before = { id: 'ipr_1', internal: { references: [{ kind: 'IPPolicy', name: 'office', id: 'ipp_1' }] } }
     for (const subject of [part({ name: 'office' }), part({ name: 'office' }, before), part({ id: 'ipp_1' })]) {
       const reason = await reasonOf(resolve(subject, [closed], descriptor))
       expect(reason).toContain('ReferenceRefused: spec.ipPolicyRef: IPPolicy/office has its own rules')
@@ -202,7 +206,11 @@ describe('a reference by id', () => {
     kind: 'Edge',
   })
   const policy = (metadata: Readonly<Record<string, string>>): CustomResource => ({
-    ...cr({ name: 'office', uid: 'uid-office', ...metadata }, { id: 'ipp_1', create: { nonce: 'n', attempt: 1 } }, {}),
+    ...cr(
+      { name: 'office', uid: 'uid-office', ...metadata },
+      { id: 'ipp_1', internal: { create: { nonce: 'n', attempt: 1 } } },
+      {},
+    ),
     kind: 'IPPolicy',
   })
   const going = { deletionTimestamp: '2026-01-01T00:00:00Z' }
@@ -219,7 +227,7 @@ describe('a reference by id', () => {
   })
 
   test('that was applied before is kept, by the status or by what the account shows', async () => {
-    const applied = { references: [{ kind: 'IPPolicy', id: 'ipp_1' }] }
+    const applied = { internal: { references: [{ kind: 'IPPolicy', id: 'ipp_1' }] } }
     const resolved = await resolve(front(applied), [policy(going)], descriptor)
     expect(resolved.get('IPPolicy', { id: 'ipp_1' }).id).toBe('ipp_1')
     expect(() => resolved.confirm()).not.toThrow()

@@ -73,7 +73,7 @@ function expectAtRest(world: ModelWorld, watch: RotationWatch): void {
   const cr = world.get('APIKey', 'ci')
   expect(watch.ids).toEqual([watch.opened])
   expect(cr?.status?.id).toBe(watch.opened)
-  expect(cr?.status?.superseded).toBeUndefined()
+  expect(cr?.status?.internal?.superseded).toBeUndefined()
   expect(cr?.status?.lastRotationRequest).toBe(cr?.metadata.annotations?.[REQUEST])
   expect(cr === undefined ? undefined : unresolvedAttempt(cr)).toBeUndefined()
   expect(cr?.status?.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual([

@@ -38,7 +38,7 @@ describe('a rotated token', () => {
       expect(watch.tokens).toHaveLength(101)
       expect(watch.ids).toEqual([watch.opened])
       expect(world.get(kind, 'ci')?.status).toMatchObject({ id: watch.opened })
-      expect(world.get(kind, 'ci')?.status?.superseded).toBeUndefined()
+      expect(world.get(kind, 'ci')?.status?.internal?.superseded).toBeUndefined()
       // Reserve, attempt, create, token, status; a minute later the former one goes and the status says so.
       expect(world.writes.slice(before)).toHaveLength(100 * 7)
       world.kill()

@@ -74,7 +74,7 @@ test('whatever gets lost, dies or interferes, at rest there is one object for ea
           'Ready=True',
           'Synced=True',
         ])
-        expect(cr.status?.superseded).toBeUndefined()
+        expect(cr.status?.internal?.superseded).toBeUndefined()
       }
       const { length } = world.writes
       await world.clock.advance(180_000)

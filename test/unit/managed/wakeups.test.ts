@@ -307,7 +307,7 @@ test('resources are known by what they hold, read and refer to', async () => {
     start.create('Account', 'default', account)
     start.create('Backend', 'web', tunnels)
     start.create('Backend', 'spare', spare)
-    start.patch('Backend', 'web', { status: { id: 'b_1', account: 'Account/former' } })
+    start.patch('Backend', 'web', { status: { id: 'b_1', accountRef: { kind: 'Account', name: 'former' } } })
   })
   const { store } = watching
   const names = (found: readonly CustomResource[] = []) => found.map((cr) => shortName(nameOf(cr)))

@@ -1,4 +1,4 @@
-import { statusOf } from '../../../../src/managed/cr.ts'
+import { internalOf } from '../../../../src/managed/cr.ts'
 import { secretType } from '../../../../src/managed/inputs.ts'
 import { SECRET } from '../../../builders/specs.ts'
 import type { Episode } from '../../simulation/episodes.ts'
@@ -64,7 +64,7 @@ function inputChanges(subject: string): WatchStory {
   const fingerprints = new WeakMap<SimulatedWorld, string | undefined>()
   const fingerprint = (world: SimulatedWorld): string | undefined => {
     const cr = world.get(kind, name)
-    return cr === undefined ? undefined : statusOf(cr).inputsFingerprint
+    return cr === undefined ? undefined : internalOf(cr).inputsFingerprint
   }
   const change = async (world: SimulatedWorld): Promise<void> => {
     fingerprints.set(world, fingerprint(world))

@@ -99,5 +99,5 @@ function isSettled(cr: Resource | undefined): boolean {
     const condition = conditionOf(cr, type)
     return condition?.status === 'True' && condition.observedGeneration === cr?.metadata.generation
   })
-  return isMet && cr?.status?.superseded === undefined
+  return isMet && cr?.status?.internal?.superseded === undefined
 }

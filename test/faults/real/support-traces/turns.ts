@@ -63,5 +63,5 @@ function isAtRest(cr: CustomResource): boolean {
   )
   const asked = metadata.annotations?.[ROTATE_REQUESTED_AT]
   const isRotated = asked === undefined || statusOf(cr).lastRotationRequest === asked
-  return isMet && isRotated && unresolvedAttempt(cr) === undefined && status?.superseded === undefined
+  return isMet && isRotated && unresolvedAttempt(cr) === undefined && status?.internal?.superseded === undefined
 }

@@ -170,7 +170,7 @@ class Pair {
     const { world, id } = this.#found
     const type = world.typeOf(this.#kind)
     for (const name of NAMES) {
-      const status = { id, adopted: true, create: { nonce: `of-${name}`, attempt: 0 } }
+      const status = { id, adopted: true, internal: { create: { nonce: `of-${name}`, attempt: 0 } } }
       world.server.patch(type, this.#keyOf(name), { metadata: { finalizers: [FINALIZER] } })
       world.server.patch(type, this.#keyOf(name), { status }, { subresource: 'status' })
     }

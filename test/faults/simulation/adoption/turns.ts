@@ -1,4 +1,4 @@
-import { type CustomResource, hasFinalizer, statusOf } from '../../../../src/managed/cr.ts'
+import { type CustomResource, hasFinalizer, internalOf, statusOf } from '../../../../src/managed/cr.ts'
 import type { SpecCase } from '../../../builders/specs.ts'
 import { subjects } from '../restore/life.ts'
 import type { Trial } from '../restore/trial.ts'
@@ -173,7 +173,8 @@ function unlikeTurn({ object }: Turn, before: string, after: Fields | undefined)
 
 function unlikeStance(cr: CustomResource | undefined, stance: Stance, id: string): readonly string[] {
   if (cr === undefined || stance === undefined) return cr === stance ? [] : ['the resource is still there']
-  const { adopted = false, create, id: held } = statusOf(cr)
+  const { adopted = false, id: held } = statusOf(cr)
+  const { create } = internalOf(cr)
   const problems = held === id ? [] : [`the resource has ${held}`]
   if (stance !== 'observing')
     return adopted && hasFinalizer(cr) ? problems : [...problems, 'it did not adopt the object']

@@ -1,5 +1,6 @@
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
 import { REMOTE_ID } from '../../../../src/managed/names.ts'
+import type { CommonStatus } from '../../../../src/managed/types/common.ts'
 import type { SpecCase } from '../../../builders/specs.ts'
 import { textOf } from '../oracle.ts'
 import type { Laboratory, SimulatedWorld } from '../world.ts'
@@ -248,12 +249,13 @@ function isNoted({ metadata }: CustomResource): boolean {
   return metadata.annotations?.[REMOTE_ID] !== undefined
 }
 
-function giveStatus(
-  world: SimulatedWorld,
-  to: CustomResource,
-  { id, create }: Readonly<Record<string, unknown>>,
-): void {
-  world.server.patch(world.typeOf(to.kind), keyOf(to), { status: { id, create } }, { subresource: 'status' })
+function giveStatus(world: SimulatedWorld, to: CustomResource, { id, internal }: CommonStatus): void {
+  world.server.patch(
+    world.typeOf(to.kind),
+    keyOf(to),
+    { status: { id, internal: { create: internal?.create } } },
+    { subresource: 'status' },
+  )
 }
 
 function giveAnnotations({ world }: Life, to: CustomResource, from: CustomResource): void {

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
-import { fingerprint } from '../../../../src/api/fingerprint.ts'
 import { secretType } from '../../../../src/managed/inputs.ts'
 import { ModelAccount } from '../../../builders/model-account.ts'
-import { INSTALLATION } from '../../../builders/model-operator.ts'
 import { ModelWorld } from '../../../builders/model-world.ts'
 
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
@@ -143,17 +141,6 @@ test('an address for another account is taken once an administrator confirms it'
   await world.until('IdentityUnproven', () => accountReason(world) === 'IdentityUnproven')
   world.patchAccount({ metadata: { annotations: { 'culvert.dev/confirm-identity': 'moved' } } })
   await world.until('made there', () => elsewhere.all().length === 1)
-})
-
-test('an Account that an operator of before has proven by its key alone is believed', async () => {
-  const world = await withBackends(1)
-  world.kill()
-  world.account.delete('backends/tunnel_group', world.account.all()[0]?.object.id ?? '')
-  world.patchAccount({ status: { keyFingerprint: fingerprint('key-1', INSTALLATION) } })
-  world.startOperator()
-  await world.until('made again', () => world.account.all().length === 1)
-  expect(accountReason(world)).toBe('Available')
-  expect(world.accountResource?.status?.keyFingerprint).not.toBe(fingerprint('key-1', INSTALLATION))
 })
 
 test.each([

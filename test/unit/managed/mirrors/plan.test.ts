@@ -114,7 +114,7 @@ test('every field of the contract is in the status', () => {
 test('a session shows as the API has it', () => {
   const [made] = planMirror(view([session('ts_1')], [])).create
   expect(made?.status).toEqual({
-    account: 'Account/default',
+    accountRef: { kind: 'Account', name: 'default' },
     id: 'ts_1',
     uri: 'https://api.example.com/tunnel_sessions/ts_1',
     agentVersion: '3.9.0',

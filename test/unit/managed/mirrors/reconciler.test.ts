@@ -147,7 +147,7 @@ test('a ClusterAccount shows its sessions in the namespace that it names, and ow
   for (const object of mirrored()) {
     expect(object.metadata.namespace).toBe('agents')
     expect(object.metadata.ownerReferences).toMatchObject([{ kind: 'ClusterAccount', uid: 'uid-default' }])
-    expect(object.status?.account).toBe('ClusterAccount/default')
+    expect(object.status?.accountRef).toEqual({ kind: 'ClusterAccount', name: 'default' })
   }
   expect(mirrored()).toHaveLength(2)
 })

@@ -1,0 +1,79 @@
+import { type Static, Type } from 'typebox'
+import { bool, integer, list, object, text, timestamp } from '../../schema/define.ts'
+
+/** What every `status.internal` says of itself. */
+export const INTERNAL_DESCRIPTION =
+  'Bookkeeping of Culvert, no part of the API: it may change in any version. Do not read or write it.'
+
+const create = object(
+  {
+    nonce: text({ description: 'Nonce of the last create that is known to have happened.', maxLength: 64 }),
+    attempt: integer({ description: 'How many attempts it took.', minimum: 0 }),
+    uid: Type.Optional(
+      text({ description: 'UID of the resource whose mark the object was last seen to bear.', maxLength: 64 }),
+    ),
+  },
+  { description: 'How the remote object came to be. Absent for one that is only observed.' },
+)
+
+const former = object(
+  {
+    id: text({ description: 'Id of the former object.', maxLength: 255 }),
+    nonce: Type.Optional(text({ description: 'Nonce it was created under.', maxLength: 64 })),
+    deleteAfter: Type.Optional(
+      timestamp({ description: 'Not deleted before this time, unless the spec has come to say less.' }),
+    ),
+    adopted: Type.Optional(bool({ description: 'It was adopted, so that its token is not known here.' })),
+    digest: Type.Optional(
+      text({ description: 'Digest by which its token is known while an Account uses it.', maxLength: 64 }),
+    ),
+  },
+  { description: 'A former object that is still to be deleted.' },
+)
+
+const sentReference = object(
+  {
+    kind: text({ description: 'Kind of the resource referred to.', maxLength: 63 }),
+    name: Type.Optional(
+      text({ description: 'Its name; absent where the spec refers to it by its id.', maxLength: 253 }),
+    ),
+    id: text({ description: 'Id that was sent for it.', maxLength: 255 }),
+  },
+  { description: 'A reference that the remote object holds.' },
+)
+
+/** `status.internal` of every managed kind. The reconciler alone reads it and writes it: a field more is a line more here. */
+const internal = object(
+  {
+    create: Type.Optional(create),
+    superseded: Type.Optional(
+      list(former, { description: 'Former objects of this resource that are still to be deleted.', maxItems: 64 }),
+    ),
+    references: Type.Optional(
+      list(sentReference, { description: 'References that the remote object holds.', maxItems: 1024 }),
+    ),
+    inputsFingerprint: Type.Optional(
+      text({ description: 'Changes when an input from a Secret or ConfigMap does.', maxLength: 64 }),
+    ),
+    appliedModules: Type.Optional(
+      list(text({ description: 'Name of a module.', maxLength: 63 }), {
+        description: 'Modules that Culvert put there. One that leaves the spec is then disabled.',
+        maxItems: 16,
+        listType: 'set',
+      }),
+    ),
+    tokenDigest: Type.Optional(
+      text({ description: 'Digest by which an altered token in the Secret is noticed.', maxLength: 64 }),
+    ),
+  },
+  { description: INTERNAL_DESCRIPTION },
+)
+
+/** The status field that every managed kind keeps it in. */
+export const internalStatus = { internal: Type.Optional(internal) }
+
+/** Bookkeeping of a managed kind. */
+export type InternalStatus = Static<typeof internal>
+
+/** A former object that is still to be deleted. */
+export type Former = Static<typeof former>
