@@ -4,16 +4,26 @@ import { KindsRegistry } from '../src/managed/kinds-registry.ts'
 import { CHART_PAGE, chartPage } from './chart-page.ts'
 import { COVERAGE_PAGE, coverageOf } from './coverage-page.ts'
 import { differences, generatedFiles, writeGenerated } from './generated-files.ts'
+import { lints } from './lints/all.ts'
+import { findingsOf } from './lints/lint.ts'
 import { PERMISSIONS_PAGE, permissionsPage } from './permissions-page.ts'
 import { rbacFiles } from './rbac-files.ts'
 
 /**
  * Writes `crds/`, `docs/kinds/`, the chart's rules and `docs/permissions.md` from the descriptors in `src/kinds`, and `docs/api-coverage.md` from the table of facts and
  * the tests that there are, and the chart's README from the comments in its values.yaml. With `--check` it writes nothing and fails, naming every file that is stale, missing or of no kind.
- * A fact that is due and that no test holds fails both.
+ * A fact that is due and that no test holds fails both, and so does a kind that breaks one of the rules in `scripts/lints`: nothing is written then.
  */
 async function main(check: boolean): Promise<number> {
   const root = fileURLToPath(new URL('..', import.meta.url))
+  const findings = findingsOf(
+    kinds.map(({ definition }) => definition),
+    lints,
+  )
+  if (findings.length > 0) {
+    for (const { place, problem } of findings) console.log(`${place}: ${problem}`)
+    return 1
+  }
   const { page, gaps } = await coverageOf(root)
   const registry = new KindsRegistry(kinds)
   const rbac = new Map([...rbacFiles(registry), [PERMISSIONS_PAGE, permissionsPage(registry)]])

@@ -114,3 +114,11 @@ export function unionOf(discriminator: string, members: Readonly<Record<string, 
 function countSet(fields: readonly string[]): string {
   return `[${fields.map((field) => `has(self.${celName(field)})`).join(', ')}].filter(set, set).size()`
 }
+
+const counting = /^\[(has\(self\.\w+\)(?:, has\(self\.\w+\))*)\]\.filter\(set, set\)\.size\(\) (?:==|<=) 1$/
+
+/** The fields, in CEL's names, that a rule of {@link exactlyOne} or {@link atMostOne} counts; none of another rule. */
+export function countedMembers(rule: string): readonly string[] {
+  const counted = counting.exec(rule)?.[1] ?? ''
+  return [...counted.matchAll(/self\.(\w+)/g)].map(([, field = '']) => field)
+}

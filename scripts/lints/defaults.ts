@@ -1,0 +1,42 @@
+import { type Finding, type Lint, placesOf } from './lint.ts'
+
+/** A field of a spec that has a default in the CRD. */
+export interface AllowedDefault {
+  /** `Account.spec.resyncInterval`, or `*.spec.accountRef.kind` for every kind that has it. */
+  readonly places: readonly string[]
+  /** Why a field that was left out need not be told from one that was set to the default. */
+  readonly reason: string
+}
+
+/**
+ * Fields of a spec have no default in the CRD: the apiserver would fill it in, and a field that was left out could not be told
+ * from one that was set. What never reaches the API may have one.
+ */
+export function noSpecDefaults(allowed: readonly AllowedDefault[]): Lint {
+  return (kinds) => {
+    const withDefault = placesOf(kinds)
+      .filter(({ place, node }) => /^\w+\.spec\b/.test(place) && node.default !== undefined)
+      .map(({ place }) => place)
+    const listed = allowed.flatMap(({ places }) => places)
+    return [
+      ...withDefault.filter((place) => !listed.some((each) => covers(each, place))).map(unlisted),
+      ...listed.filter((each) => !withDefault.some((place) => covers(each, place))).map(notNeeded),
+    ]
+  }
+}
+
+function covers(listed: string, place: string): boolean {
+  return listed === place || (listed.startsWith('*.') && listed.slice(1) === place.slice(place.indexOf('.')))
+}
+
+function unlisted(place: string): Finding {
+  return {
+    place,
+    problem:
+      'has a default in the CRD: let the descriptor fill it in, or list the field in scripts/lints/exceptions.ts if it is never sent to the API',
+  }
+}
+
+function notNeeded(place: string): Finding {
+  return { place, problem: 'has no default in the CRD: remove it from scripts/lints/exceptions.ts' }
+}
