@@ -1,5 +1,6 @@
 import { rootSchema } from './crd.ts'
 import type { KindDefinition } from './definition.ts'
+import { isExperimental } from './experimental.ts'
 import { code, generatedMarkdownHeader, section, table } from './markdown.ts'
 import { bytesLimit, fixedFieldRule, fixedOnceSetRule, immutableRule } from './rules.ts'
 import type { SchemaNode } from './schema-node.ts'
@@ -48,7 +49,7 @@ export function kindIndex(definitions: readonly KindDefinition[]): string {
     .map(({ kind, plural, shortNames, description }) => [
       `[${kind}](${plural}.md)`,
       shortNames.map(code).join(', '),
-      firstSentence(description),
+      firstSentence(description) + (isExperimental(description) ? ' (experimental)' : ''),
     ])
   const head = `${generatedMarkdownHeader}\n# Kinds\n`
   return `${head}\n${table(['Kind', 'Short names', 'What for'], rows)}`

@@ -9,6 +9,7 @@ import { Etcd } from './etcd.ts'
 import { installCRDs } from './install-crds.ts'
 import { record } from './recording.ts'
 import { CRDS, INDEX, RELEASES, type RecordedScene, type ReleaseIndex } from './release.ts'
+import { releasedVersions } from './released.ts'
 import type { Scene } from './scene.ts'
 import { scenes } from './scenes/index.ts'
 import { allowing } from './takeover.ts'
@@ -26,6 +27,9 @@ const API_KEY = 'tk_recorded-key-of-an-emulated-account'
 async function main(names: readonly string[]): Promise<void> {
   const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { version: string }
   const folder = join(RELEASES, version)
+  if ((await releasedVersions()).includes(version)) {
+    throw new Error(`${version} is released: its recording never changes. Set the next version in package.json first.`)
+  }
   const chosen = scenes.filter(({ name }) => names.length === 0 || names.includes(name))
   if (names.length === 0) await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
