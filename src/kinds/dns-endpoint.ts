@@ -4,6 +4,7 @@ import type { CommonSpec } from '../managed/types/common.ts'
 import type { Companion } from '../managed/types/companion.ts'
 import type { Fields } from '../managed/types/descriptor.ts'
 import { bool, integer, object } from '../schema/define.ts'
+import { experimental } from '../schema/experimental.ts'
 import type { DNSRecord } from './certificate-dns.ts'
 
 /** Largest TTL of DNS (RFC 2181, section 8). */
@@ -25,7 +26,7 @@ const dns = object(
       }),
     ),
   },
-  { description: 'How the DNS records that the domain needs are made.', atomic: true },
+  { description: experimental('How the DNS records that the domain needs are made.'), atomic: true },
 )
 
 /** Spec field of kinds that need DNS records. */

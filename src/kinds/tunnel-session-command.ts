@@ -9,6 +9,7 @@ import {
 } from '../managed/types/command.ts'
 import { choice, object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { experimental } from '../schema/experimental.ts'
 import { fixedField } from '../schema/rules.ts'
 import { textColumn, wideColumn } from './columns.ts'
 import { common } from './names.ts'
@@ -27,8 +28,9 @@ const definition = defineKind({
   shortNames: ['tcmd'],
   scope: 'Namespaced',
   selectableFields: ['.spec.accountRef.name'],
-  description:
+  description: experimental(
     'Tells the agents of tunnel sessions to restart, to stop or to update themselves, once: each request is sent at most once, and what became of it is in the status. Applied again, or after a crash of Culvert, nothing is repeated.',
+  ),
   spec: object(
     {
       action: choice(['Restart', 'Stop', 'Update', 'UpdateAndRestart'], {

@@ -7,6 +7,7 @@ import type { Fields } from '../managed/types/descriptor.ts'
 import type { MirrorDescriptor } from '../managed/types/mirror.ts'
 import { object, text, timestamp } from '../schema/define.ts'
 import { defineKind } from '../schema/definition.ts'
+import { experimental } from '../schema/experimental.ts'
 import { textColumn, wideColumn } from './columns.ts'
 import { labelValue } from './label-value.ts'
 import { common } from './names.ts'
@@ -25,8 +26,9 @@ const definition = defineKind({
   shortNames: ['tsess'],
   scope: 'Namespaced',
   selectableFields: ['.status.id'],
-  description:
+  description: experimental(
     'An online tunnel session, as the API lists it. Culvert makes one for each session of an account whose `mirrorSessions` is enabled, and removes it when the session ends; nobody else writes them, and what is edited is put back.',
+  ),
   specRequired: false,
   spec: object({}, { description: 'Nothing: sessions are what agents make of them.' }),
   status: object(

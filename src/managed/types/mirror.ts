@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import { bool, object, text } from '../../schema/define.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
+import { experimental } from '../../schema/experimental.ts'
 import type { AccountSpec } from './account.ts'
 import type { Fields } from './descriptor.ts'
 import { durationText } from './duration.ts'
@@ -23,8 +24,9 @@ const enabled = bool({
   description: 'Whether online tunnel sessions are shown as resources of the kind TunnelSession.',
 })
 
-const DESCRIPTION =
-  'Shows the online tunnel sessions of the account as resources that nobody edits. Switched off, they are removed. Default: off.'
+const DESCRIPTION = experimental(
+  'Shows the online tunnel sessions of the account as resources that nobody edits. Switched off, they are removed. Default: off.',
+)
 
 /** `mirrorSessions` of an account whose resources live in its own namespace. */
 export const mirrorHere = object({ enabled, interval: Type.Optional(interval) }, { description: DESCRIPTION })
