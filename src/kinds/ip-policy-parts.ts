@@ -11,11 +11,16 @@ import { listOf, objectOf, textOf } from './remote.ts'
 /** Kind of the CRs that each stand for one rule of a policy. */
 export const RULE_KIND = 'IPPolicyRule'
 
+/** Whether the rules of a policy with this spec are the CRs that name it, and not its own. */
+export function takesRules({ rulesSource }: { readonly rulesSource?: unknown }): boolean {
+  return rulesSource === 'IPPolicyRules'
+}
+
 /** Why a policy takes no rules from CRs; undefined when it does. */
 export function refusesRules({ spec }: TargetView): string | undefined {
-  return spec.rulesFrom === 'IPPolicyRules'
+  return takesRules(spec)
     ? undefined
-    : 'has its own rules, and would remove this one: set its rulesFrom: IPPolicyRules instead of rules, or declare the rule there and delete this resource'
+    : 'has its own rules, and would remove this one: set its rulesSource: IPPolicyRules instead of rules, or declare the rule there and delete this resource'
 }
 
 /**
@@ -25,7 +30,7 @@ export function refusesRules({ spec }: TargetView): string | undefined {
 export function unusablePolicy(policy: TargetView): string | undefined {
   if (!isInForce(policy)) return 'does not have every declared rule in place yet'
   const { parts, spec } = policy
-  const fromParts = spec.rulesFrom !== undefined
+  const fromParts = takesRules(spec)
   const staying = parts.filter(({ deleting }) => !deleting)
   const late = fromParts ? staying.filter((part) => !isInForce(part)).map(({ name }) => name) : []
   if (late.length > 0) return `waits for ${named(late)} to be in place`

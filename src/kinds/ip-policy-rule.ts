@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { collections } from '../api/collections.ts'
 import { commonSpec, commonSpecRules, commonStatus, reference } from '../managed/types/common.ts'
-import type { Fields, GuardView, ManagedDescriptor } from '../managed/types/descriptor.ts'
+import type { Fields, FoundReference, GuardView, ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
@@ -22,7 +22,7 @@ const definition = defineKind({
   shortNames: ['iprule'],
   scope: 'Namespaced',
   description:
-    'One rule of an IPPolicy with `rulesFrom: IPPolicyRules`: a range of addresses and what is done with it. For rules that are kept apart from the policy, by others or by other means; a policy can also declare its rules itself.',
+    'One rule of an IPPolicy with `rulesSource: IPPolicyRules`: a range of addresses and what is done with it. For rules that are kept apart from the policy, by others or by other means; a policy can also declare its rules itself. A rule lives in the account of the policy that it names; one that names it by id lives in the account of its own `accountRef`, or the default.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -31,7 +31,20 @@ const definition = defineKind({
       action: ruleAction,
       ...acknowledgement,
     },
-    { description: 'What the rule should be.', rules: [...commonSpecRules, fixedField('ipPolicyRef')] },
+    {
+      description: 'What the rule should be.',
+      rules: [
+        ...commonSpecRules,
+        fixedField('ipPolicyRef'),
+        {
+          rule: '!has(self.accountRef) || has(self.ipPolicyRef.id)',
+          message:
+            'accountRef goes with ipPolicyRef.id only, since a rule lives in the account of the policy that ipPolicyRef.name names: remove accountRef',
+          fieldPath: '.accountRef',
+          reason: 'FieldValueForbidden',
+        },
+      ],
+    },
   ),
   status: object({ ...commonStatus }, { description: 'The rule at the API.' }),
   printerColumns: managedColumns(
@@ -44,6 +57,10 @@ const definition = defineKind({
 
 export type IPPolicyRuleSpec = SpecOf<typeof definition>
 
+function policyReference({ ipPolicyRef }: IPPolicyRuleSpec): FoundReference {
+  return { path: 'spec.ipPolicyRef', kind: 'IPPolicy', ref: ipPolicyRef, partOf: refusesRules }
+}
+
 /**
  * Rules of IP policies, one by one (`management-api.md § IP policies, rules, restrictions`). They do not count as users of their
  * policy at the API, since they go with it.
@@ -54,9 +71,9 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
   definition,
   collections: [collections.ipPolicyRules],
   collectionOf: () => collections.ipPolicyRules,
-  references: ({ ipPolicyRef }) => [
-    { path: 'spec.ipPolicyRef', kind: 'IPPolicy', ref: ipPolicyRef, partOf: refusesRules },
-  ],
+  references: (spec) => [policyReference(spec)],
+  // A rule can be nowhere but where its policy is.
+  accountFrom: policyReference,
   createOnly: ['ip_policy_id', 'action'],
   replacement: { fields: ['ip_policy_id', 'action'], first: 'delete', guard },
   desire: (desired) => {

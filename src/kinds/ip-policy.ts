@@ -5,12 +5,11 @@ import type { Children, ManagedDescriptor } from '../managed/types/descriptor.ts
 import { metadataProblem } from '../managed/types/metadata.ts'
 import { bool, bytesText, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { atMostOne } from '../schema/rules.ts'
 import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './api-access.ts'
 import { cidr } from './cidr.ts'
 import { managedColumns } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { RULE_KIND, unusablePolicy, unusablePolicyObject } from './ip-policy-parts.ts'
+import { RULE_KIND, takesRules, unusablePolicy, unusablePolicyObject } from './ip-policy-parts.ts'
 import {
   heldRule,
   planRules,
@@ -50,7 +49,7 @@ const definition = defineKind({
   shortNames: ['ippol'],
   scope: 'Namespaced',
   description:
-    'A list of address ranges that are let in or refused. It applies to no traffic until an Edge or an IPRestriction refers to it. Its rules are declared here, and others are removed; or they come from IPPolicyRules, and others are left alone.',
+    'A list of address ranges that are let in or refused. It applies to no traffic until an Edge or an IPRestriction refers to it. Its rules are declared here, and others are removed; or they are IPPolicyRules, and others are left alone (`rulesSource`).',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -62,10 +61,10 @@ const definition = defineKind({
           mapKeys: ['cidr'],
         }),
       ),
-      rulesFrom: Type.Optional(
-        choice(['IPPolicyRules'], {
+      rulesSource: Type.Optional(
+        choice(['Inline', 'IPPolicyRules'], {
           description:
-            'IPPolicyRules: the rules are the IPPolicyRules that name this policy. Instead of `rules`; rules that the policy has at the API from before stay there. Default: the rules are the ones in `rules`.',
+            'Inline: the rules are the ones in `rules`, and others are removed. IPPolicyRules: they are the IPPolicyRules that name this policy, and rules that the policy has at the API from before stay there. Default: Inline.',
         }),
       ),
       allowEmpty: Type.Optional(
@@ -81,11 +80,16 @@ const definition = defineKind({
       description: 'What the policy should be.',
       rules: [
         ...commonSpecRules,
-        atMostOne(['rules', 'rulesFrom']),
         {
-          rule: '(has(self.rules) && size(self.rules) > 0) || has(self.rulesFrom) || (has(self.allowEmpty) && self.allowEmpty)',
+          rule: "!has(self.rules) || !has(self.rulesSource) || self.rulesSource == 'Inline'",
+          message: 'rules goes with rulesSource: Inline only: remove rules, or set rulesSource: Inline',
+          fieldPath: '.rules',
+          reason: 'FieldValueForbidden',
+        },
+        {
+          rule: "(has(self.rules) && size(self.rules) > 0) || (has(self.rulesSource) && self.rulesSource != 'Inline') || (has(self.allowEmpty) && self.allowEmpty)",
           message:
-            'rules is empty: add a rule, set rulesFrom, or set allowEmpty: true if the policy is meant to have none',
+            'rules is empty: add a rule, set rulesSource: IPPolicyRules, or set allowEmpty: true if the policy is meant to have none',
           fieldPath: '.rules',
           reason: 'FieldValueRequired',
         },
@@ -128,7 +132,7 @@ const children: Children<IPPolicySpec> = {
   parentId: policyOf,
   idsIn: ({ rules }) => listOf(rules).flatMap((held) => textOf(objectOf(held)?.id) ?? []),
   plan: (desired, policyId, current) => {
-    if (desired.spec.rulesFrom !== undefined) return []
+    if (takesRules(desired.spec)) return []
     const markerFor = (range: string, action: SentAction): string => desired.marker(ruleNonce(policyId, range, action))
     const wanted = (desired.spec.rules ?? []).map(
       ({ cidr: range, action, description, metadata }): WantedRule => ({
@@ -149,7 +153,7 @@ const children: Children<IPPolicySpec> = {
   },
 }
 
-/** Rules from before the policy had `rulesFrom`, and those made by hand, apply as ever: nobody is let in or shut out without being told. */
+/** Rules from before the policy had `rulesSource: IPPolicyRules`, and those made by hand, apply as ever: nobody is let in or shut out without being told. */
 function withUnclaimed(rules: number): string {
   const inPlace = 'the policy is in place, and has the rules that name it'
   if (rules === 0) return inPlace
@@ -175,7 +179,7 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
   status: () => ({}),
   readiness: ({ spec, unclaimed = 0 }) => {
     const count = spec.rules?.length ?? 0
-    if (spec.rulesFrom !== undefined) return available(withUnclaimed(unclaimed))
+    if (takesRules(spec)) return available(withUnclaimed(unclaimed))
     return available(count === 0 ? 'the policy has no rules, as declared' : 'every declared rule is in place')
   },
   unusable: unusablePolicy,
@@ -186,7 +190,7 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
     field: ACKNOWLEDGED,
     acknowledged,
     narrows: ({ desired, remote, children: held }) => {
-      const isOurs = desired !== undefined && desired.spec.rulesFrom === undefined
+      const isOurs = desired !== undefined && !takesRules(desired.spec)
       return isOurs && letsFewerIn(held, desired.spec.rules ?? []) ? remote?.id : undefined
     },
   },

@@ -1,15 +1,19 @@
-import type { AccountName } from './attempt.ts'
+import { type AccountName, parseAttempt } from './attempt.ts'
 import type { AccountSession, Accounts, Resources } from './context.ts'
-import { type CustomResource, isDeleting, ownAttempt, statusOf } from './cr.ts'
+import { type CustomResource, isDeleting, nameOf, ownAttempt, shortName, statusOf } from './cr.ts'
 import { TerminalError, WaitError } from './errors.ts'
+import type { KindsRegistry } from './kinds-registry.ts'
+import { CREATE_ATTEMPT } from './names.ts'
 import { reasons } from './reasons.ts'
+import type { FoundReference } from './types/descriptor.ts'
 
 /** An account that becomes Ready wakes its resources; this is only the fallback. */
 const FALLBACK_MS = 60_000
 
 /** What there is to choose from. */
 export interface AccountChoices {
-  readonly resources: Pick<Resources, 'hasAccount'>
+  readonly kinds: Pick<KindsRegistry, 'managedKind'>
+  readonly resources: Pick<Resources, 'get' | 'hasAccount'>
 }
 
 /** The account that a CR's object lives in or is to live in; undefined when there is none to choose. */
@@ -27,12 +31,9 @@ export function openSession(
 ): AccountSession {
   const { namespace = '' } = cr.metadata
   const account = accountOf(context, cr)
-  if (account === undefined) {
-    const remedy = `create an Account named default in namespace ${namespace} or set spec.accountRef`
-    throw new WaitError(reasons.AccountNotReady, `there is no account: ${remedy}`, FALLBACK_MS)
-  }
+  if (account === undefined) throw withoutAccount(context, cr)
   // What is deleted is deleted where it lives, whatever the spec has come to name.
-  if (!isDeleting(cr)) refuseMove(cr, account)
+  if (!isDeleting(cr)) refuseMove(context, cr, account)
   const session = context.accounts.session(account, namespace)
   const blocked = 'cache' in session ? session.blocked() : session
   if (blocked !== undefined) throw new WaitError(blocked.reason, blocked.message, FALLBACK_MS, blocked.silent)
@@ -40,11 +41,29 @@ export function openSession(
   return session
 }
 
-function refuseMove(cr: CustomResource, account: AccountName): void {
+/** Why there is none to choose; what comes to be wakes those that wait for it. */
+function withoutAccount(context: AccountChoices, cr: CustomResource): WaitError {
+  const source = sourceOf(context, cr)
+  if (source !== undefined && source.target === undefined) {
+    const { path, kind, ref } = source.reference
+    const message = `${path}: ${shortName({ kind, name: ref.name ?? '' })} does not exist: create it or correct the name`
+    return new WaitError(reasons.ReferenceNotReady, message, FALLBACK_MS)
+  }
+  const whose = source?.target === undefined ? '' : ` of ${shortName(nameOf(source.target))}`
+  const remedy = `create an Account named default in namespace ${cr.metadata.namespace} or set spec.accountRef${whose}`
+  return new WaitError(reasons.AccountNotReady, `there is no account: ${remedy}`, FALLBACK_MS)
+}
+
+function refuseMove(context: AccountChoices, cr: CustomResource, account: AccountName): void {
+  const source = sourceOf(context, cr)
+  if (source !== undefined) {
+    refuseMovedSource(source, account)
+    return
+  }
   const { accountRef } = cr.spec
   if (accountRef === undefined) return
   const named = refName(accountRef)
-  if (named.kind === account.kind && named.name === account.name) return
+  if (isSame(named, account)) return
   throw new TerminalError(
     reasons.InvalidSpec,
     `spec.accountRef: names ${text(named)}, but the object lives in ${text(account)}: ` +
@@ -52,17 +71,54 @@ function refuseMove(cr: CustomResource, account: AccountName): void {
   )
 }
 
+function refuseMovedSource({ reference: { path }, target }: AccountSource, account: AccountName): void {
+  const other = target && recordedAccount(target)
+  if (target === undefined || other === undefined || isSame(other, account)) return
+  throw new TerminalError(
+    reasons.InvalidSpec,
+    `${path}: ${shortName(nameOf(target))} lives in ${text(other)}, but the object lives in ${text(account)}: ` +
+      'delete this resource and create it anew',
+  )
+}
+
 function recordedAccount(cr: CustomResource): AccountName | undefined {
   return statusOf(cr).accountRef ?? ownAttempt(cr)?.account
 }
 
+/** The resource that decides in which account another lives. */
+interface AccountSource {
+  readonly reference: FoundReference
+  /** Undefined while it does not exist. */
+  readonly target: CustomResource | undefined
+}
+
+/** What decides about the account of a CR in place of its own spec; undefined when nothing does. */
+function sourceOf({ kinds, resources }: AccountChoices, cr: CustomResource): AccountSource | undefined {
+  const reference = kinds.managedKind(cr.kind)?.accountFrom?.(cr.spec)
+  const name = reference?.ref.name
+  if (reference === undefined || name === undefined) return undefined
+  return { reference, target: resources.get({ kind: reference.kind, namespace: cr.metadata.namespace, name }) }
+}
+
 function chosenAccount(context: AccountChoices, cr: CustomResource): AccountName | undefined {
+  const source = sourceOf(context, cr)
+  if (source?.target !== undefined) return accountOf(context, source.target)
+  if (source !== undefined) return isDeleting(cr) ? formerAccount(cr) : undefined
   if (cr.spec.accountRef !== undefined) return refName(cr.spec.accountRef)
   const defaults: readonly AccountName[] = [
     { kind: 'Account', name: 'default' },
     { kind: 'ClusterAccount', name: 'default' },
   ]
   return defaults.find((account) => context.resources.hasAccount(account, cr.metadata.namespace ?? ''))
+}
+
+/** Where a CR that came back without its status was when it made its last attempt: a deletion does not wait for what decided that. */
+function formerAccount(cr: CustomResource): AccountName | undefined {
+  return parseAttempt(cr.metadata.annotations?.[CREATE_ATTEMPT])?.account
+}
+
+function isSame(left: AccountName, right: AccountName): boolean {
+  return left.kind === right.kind && left.name === right.name
 }
 
 function refName({ kind = 'Account', name }: NonNullable<CustomResource['spec']['accountRef']>): AccountName {

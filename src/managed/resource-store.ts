@@ -211,7 +211,7 @@ export class ResourceStore implements Resources {
 
   /** The account that a CR lives in or is to live in. */
   accountKeyOf(cr: CustomResource): AccountKey | undefined {
-    const account = accountOf({ resources: this }, cr)
+    const account = accountOf({ kinds: this.#kinds, resources: this }, cr)
     return account === undefined ? undefined : accountKey(account, cr.metadata.namespace ?? '')
   }
 

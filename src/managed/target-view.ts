@@ -10,7 +10,7 @@ import { mayHoldObject, messageName, referrersInReach } from './users.ts'
  * @param except the part that asks and is not counted
  */
 export function targetView(
-  { kinds, resources }: Pick<ManagedContext, 'kinds' | 'resources'>,
+  context: Pick<ManagedContext, 'kinds' | 'resources'>,
   target: CustomResource,
   reader: string | undefined,
   except?: CustomResource,
@@ -21,9 +21,9 @@ export function targetView(
     spec: target.spec as Fields,
     status: statusOf(target),
   }
-  const partKinds = kinds.managedKind(target.kind)?.parts ?? []
+  const partKinds = context.kinds.managedKind(target.kind)?.parts ?? []
   if (partKinds.length === 0) return { ...own, parts: [], users: [] }
-  const referrers = referrersInReach({ resources }, targetKeyOf(target), target).filter(
+  const referrers = referrersInReach(context, targetKeyOf(target), target).filter(
     ({ metadata }) => metadata.uid !== except?.metadata.uid,
   )
   const parts = referrers.filter(({ kind }) => partKinds.includes(kind))

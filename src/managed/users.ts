@@ -78,15 +78,15 @@ export function referringUsers(
  * another account than `cr` cannot mean its object, and have no say in what becomes of it.
  */
 export function referrersInReach(
-  { resources }: Pick<ManagedContext, 'resources'>,
+  context: Pick<ManagedContext, 'kinds' | 'resources'>,
   target: TargetKey,
   cr: CustomResource,
 ): readonly CustomResource[] {
   const { namespace } = cr.metadata
-  return resources.referrersOf(target).filter((referrer) => {
+  return context.resources.referrersOf(target).filter((referrer) => {
     if (referrer.metadata.namespace === namespace) return true
-    const account = accountOf({ resources }, cr)
-    const other = accountOf({ resources }, referrer)
+    const account = accountOf(context, cr)
+    const other = accountOf(context, referrer)
     // Accounts of two namespaces are two, though one key may open both: what is made there is found by lists.
     return account?.kind === 'ClusterAccount' && other?.kind === account.kind && other.name === account.name
   })

@@ -167,6 +167,7 @@ export class CommandWorld {
     return new CommandReconciler({
       kinds,
       resources: {
+        get: () => undefined,
         command: (name) => this.kube.get<CommandResource>(commands, name),
         account: () => this.account,
         hasAccount: ({ name, kind }) => kind === 'Account' && name === 'default',

@@ -21,7 +21,7 @@ export function meaningOf(spec: Body, { object, children }: Shown): unknown {
   const kept = Object.entries(object).filter(([name]) => !OWN.has(name))
   const fields = Object.fromEntries(kept.map(([name, value]) => [name, fieldMeaning(name, value, spec)]))
   // Rules that come from elsewhere are no part of the policy's spec (`api-decisions.md`).
-  const rules = spec.rulesFrom === undefined ? children.map(ruleMeaning).toSorted(byText) : []
+  const rules = spec.rulesSource !== 'IPPolicyRules' ? children.map(ruleMeaning).toSorted(byText) : []
   const text = JSON.stringify({ ...fields, ...ofCertificates(spec, object), rules })
   return JSON.parse(text.replaceAll(object.id, 'its-id'))
 }

@@ -27,7 +27,7 @@ const RULES: readonly { readonly name: string; readonly specs: readonly Fields[]
   { name: 'b', specs: [rule('172.16.0.0/12', 'Allow'), rule('172.16.0.0/12', 'Deny')] },
 ]
 
-const open: Fields = { rulesFrom: 'IPPolicyRules' }
+const open: Fields = { rulesSource: 'IPPolicyRules' }
 const edge: Fields = { protocol: 'TLS', hostports: [], ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } }
 
 const apiFaults: readonly ApiFault[] = ['lost', 'late', 'unsent', 'broken', 'limited', 'refused']

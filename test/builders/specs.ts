@@ -94,7 +94,7 @@ const sshAuthority: Needs = (name) => [manifest('SSHCertificateAuthority', `${na
 const signedBy = (name: string) => ({ sshCertificateAuthorityRef: { name: `${name}-authority` } })
 const validity = { validAfter: '2026-01-01T02:00:00.5+02:00', validUntil: '2099-12-31T23:59:59.999Z' }
 
-const openPolicy: Needs = (name) => [manifest('IPPolicy', `${name}-policy`, { rulesFrom: 'IPPolicyRules' })]
+const openPolicy: Needs = (name) => [manifest('IPPolicy', `${name}-policy`, { rulesSource: 'IPPolicyRules' })]
 const rule = (cidr: string) => (name: string) => ({ ipPolicyRef: { name: `${name}-policy` }, cidr, action: 'Allow' })
 
 function specCase(
@@ -134,7 +134,7 @@ const specCases: readonly SpecCase[] = [
   specCase('IPPolicy', 'minimal', () => ({ rules: RULES.slice(0, 1) })),
   specCase('IPPolicy', 'full', (name) => ({ ...described(name), rules: RULES, allowEmpty: true })),
 
-  specCase('IPPolicy', 'with rules from elsewhere', () => ({ rulesFrom: 'IPPolicyRules' })),
+  specCase('IPPolicy', 'with rules from elsewhere', () => ({ rulesSource: 'IPPolicyRules' })),
 
   specCase('IPPolicyRule', 'minimal', rule('10.0.0.0/8'), openPolicy),
   specCase('IPPolicyRule', 'full', (name) => ({ ...described(name), ...rule('2001:db8::/32')(name) }), openPolicy),

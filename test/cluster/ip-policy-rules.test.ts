@@ -4,7 +4,7 @@ import { conditionOf, World } from './support/world.ts'
 
 type Spec = Record<string, unknown>
 
-const open: Spec = { rulesFrom: 'IPPolicyRules' }
+const open: Spec = { rulesSource: 'IPPolicyRules' }
 const rule = (cidr: string, action = 'Allow'): Spec => ({ ipPolicyRef: { name: 'office' }, cidr, action })
 const edge: Spec = { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } }
 
@@ -105,7 +105,7 @@ test('a policy with rules of its own takes no others, until it says that it does
   const mark = world.mark()
   await world.apply('IPPolicyRule', 'other', rule('10.1.0.0/16'))
   const refused = await world.reason('IPPolicyRule', 'other', 'Stalled', 'ReferenceRefused')
-  expect(refused.message).toContain('set its rulesFrom: IPPolicyRules')
+  expect(refused.message).toContain('set its rulesSource: IPPolicyRules')
   expect(world.writes(mark)).toEqual([])
 
   await world.apply('IPPolicy', 'office', { ...open, rules: undefined })
@@ -122,7 +122,7 @@ test('a policy that takes its rules back has the account as it says, whatever be
   for (const name of ['kept', 'gone']) await world.ready('IPPolicyRule', name)
   await ruleCount(world, 2)
 
-  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }], rulesFrom: undefined })
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }], rulesSource: undefined })
   for (const name of ['kept', 'gone']) await world.reason('IPPolicyRule', name, 'Stalled', 'ReferenceRefused')
   await world.ready('IPPolicy', 'office')
   await ruleCount(world, 1)
@@ -165,4 +165,19 @@ test('the last rule of a policy in use stays until another one stands, or nobody
   }
   await world.gone('IPPolicy', 'office', 60_000)
   expect(await world.remote('ip_policies')).toEqual([])
+})
+
+test('rules live in the account of the policy that they name, which may come later', async () => {
+  await using world = await World.open()
+  await world.secret('team', { apiKey: world.emulator.apiKey })
+  await world.apply('Account', 'team', { baseURL: world.emulator.url, apiKeySecretRef: { name: 'team' } })
+  await world.apply('IPPolicyRule', 'early', rule('10.0.0.0/8'))
+  const waiting = await world.reason('IPPolicyRule', 'early', 'Ready', 'ReferenceNotReady')
+  expect(waiting.message).toContain('IPPolicy/office does not exist')
+
+  await world.apply('IPPolicy', 'office', { ...open, accountRef: { name: 'team' } })
+  const policy = await world.ready('IPPolicy', 'office')
+  const made = await world.ready('IPPolicyRule', 'early')
+  const team = { kind: 'Account', name: 'team' }
+  expect([policy.status?.accountRef, made.status?.accountRef]).toEqual([team, team])
 })

@@ -53,7 +53,7 @@ const RETRY_MS = 5000
 const COME_BACK_MS = 60_000
 
 /** What commands ask of the watches. */
-export interface CommandResources extends Pick<Resources, 'hasAccount'> {
+export interface CommandResources extends Pick<Resources, 'get' | 'hasAccount'> {
   command(name: ResourceName): CommandResource | undefined
   account(key: AccountKey): AccountResource | undefined
   mirroredIn(kind: string, namespace: string): readonly MirroredObject[]

@@ -171,6 +171,11 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   /** Kinds that a spec may refer to, each with the ids of that kind which a remote object refers to. */
   readonly refersTo: readonly ReferenceKind[]
   references(spec: Spec): readonly FoundReference[]
+  /**
+   * The reference that decides in which account the CR lives, where it leads to a CR by its name: to that one's account, whatever the
+   * defaults say. The CRD refuses `accountRef` beside it. Absent or undefined: `accountRef` and the defaults decide.
+   */
+  accountFrom?(spec: Spec): FoundReference | undefined
   /** What the spec takes from Secrets and ConfigMaps. */
   inputs(spec: Spec): readonly Input[]
   /** Problems of the spec that CEL cannot see; each names field, value and remedy. */

@@ -21,7 +21,7 @@ export function declaredParts(kind: string, spec: Body, held: Held, resolved: Re
 
 const readers: Readonly<Record<string, Reader>> = {
   IPPolicy: (spec, { children }) => {
-    if (spec.rulesFrom !== undefined) return []
+    if (spec.rulesSource === 'IPPolicyRules') return []
     const wanted = (list(spec.rules) as readonly Body[]).map((rule) => ruleForm(rule, rule))
     const texts = new Set(
       (list(spec.rules) as readonly Body[]).flatMap(({ cidr, metadata }) => (metadata === undefined ? [] : [cidr])),

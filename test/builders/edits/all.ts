@@ -10,7 +10,7 @@ import { policyAndBackendStories } from './policies-and-backends.ts'
 export const EDIT_NEEDS: readonly Manifest[] = [
   ...['blue', 'green'].map((name) => need('Backend', name, { type: 'TunnelGroup', tunnelGroup: {} })),
   ...['office', 'home'].map((name) => need('IPPolicy', name, { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })),
-  need('IPPolicy', 'open', { rulesFrom: 'IPPolicyRules' }),
+  need('IPPolicy', 'open', { rulesSource: 'IPPolicyRules' }),
   need('ReservedDomain', 'shop', { domain: 'edit-shop.tunnel.example' }),
   need('ReservedDomain', 'wild', { domain: '*.edit-wild.tunnel.example' }),
   need('ReservedAddress', 'address', {}),

@@ -37,11 +37,11 @@ export const policyAndBackendStories: readonly EditStory[] = [
         [[{ cidr: '10.0.0.0/8', action: 'Allow' }], [held('10.0.0.0/8', 'allow')]],
       ] as const
     ).map(([rules, shown]): Edit => ({ spec: { rules }, sends: [], rules: shown })),
-    ...quiet({ allowEmpty: false }, { allowEmpty: true }),
+    ...quiet({ rulesSource: 'Inline' }, { allowEmpty: false }, { allowEmpty: true }),
     { spec: { rules: undefined }, sends: [], rules: [] },
-    ...quiet({ rulesFrom: 'IPPolicyRules', allowEmpty: undefined }),
+    ...quiet({ rulesSource: 'IPPolicyRules', allowEmpty: undefined }),
     {
-      spec: { rulesFrom: undefined, rules: [{ cidr: range, action: 'Deny' }] },
+      spec: { rulesSource: undefined, rules: [{ cidr: range, action: 'Deny' }] },
       sends: [],
       rules: [held(range, 'deny')],
     },

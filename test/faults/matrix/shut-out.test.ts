@@ -151,7 +151,7 @@ async function begun(
   restriction: Fields | undefined,
 ): Promise<readonly string[]> {
   world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {} })
-  world.apply('IPPolicy', 'office', fromRules ? { rulesFrom: 'IPPolicyRules' } : { rules: [OURS, OTHERS] })
+  world.apply('IPPolicy', 'office', fromRules ? { rulesSource: 'IPPolicyRules' } : { rules: [OURS, OTHERS] })
   if (fromRules) {
     world.apply('IPPolicyRule', 'ours', rule(OURS))
     world.apply('IPPolicyRule', 'others', rule(OTHERS))

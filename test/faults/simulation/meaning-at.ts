@@ -43,7 +43,8 @@ export async function childrenOf(world: SimulatedWorld, kind: string, parent: st
 /** Ids of rules that a policy has although its spec has them come from elsewhere: those from before stay (`api-decisions.md`). */
 export async function keptRules(world: SimulatedWorld, kind: string, name: string): Promise<readonly string[]> {
   const cr = world.get(kind, name)
-  const place = cr === undefined || !('rulesFrom' in cr.spec) ? undefined : world.placeOf(cr)
+  const { rulesSource } = (cr?.spec ?? {}) as { readonly rulesSource?: unknown }
+  const place = cr === undefined || rulesSource !== 'IPPolicyRules' ? undefined : world.placeOf(cr)
   const kept = place === undefined ? [] : await childrenOf(world, kind, place.id)
   return kept.map(({ id }) => String(id))
 }

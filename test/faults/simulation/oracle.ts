@@ -231,7 +231,9 @@ export class Oracle {
   #strays(held: HeldObjects, orphans: number): readonly string[] {
     const wanted = new Map(this.#world.all().map((cr) => [statusOf(cr).id, cr]))
     // Rules that a policy declares itself; others have resources of their own.
-    const parents = new Set([...wanted].flatMap(([id, { spec }]) => ('rulesFrom' in spec ? [] : [id])))
+    const parents = new Set(
+      [...wanted].flatMap(([id, { spec }]) => ((spec as Fields).rulesSource === 'IPPolicyRules' ? [] : [id])),
+    )
     const found = new Set<string>()
     const problems: string[] = []
     for (const cr of this.#world.all()) {

@@ -46,7 +46,7 @@ const COMMON: Places = {
 /** What generated specs refer to by name, as resources. */
 const NEEDS: readonly Manifest[] = [
   ...['office', 'home'].map((name) => need('IPPolicy', name, { rules: ['0.0.0.0/0', '::/0'].map(allowed) })),
-  need('IPPolicy', 'open', { rulesFrom: 'IPPolicyRules' }),
+  need('IPPolicy', 'open', { rulesSource: 'IPPolicyRules' }),
   need('ReservedDomain', 'shop', { domain: 'shop.tunnel.example' }),
   need('ReservedAddress', 'one', {}),
   ...['blue', 'green'].map((name) => need('Backend', name, { type: 'TunnelGroup', tunnelGroup: {} })),

@@ -29,7 +29,7 @@ export const replacing: Scene = {
     await world.apply('SSHCertificateAuthority', 'team', {})
     await world.apply('SSHUserCertificate', 'replaced', certificate)
     await world.apply('SSHHostCertificate', 'replaced', certificate)
-    await world.apply('IPPolicy', 'open', { rulesFrom: 'IPPolicyRules' })
+    await world.apply('IPPolicy', 'open', { rulesSource: 'IPPolicyRules' })
     await world.apply('IPPolicyRule', 'replaced', {
       ipPolicyRef: { name: 'open' },
       cidr: '10.0.0.0/8',

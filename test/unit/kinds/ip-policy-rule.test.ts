@@ -78,7 +78,7 @@ const part = (fields: Partial<PartView> = {}): PartView => ({
 const policy = (fields: Partial<TargetView> = {}): TargetView => ({
   generation: 1,
   deleting: false,
-  spec: { rulesFrom: 'IPPolicyRules' },
+  spec: { rulesSource: 'IPPolicyRules' },
   status: {},
   parts: [],
   users: ['Edge/shop'],
@@ -88,7 +88,7 @@ const policy = (fields: Partial<TargetView> = {}): TargetView => ({
 test('a policy with its own rules takes no other, and the refusal says what helps', () => {
   const [reference] = ipPolicyRule.references(spec)
   expect(reference?.partOf?.(policy())).toBeUndefined()
-  expect(reference?.partOf?.(policy({ spec: { rules: [] } }))).toContain('set its rulesFrom: IPPolicyRules')
+  expect(reference?.partOf?.(policy({ spec: { rules: [] } }))).toContain('set its rulesSource: IPPolicyRules')
 })
 
 describe('a rule that is deleted', () => {
@@ -101,7 +101,7 @@ describe('a rule that is deleted', () => {
     ['nobody uses the policy, which is no resource', release([], { siblings: [], users: [] })],
     ['another rule stands', release([policy()], { siblings: [sibling(part())] })],
     ['a rule stands that is no resource', release([policy()], { siblings: [sibling()] })],
-    ['the policy may be empty', release([policy({ spec: { rulesFrom: 'IPPolicyRules', allowEmpty: true } })])],
+    ['the policy may be empty', release([policy({ spec: { rulesSource: 'IPPolicyRules', allowEmpty: true } })])],
   ])('goes when %s', (_when, found) => {
     expect(found).toEqual({ type: 'delete' })
   })

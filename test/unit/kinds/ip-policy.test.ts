@@ -66,7 +66,7 @@ describe('a policy whose rules are IPPolicyRules', () => {
   const edited = part('edited', { generation: 8 })
   const policy = (parts: readonly PartView[], fields: { rules?: number; allowEmpty?: boolean } = {}): TargetView => {
     const found = view(fields)
-    return { ...found, spec: { ...found.spec, rulesFrom: 'IPPolicyRules' }, parts }
+    return { ...found, spec: { ...found.spec, rulesSource: 'IPPolicyRules' }, parts }
   }
 
   test('may be referred to once each of them is in force', () => {
@@ -83,7 +83,7 @@ describe('a policy whose rules are IPPolicyRules', () => {
   test('says how many rules it has that are no IPPolicyRules', () => {
     const remote = { id: 'ipp_1' }
     const message = (unclaimed: number): string =>
-      ipPolicy.readiness({ spec: { rulesFrom: 'IPPolicyRules' }, remote, unclaimed, now: 0 }).message
+      ipPolicy.readiness({ spec: { rulesSource: 'IPPolicyRules' }, remote, unclaimed, now: 0 }).message
     expect(message(0)).toBe('the policy is in place, and has the rules that name it')
     expect(message(1)).toContain('1 rule beside these is at the API without an IPPolicyRule')
     expect(message(7)).toContain('7 rules beside these are at the API without an IPPolicyRule')
@@ -102,7 +102,7 @@ describe('a policy whose rules are IPPolicyRules', () => {
 
   test('writes no rule and removes none', () => {
     const held = [{ id: 'ipr_1', cidr: '10.0.0.0/8', action: 'allow' }]
-    const desired = desiredOf({ spec: { rulesFrom: 'IPPolicyRules' as const } })
+    const desired = desiredOf({ spec: { rulesSource: 'IPPolicyRules' as const } })
     expect(ipPolicy.children?.plan(desired, 'ipp_1', held)).toEqual([])
   })
 })

@@ -90,7 +90,7 @@ const STAYS: readonly RegExp[] = [
   /^spec\.(accountRef\.(kind|name)|deletionPolicy|managementPolicy|externalID)$/,
   /^spec\.(secretName|secretKey|configMapName)$/,
   /^spec\.dns\.(endpoint|recordTTL)$/,
-  /^spec\.(allowEmpty|rulesFrom|anyPrincipal|acknowledgeAPIRestriction)$/,
+  /^spec\.(allowEmpty|rulesSource|anyPrincipal|acknowledgeAPIRestriction)$/,
   /^spec\.(rotation\.(interval|overlap)|renewBefore)$/,
   /^spec\.(certificateManagementPolicy\.authority|format)$/,
 ]

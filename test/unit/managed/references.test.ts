@@ -177,7 +177,7 @@ describe('a part', () => {
     ),
     kind: 'IPPolicy',
   })
-  const open = policy({ rulesFrom: 'IPPolicyRules' })
+  const open = policy({ rulesSource: 'IPPolicyRules' })
   const closed = policy({ rules: [] })
 
   test('need not wait until its whole is usable, which may be because of the part', async () => {

@@ -247,7 +247,7 @@ describe('a Secret', () => {
 describe('what is made up of others', () => {
   const start = () =>
     Watching.start((world) => {
-      world.create('IPPolicy', 'office', { rulesFrom: 'IPPolicyRules' })
+      world.create('IPPolicy', 'office', { rulesSource: 'IPPolicyRules' })
       for (const name of ['a', 'b']) {
         world.create('IPPolicyRule', name, { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'Allow' })
       }
@@ -276,13 +276,29 @@ describe('what is made up of others', () => {
     expect(await watching.by(() => watching.delete('Edge', 'shop'))).toEqual(['IPPolicyRule/old edit'])
   })
 
+  test('tells them in which account they live, once it is there or names another', async () => {
+    const watching = await Watching.start((world) => {
+      for (const name of ['default', 'team']) world.create('Account', name, account)
+      world.create('IPPolicyRule', 'a', { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'Allow' })
+    })
+    const members = (name: string): readonly string[] =>
+      (watching.store?.membersOf({ kind: 'Account', namespace: 'shop', name }) ?? []).map(({ kind }) => kind)
+    expect([...members('default'), ...members('team')]).toEqual([])
+    const create = () => watching.create('IPPolicy', 'office', { rulesSource: 'IPPolicyRules' })
+    expect(await watching.by(create)).toEqual(['IPPolicy/office edit', 'IPPolicyRule/a edit'])
+    expect(members('default')).toEqual(expect.arrayContaining(['IPPolicy', 'IPPolicyRule']))
+    const spec = { accountRef: { kind: 'Account', name: 'team' } }
+    expect(await watching.by(patched(watching, 'IPPolicy', 'office', { spec }))).toContain('IPPolicyRule/a edit')
+    expect(members('team')).toEqual(expect.arrayContaining(['IPPolicy', 'IPPolicyRule']))
+  })
+
   test('wakes them when it is another or takes them no more, and not when it only stands otherwise', async () => {
     const watching = await start()
     const ruleCount = (count: number) => patched(watching, 'IPPolicy', 'office', { status: { ruleCount: count } })
     expect(await watching.by(ruleCount(1))).toEqual(['Edge/shop edit', 'IPPolicy/office edit'])
     const all = ['Edge/shop edit', 'IPPolicy/office edit', 'IPPolicyRule/a edit', 'IPPolicyRule/b edit']
     expect(await watching.by(patched(watching, 'IPPolicy', 'office', { status: { id: 'ipp_1' } }))).toEqual(all)
-    const spec = { rulesFrom: null, rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
+    const spec = { rulesSource: null, rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
     expect(await watching.by(patched(watching, 'IPPolicy', 'office', { spec }))).toEqual(all)
   })
 })

@@ -82,7 +82,7 @@ type Story = (stage: Stage) => Promise<void>
 /** The last rule but for one that somebody deleted at the API, which no look has shown yet. */
 const otherRuleGone: Story = async (stage) => {
   await stage.has(
-    ['IPPolicy', 'office', { rulesFrom: 'IPPolicyRules' }],
+    ['IPPolicy', 'office', { rulesSource: 'IPPolicyRules' }],
     ['IPPolicyRule', 'a', rule('10.0.0.0/8')],
     ['IPPolicyRule', 'b', rule('10.1.0.0/16')],
     ['Edge', 'shop', edge({ name: 'office' })],
@@ -126,7 +126,7 @@ const policyByHand: Story = async (stage) => {
 
 /** A policy that comes to be what it should be wakes an edge that refers to it by its id. */
 const usableById: Story = async (stage) => {
-  await stage.has(['IPPolicy', 'office', { rulesFrom: 'IPPolicyRules' }])
+  await stage.has(['IPPolicy', 'office', { rulesSource: 'IPPolicyRules' }])
   stage.world.apply('Edge', 'shop', edge({ id: await stage.idOf('IPPolicy', 'office') }))
   await stage.world.advance(WOKEN_MS)
   stage.expect(stage.reasonOf('Edge', 'shop') === 'ReferenceNotReady', 'an edge refers to a policy without rules')
@@ -142,7 +142,7 @@ const keptRules: Story = async (stage) => {
   const { rules = [] } = statusOf(stage.world.get('IPPolicy', 'office') as CustomResource) as {
     rules?: { id: string }[]
   }
-  stage.world.apply('IPPolicy', 'office', { rulesFrom: 'IPPolicyRules' })
+  stage.world.apply('IPPolicy', 'office', { rulesSource: 'IPPolicyRules' })
   await stage.has(['IPPolicyRule', 'b', rule('10.1.0.0/16')])
   const says = (): boolean => told(stage.world).includes('1 rule beside these is at the API without an IPPolicyRule')
   stage.expect(says(), 'a rule is kept in silence')

@@ -21,7 +21,7 @@ const WOKEN_MS = 5_000
 
 export const kinds: ReadonlySet<string> = new Set(['IPPolicy', 'IPPolicyRule', 'Edge', 'IPRestriction'])
 const declared: Fields = { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
-const fromRules: Fields = { rulesFrom: 'IPPolicyRules' }
+const fromRules: Fields = { rulesSource: 'IPPolicyRules' }
 const rule = (cidr: string): Fields => ({ ipPolicyRef: { name: 'office' }, cidr, action: 'Allow' })
 
 /** What is deleted, and how its world looks before. */
