@@ -14,6 +14,16 @@ export function positive(value: string): number {
   return Number(value)
 }
 
+/** Reads the id of an installation, which has to fit into the mark on each object. */
+export function installation(value: string): string {
+  const isFit = value !== '' && Buffer.byteLength(JSON.stringify(value)) - 2 <= INSTALLATION_BYTES
+  if (!isFit) throw new InvalidArgumentError(`give a text of 1 to ${INSTALLATION_BYTES} bytes`)
+  return value
+}
+
+/** As many as the chart takes. Fewer than the default may have: a UID, a namespace and a name. */
+const INSTALLATION_BYTES = 255
+
 /** Gathers the values of a flag that may be given several times. */
 export function collect(value: string, previous: readonly string[]): readonly string[] {
   return [...previous, value]

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { readEnvironment } from '../config.ts'
 import { createLogger, type LogLevel } from '../util/logger.ts'
-import { collect, duration, positive } from './flags.ts'
+import { collect, duration, installation, positive } from './flags.ts'
 import { logNodeWarnings } from './operator/node-warnings.ts'
 import type { OperatorOptions } from './operator/options.ts'
 import { runRelease } from './operator/release.ts'
@@ -48,6 +48,7 @@ export function operatorCommand(): Command {
     .option(
       '--installation <id>',
       'marks objects at the API as this installation’s (default: cluster, namespace and name)',
+      installation,
     )
     .option(
       '--watch-namespace <name>',

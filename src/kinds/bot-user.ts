@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
-import { bareSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
+import { bareSpec, bareSpecRules, commonStatus } from '../managed/types/common.ts'
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { bool, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
@@ -33,7 +33,7 @@ const definition = defineKind({
       }),
       active: Type.Optional(bool({ description: 'Whether the bot is active. Default: true.', default: true })),
     },
-    { description: 'What the bot should be.', rules: commonSpecRules },
+    { description: 'What the bot should be.', rules: bareSpecRules },
   ),
   status: object(
     {

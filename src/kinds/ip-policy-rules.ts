@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
 import type { ChildOperation, Fields } from '../managed/types/descriptor.ts'
+import { MARK_KEY, type OwnMetadata, parseObject, wantedMetadata } from '../managed/types/metadata.ts'
 import { choice } from '../schema/define.ts'
 import { documentationAddress, normaliseCIDR } from './cidr.ts'
 import { compareTexts, refId, textOf } from './remote.ts'
@@ -22,11 +23,12 @@ export function sentAction(action: RuleAction): SentAction {
   return action === 'Allow' ? 'allow' : 'deny'
 }
 
-/** A rule as the spec declares it, complete and in the API's words: `metadata` is the user's text or the marker. */
+/** A rule as the spec declares it, complete and in the API's words: `metadata` is the marker with the user's own keys beside it. */
 export interface WantedRule {
   readonly cidr: string
   readonly action: SentAction
   readonly description: string
+  readonly own: OwnMetadata | undefined
   readonly metadata: string
 }
 
@@ -67,6 +69,8 @@ export interface RulesState {
   readonly policyId: string
   readonly wanted: readonly WantedRule[]
   readonly held: readonly HeldRule[]
+  /** The policy was there before its resource: rules of others may be in it. */
+  readonly isAdopted: boolean
   /** Metadata of the temporary rule. */
   markerFor(cidr: string, action: SentAction): string
 }
@@ -108,7 +112,7 @@ function besideOther(held: readonly HeldRule[], operations: readonly ChildOperat
   return operations.map((operation) => (operation === first ? { ...first, beside } : operation))
 }
 
-function inOrder({ policyId, wanted, held }: RulesState): readonly ChildOperation[] {
+function inOrder({ policyId, wanted, held, isAdopted }: RulesState): readonly ChildOperation[] {
   const kept = keptRules(wanted, held)
   const missing = wanted.filter((rule) => !kept.has(keyOf(rule)))
   const surplus = held.filter((rule) => kept.get(keyOf(rule)) !== rule)
@@ -125,7 +129,7 @@ function inOrder({ policyId, wanted, held }: RulesState): readonly ChildOperatio
     ...fresh('deny').flatMap(create),
     ...changed('deny').flatMap(create),
     ...fresh('allow').flatMap(create),
-    ...wanted.flatMap((rule) => update(rule, kept.get(keyOf(rule)))),
+    ...wanted.flatMap((rule) => update(rule, kept.get(keyOf(rule)), isAdopted)),
     ...going.filter(({ action }) => action !== 'deny').map(remove),
     ...changed('allow').flatMap(create),
     ...going.filter(({ action }) => action === 'deny').map(remove),
@@ -144,11 +148,14 @@ function keptRules(wanted: readonly WantedRule[], held: readonly HeldRule[]): Re
   return kept
 }
 
-function update(rule: WantedRule, held: HeldRule | undefined): readonly ChildOperation[] {
+function update(rule: WantedRule, held: HeldRule | undefined, isAdopted: boolean): readonly ChildOperation[] {
   if (held === undefined) return []
+  // A rule that somebody else made is adopted with its policy, and gets no mark either.
+  const isForeign = isAdopted && parseObject(held.metadata)?.[MARK_KEY] === undefined
+  const metadata = wantedMetadata({ metadata: rule.own }, held.metadata, isForeign ? undefined : rule.metadata)
   const body: Fields = {
     ...(held.description === rule.description ? {} : { description: rule.description }),
-    ...(held.metadata === rule.metadata ? {} : { metadata: rule.metadata }),
+    ...(held.metadata === metadata ? {} : { metadata }),
   }
   const changed = Object.keys(body)
   if (changed.length === 0) return []
@@ -189,7 +196,7 @@ function remove(rule: HeldRule): ChildOperation {
   return { type: 'delete', id: rule.id, about: nameOf(rule) }
 }
 
-function bodyOf(policyId: string, { cidr, action, description, metadata }: WantedRule): Fields {
+function bodyOf(policyId: string, { cidr, action, description, metadata }: Omit<WantedRule, 'own'>): Fields {
   return { ip_policy_id: policyId, cidr, action, ...(description === '' ? {} : { description }), metadata }
 }
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
 import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
 import type { Children, ManagedDescriptor } from '../managed/types/descriptor.ts'
-import { metadataProblem } from '../managed/types/metadata.ts'
+import { metadataProblems, type OwnMetadata, ownMetadata } from '../managed/types/metadata.ts'
 import { bool, bytesText, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './api-access.ts'
@@ -24,6 +24,8 @@ import { managedKind } from './names.ts'
 import { compareTexts, listOf, objectOf, textOf } from './remote.ts'
 
 const RULES = 1000
+/** Of each rule; a policy with as many rules as it may have is to fit into the cluster's store. */
+const RULE_METADATA_BYTES = 256
 
 const rule = object(
   {
@@ -32,11 +34,12 @@ const rule = object(
     description: Type.Optional(
       bytesText('description', 255, { description: 'About these addresses. At most 255 bytes. Default: empty.' }),
     ),
-    metadata: Type.Optional(
-      bytesText('metadata', 4096, {
-        description: 'Your own data for this rule. At most 4096 bytes. Default: a mark by which Culvert knows it.',
-      }),
-    ),
+    metadata: ownMetadata({
+      bytes: RULE_METADATA_BYTES,
+      keys: 8,
+      description:
+        "Your own data for this rule, as keys with texts. In the metadata of the rule they stand beside Culvert's mark, in one JSON object. Default: none.",
+    }),
   },
   { description: 'A range of addresses and what is done with it.' },
 )
@@ -133,16 +136,20 @@ const children: Children<IPPolicySpec> = {
   idsIn: ({ rules }) => listOf(rules).flatMap((held) => textOf(objectOf(held)?.id) ?? []),
   plan: (desired, policyId, current) => {
     if (takesRules(desired.spec)) return []
-    const markerFor = (range: string, action: SentAction): string => desired.marker(ruleNonce(policyId, range, action))
+    const markerFor = (range: string, action: SentAction, own?: OwnMetadata): string => {
+      return desired.marker(ruleNonce(policyId, range, action), own)
+    }
     const wanted = (desired.spec.rules ?? []).map(
-      ({ cidr: range, action, description, metadata }): WantedRule => ({
+      ({ cidr: range, action, description, metadata: own }): WantedRule => ({
         cidr: range,
         action: sentAction(action),
         description: description ?? '',
-        metadata: metadata ?? markerFor(range, sentAction(action)),
+        own,
+        metadata: markerFor(range, sentAction(action), own),
       }),
     )
-    return planRules({ policyId, wanted, held: current.map(heldRule), markerFor })
+    const isAdopted = desired.status.adopted === true
+    return planRules({ policyId, wanted, held: current.map(heldRule), isAdopted, markerFor })
   },
   status: (current) => {
     const rules = current
@@ -172,7 +179,9 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
   collections: [collections.ipPolicies],
   collectionOf: () => collections.ipPolicies,
   problems: ({ rules = [] }) => {
-    return rules.flatMap(({ cidr, metadata }) => metadataProblem(`spec.rules[${cidr}].metadata`, metadata) ?? [])
+    return rules.flatMap(({ cidr, metadata }) => {
+      return metadataProblems(`spec.rules[${cidr}].metadata`, metadata, RULE_METADATA_BYTES)
+    })
   },
   desire: () => ({}),
   observe: () => ({}),

@@ -7,7 +7,7 @@ import type { Reconciliation } from './reconciliation.ts'
 export interface Alike {
   /** They bear the mark of a CR of this kind, namespace and name in another installation. */
   readonly elsewhere: readonly { readonly id: string; readonly installation: string }[]
-  /** They bear no mark, and the text of the CR's own in its place: metadata, or the name of a bot. */
+  /** They bear no mark, and the text of the CR's own in its place: `rawMetadata`, or the name of a bot. */
   readonly unmarked: readonly string[]
 }
 
@@ -18,7 +18,7 @@ export function alikeOf(
   markedBy: 'metadata' | 'name',
   installation: string,
 ): Alike {
-  const text = (cr.spec as Readonly<Record<string, unknown>>)[markedBy]
+  const text = (cr.spec as Readonly<Record<string, unknown>>)[markedBy === 'metadata' ? 'rawMetadata' : 'displayName']
   const elsewhere: { id: string; installation: string }[] = []
   const unmarked: string[] = []
   for (const object of objects) {

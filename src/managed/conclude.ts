@@ -14,7 +14,8 @@ export function planFor(run: Reconciliation, wanted: Wanted, observed: Observed)
   const nonce = internal.create?.nonce
   const planContext: PlanContext = {
     // What others wrote into an adopted object stays, unless the spec says otherwise.
-    defaultMetadata: nonce === undefined || status.adopted ? undefined : markerText(run.context, run.cr, nonce),
+    markedMetadata:
+      nonce === undefined || status.adopted ? undefined : markerText(run.context, run.cr, nonce, run.cr.spec.metadata),
     inputsChanged: wanted.inputs.fingerprint !== internal.inputsFingerprint,
   }
   return plan(run.descriptor, wanted.desired, observed, planContext)

@@ -17,7 +17,7 @@ import { keepFinalizer } from './finalizer.ts'
 import { findSuccessor } from './former-life.ts'
 import { refuseSilencing } from './key-in-use.ts'
 import { look } from './look.ts'
-import { markerOf } from './marker.ts'
+import { markerOf, parseMarker } from './marker.ts'
 import { REMOTE_ID } from './names.ts'
 import { observe } from './observe.ts'
 import { accompanied, keepCompanion } from './outputs/companion.ts'
@@ -278,11 +278,12 @@ function replacesMarker(descriptor: ManagedDescriptor, operation: Operation, rem
     operation.type === 'update' &&
     !('target' in operation) &&
     descriptor.markedBy in operation.body &&
-    markerOf(remote) !== undefined
+    markerOf(remote) !== undefined &&
+    parseMarker(operation.body[descriptor.markedBy]) === undefined
   )
 }
 
-/** The user's own metadata is about to take the marker's place: the CR remembers its object by the annotation instead. */
+/** `rawMetadata`, or the name of a bot, is about to take the marker's place: the CR remembers its object by the annotation instead. */
 async function noteOwnership(run: Reconciliation, id: string): Promise<void> {
   const { namespace = '', name } = nameOf(run.cr)
   const note = formatOwnership({ namespace, name, uid: run.cr.metadata.uid, id }, (text) => run.session.seal(text))

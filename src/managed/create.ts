@@ -56,7 +56,7 @@ export async function createObject(run: Reconciliation, wanted: Wanted, reason: 
     account: session.account,
     modules: [...new Set([...earlier, ...run.descriptor.modules(cr.spec)])],
   }
-  const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce))
+  const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce, cr.spec.metadata))
   const reserved = await reserveToken(run, attempt)
   await recordAttempt(run, attempt)
   memory.firstScanAt = undefined
@@ -171,7 +171,7 @@ async function resolveUnknown(run: Reconciliation, attempt: Attempt): Promise<st
     memory.firstScanAt = clock.monotonic()
     throw unresolved(times.scanPauseMs)
   }
-  // An object that carries the user's own metadata has no marker to be found by; the CR itself says which one it is.
+  // An object with `rawMetadata` has no marker to be found by; the CR itself says which one it is.
   const claim = ownershipClaim(run.cr, (text) => run.session.seal(text))
   const former = statusOf(run.cr).id
   const noted = claim.type === 'own' && claim.id !== former ? await notedObject(run, claim.id) : undefined

@@ -8,7 +8,7 @@ import type { Reconciliation } from './reconciliation.ts'
 import { type ResolvedReferences, resolveReferences } from './references.ts'
 import type { CommonSpec } from './types/common.ts'
 import type { Desired, ManagedDescriptor } from './types/descriptor.ts'
-import { metadataProblem } from './types/metadata.ts'
+import { metadataProblems, type OwnMetadata, rawMetadataProblems } from './types/metadata.ts'
 
 /** What a CR asks for, with everything resolved that it names. */
 export interface Wanted {
@@ -36,21 +36,25 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
     target: (kind, ref) => references.get(kind, ref),
     input: (source, ref) => inputs.get(source, ref),
     now: context.clock.now(),
-    marker: (nonce) => markerText(context, cr, nonce),
+    marker: (nonce, metadata) => markerText(context, cr, nonce, metadata),
   }
   const problems = descriptor.inputProblems(desired)
   if (problems.length > 0) throw new TerminalError(reasons.InvalidInput, problems.join('; '))
   return { desired, references, inputs }
 }
 
-/** The marker of this CR's objects under `nonce`, as metadata. */
-export function markerText(context: ManagedContext, cr: CustomResource, nonce: string): string {
+/** The marker of this CR's objects under `nonce`, as metadata, with keys of the user's beside it. */
+export function markerText(context: ManagedContext, cr: CustomResource, nonce: string, metadata?: OwnMetadata): string {
   const { name, namespace = '', uid } = cr.metadata
-  return formatMarker({ installation: context.installation, kind: cr.kind, namespace, name, uid, nonce })
+  return formatMarker({ installation: context.installation, kind: cr.kind, namespace, name, uid, nonce }, metadata)
 }
 
 function refuseProblems(descriptor: ManagedDescriptor, cr: CustomResource): void {
-  const metadata = metadataProblem('spec.metadata', cr.spec.metadata)
-  const problems = [...descriptor.problems(cr.spec), ...(metadata === undefined ? [] : [metadata])]
+  const { metadata, rawMetadata } = cr.spec
+  const problems = [
+    ...descriptor.problems(cr.spec),
+    ...metadataProblems('spec.metadata', metadata),
+    ...rawMetadataProblems('spec.rawMetadata', rawMetadata),
+  ]
   if (problems.length > 0) throw new TerminalError(reasons.InvalidSpec, problems.join('; '))
 }

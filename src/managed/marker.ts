@@ -2,11 +2,11 @@ import type { RemoteObject, RequestBody } from '../api/types.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { nameOf } from './cr.ts'
 import { equalJSON } from './equal.ts'
-import { parseObject } from './types/metadata.ts'
+import { MARK_KEY, type OwnMetadata, objectText, parseObject, sortedEntries } from './types/metadata.ts'
 
 /**
  * What Culvert writes into the `metadata` of an object it creates, so that the object can be told apart from everybody
- * else's whatever happens to the answer: `{"culvert": {…}}`, well below the contract's 4096 bytes (`management-api.md § Limits`).
+ * else's whatever happens to the answer: `{"culvert": {…}}`, with the user's own keys beside it.
  */
 export interface Marker {
   readonly installation: string
@@ -31,10 +31,10 @@ export function isNamesake(marker: Marker, cr: KubeObject): boolean {
 
 const FIELDS = ['installation', 'kind', 'namespace', 'name', 'uid', 'nonce'] as const
 
-/** The marker as the `metadata` text of an object. Field order is fixed, so that equal markers are equal texts. */
-export function formatMarker(marker: Marker): string {
+/** The marker as the `metadata` text of an object, with the user's own keys after it. The order is fixed, so that equal content is equal text. */
+export function formatMarker(marker: Marker, metadata: OwnMetadata = {}): string {
   const ordered = Object.fromEntries(FIELDS.map((field) => [field, marker[field]]))
-  return JSON.stringify({ culvert: ordered })
+  return objectText([[MARK_KEY, ordered], ...sortedEntries(metadata)])
 }
 
 /** Nonce in the marker of an object that only stands in while another is being replaced. */
@@ -42,8 +42,9 @@ export const GUARD_NONCE = 'guard'
 
 /** Reads a marker out of `metadata` or a name; undefined for any text that is not one. */
 export function parseMarker(text: unknown): Marker | undefined {
-  if (typeof text !== 'string' || !text.startsWith('{"culvert":')) return undefined
-  const culvert = parseObject(text)?.culvert
+  // Anywhere in the text: a service may write JSON in an order of its own.
+  if (typeof text !== 'string' || !text.includes(`"${MARK_KEY}"`)) return undefined
+  const culvert = parseObject(text)?.[MARK_KEY]
   if (typeof culvert !== 'object' || culvert === null) return undefined
   const values = culvert as Record<string, unknown>
   if (!FIELDS.every((field) => typeof values[field] === 'string')) return undefined

@@ -13,7 +13,7 @@ export const RECONCILE_REQUESTED_AT = `${GROUP}/reconcile-requested-at`
 export const ROTATE_REQUESTED_AT = `${GROUP}/rotate-requested-at`
 /** The durable record of a create that is about to be sent: see attempt.ts. */
 export const CREATE_ATTEMPT = `${GROUP}/create-attempt`
-/** Which remote object belongs to this CR, where the user's own metadata took the marker's place: see ownership.ts. */
+/** Which remote object belongs to this CR, where `rawMetadata` or the name of a bot took the marker's place: see ownership.ts. */
 export const REMOTE_ID = `${GROUP}/id`
 /** On an Account: any new value confirms that the key now in the Secret is for the account that Culvert should manage. */
 export const CONFIRM_IDENTITY = `${GROUP}/confirm-identity`

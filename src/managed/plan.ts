@@ -2,6 +2,7 @@ import type { RemoteObject } from '../api/types.ts'
 import { equalJSON } from './equal.ts'
 import type { CommonSpec } from './types/common.ts'
 import type { ChildOperation, Desired, Fields, ManagedDescriptor } from './types/descriptor.ts'
+import { wantedMetadata } from './types/metadata.ts'
 
 /** One write to the API. A plan is a list of them, executed in order; an empty plan means that nothing is to be done. */
 export type Operation =
@@ -24,15 +25,15 @@ export interface Observed {
 
 /** What a plan also depends on, beside spec and remote object. */
 export interface PlanContext {
-  /** The metadata that the object carries while the user sets none; undefined leaves the remote value alone. */
-  readonly defaultMetadata: string | undefined
+  /** Mark and own keys, as an object that Culvert made carries them; undefined for any other object, which gets no mark. */
+  readonly markedMetadata: string | undefined
   /** An input from a Secret or ConfigMap differs from the one that was sent last. */
   readonly inputsChanged: boolean
 }
 
 /**
- * The body of the POST: every field that a create may carry, `metadata` (or the name) being the marker until the id is known
- * (`management-api.md § Standard operations`). Absent means the API's default, so nulls are left out.
+ * The body of the POST: every field that a create may carry, `metadata` (or the name until the id is known) being the marker, with
+ * the user's own keys beside it (`management-api.md § Standard operations`). Absent means the API's default, so nulls are left out.
  */
 export function planCreate<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
@@ -105,7 +106,7 @@ export function planUpdate<Spec extends CommonSpec>(
     ...without(descriptor.desire(desired, remote), descriptor.createOnly),
     ...(described && {
       description: desired.spec.description ?? '',
-      metadata: desired.spec.metadata ?? context.defaultMetadata,
+      metadata: wantedMetadata(desired.spec, remote.metadata ?? '', context.markedMetadata),
     }),
   }
   const found: Fields = {

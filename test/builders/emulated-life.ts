@@ -1,4 +1,5 @@
 import type { Collection, RemoteObject } from '../../src/api/types.ts'
+import { formatMarker, type Marker } from '../../src/managed/marker.ts'
 import { type Operation, plan, planCreate } from '../../src/managed/plan.ts'
 import type { CommonSpec, CommonStatus, Ref } from '../../src/managed/types/common.ts'
 import type { Desired, Fields, ManagedDescriptor } from '../../src/managed/types/descriptor.ts'
@@ -16,8 +17,14 @@ export interface Shown {
   readonly children: readonly Resource[]
 }
 
-/** The metadata of objects for which the spec names none. */
-export const MARKER = 'marker'
+/** The mark of every object. */
+const MARK: Marker = { installation: 'i', kind: 'K', namespace: 'n', name: 'n', uid: 'u', nonce: '0' }
+
+/** The metadata of an object that is made for a spec: the mark, with the spec's own keys. */
+export function markedMetadata({ metadata }: CommonSpec): string {
+  return formatMarker(MARK, metadata)
+}
+
 /** A replacement, what its new object lacks, and nothing more. */
 const MOST_ROUNDS = 3
 
@@ -62,7 +69,7 @@ export class EmulatedLife {
       this.#descriptor,
       this.#desired(spec),
       { remote: object, children },
-      { defaultMetadata: MARKER, inputsChanged },
+      { markedMetadata: markedMetadata(spec), inputsChanged },
     )
   }
 
@@ -91,7 +98,7 @@ export class EmulatedLife {
   async #create(spec: CommonSpec): Promise<void> {
     const collection = this.#descriptor.collectionOf(spec)
     this.#inputs = this.#inputsOf(spec)
-    const body = planCreate(this.#descriptor, this.#desired(spec), MARKER)
+    const body = planCreate(this.#descriptor, this.#desired(spec), markedMetadata(spec))
     const created = await this.#api.create(collection.path, body)
     this.#at = { collection, id: created.id }
     this.#seen(spec, created)
@@ -146,7 +153,7 @@ export class EmulatedLife {
       target: (kind, ref) => this.#around.target(kind, ref),
       input: (_source, { key }) => this.#around.input(key),
       now: Date.now(),
-      marker: () => MARKER,
+      marker: (_nonce, metadata) => formatMarker(MARK, metadata),
     }
   }
 }

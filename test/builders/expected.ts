@@ -21,8 +21,10 @@ export type Expected = (around: Surrounding) => Body
 
 const time = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
 const some = expect.any(String)
-/** What objects carry while the spec has no metadata (`docs/decisions`). */
-const mark = expect.stringMatching(/^\{"culvert":/)
+/** What objects carry while the spec has no metadata of its own (`docs/decisions`). */
+const mark = expect.stringMatching(/^\{"culvert":\{[^{}]*\}\}$/)
+/** The same with the spec's own keys, in their order. */
+const markBeside = (text: string) => expect.stringMatching(new RegExp(`^\\{"culvert":\\{[^{}]*\\},${text}\\}$`))
 
 /** A reference to an object, by its id. */
 export function refTo(id: unknown): Body {
@@ -35,8 +37,9 @@ const bare = { ...named, description: '', metadata: mark }
 const described = (name: string): Body => ({
   ...named,
   description: `made for ${name}`,
-  metadata: `{"made":"for ${name}"}`,
+  metadata: markBeside(`"1st":"é\\\\"","made":"for ${name}"`),
 })
+const worded = (name: string): Body => ({ ...described(name), metadata: `{"made":"for ${name}"}` })
 
 const noModules = { backend: null, ip_restriction: null, policy: null }
 const modules = ({ id, name }: Surrounding): Body => ({
@@ -180,7 +183,7 @@ const objects: Readonly<Record<string, Expected>> = {
     endpoint_configuration: null,
   }),
   'ReservedAddress full': ({ name }) => ({
-    ...described(name),
+    ...worded(name),
     addr: expect.stringMatching(/^[\w.-]+:\d+$/),
     region: 'eu',
     endpoint_configuration: seeded('ec_specs1'),
@@ -203,7 +206,7 @@ const objects: Readonly<Record<string, Expected>> = {
   'BotUser full': ({ name }) => ({ ...named, name: `bot of ${name}`, active: false }),
 
   'APIKey minimal': ({ ownUser }) => ({ ...bare, token: null, owner_id: ownUser }),
-  'APIKey full': ({ id, name }) => ({ ...described(name), token: null, owner_id: id('BotUser', `${name}-bot`) }),
+  'APIKey full': ({ id, name }) => ({ ...worded(name), token: null, owner_id: id('BotUser', `${name}-bot`) }),
 
   'TunnelCredential minimal': ({ ownUser }) => ({ ...bare, token: null, acl: [], owner_id: ownUser }),
   'TunnelCredential full': ({ id, name }) => ({
@@ -214,7 +217,7 @@ const objects: Readonly<Record<string, Expected>> = {
   }),
 
   'CertificateAuthority minimal': () => ({ ...bare, ca_pem: caPem, ...caFacts }),
-  'CertificateAuthority full': ({ name }) => ({ ...described(name), ca_pem: partnerCaPem, ...partnerCaFacts }),
+  'CertificateAuthority full': ({ name }) => ({ ...worded(name), ca_pem: partnerCaPem, ...partnerCaFacts }),
   'CertificateAuthority from a Secret': () => ({ ...bare, ca_pem: caPem, ...caFacts }),
   'CertificateAuthority from a ConfigMap': () => ({ ...bare, ca_pem: partnerCaPem, ...partnerCaFacts }),
 
@@ -280,7 +283,7 @@ const objects: Readonly<Record<string, Expected>> = {
     certificate: certificateLine('ssh-ed25519'),
   }),
   'SSHHostCertificate full': (around) => ({
-    ...described(around.name),
+    ...worded(around.name),
     ...signedBy(around),
     public_key: sshKeys.ecdsa521,
     key_type: 'ecdsa',
@@ -310,7 +313,7 @@ const objects: Readonly<Record<string, Expected>> = {
     },
   }),
   'EventDestination full': ({ name }) => ({
-    ...described(name),
+    ...worded(name),
     format: 'json',
     target: {
       ...noTarget,
@@ -365,7 +368,7 @@ const rules: Readonly<Record<string, readonly Body[]>> = {
   'IPPolicy minimal': [rule('198.51.100.0/24', 'allow', { description: 'the office' })],
   'IPPolicy full': [
     rule('198.51.100.0/24', 'allow', { description: 'the office' }),
-    rule('198.51.100.77/32', 'deny', { metadata: '{"ticket":7}' }),
+    rule('198.51.100.77/32', 'deny', { metadata: markBeside('"ticket":"7"') }),
     rule('2001:db8:40::/48', 'allow'),
   ],
 }

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import type { RemoteObject } from '../../src/api/types.ts'
 import { type CustomResource, internalOf } from '../../src/managed/cr.ts'
 import { formatMarker, markerOf } from '../../src/managed/marker.ts'
+import type { OwnMetadata } from '../../src/managed/types/metadata.ts'
 import { caPem, partnerCaPem } from './contract/ca-pem.ts'
 import type { ApiFault } from './model-account-client.ts'
 import type { KubeFault } from './model-kube-client.ts'
@@ -37,8 +38,8 @@ const RESOURCES: readonly { readonly kind: string; readonly name: string; readon
     specs: [
       tunnels('one'),
       tunnels('two'),
-      tunnels('one', { metadata: 'mine' }),
-      tunnels('three', { description: 'the shop', metadata: '{"team":"shop"}' }),
+      tunnels('one', { rawMetadata: 'mine' }),
+      tunnels('three', { description: 'the shop', metadata: { team: 'shop', 1: 'é' } }),
     ],
   },
   {
@@ -55,14 +56,17 @@ const RESOURCES: readonly { readonly kind: string; readonly name: string; readon
     specs: [
       { rules: [rule('10.0.0.0/8'), rule('10.1.0.0/16', 'Deny')] },
       { rules: [rule('10.0.0.0/8', 'Deny'), rule('10.2.0.0/16')] },
-      { rules: [rule('10.3.0.0/16', 'Allow', { description: 'third floor', metadata: 'mine' })], metadata: 'mine' },
+      {
+        rules: [rule('10.3.0.0/16', 'Allow', { description: 'third floor', metadata: { mine: '' } })],
+        rawMetadata: 'mine',
+      },
       { rules: [], allowEmpty: true },
     ],
   },
   {
     kind: 'CertificateAuthority',
     name: 'staff',
-    specs: [{ caPEM: caPem }, { caPEM: partnerCaPem }, { caPEM: caPem, metadata: 'mine' }],
+    specs: [{ caPEM: caPem }, { caPEM: partnerCaPem }, { caPEM: caPem, rawMetadata: 'mine' }],
   },
   { kind: 'Edge', name: 'shop', specs: [shop(), shop({ description: 'the shop' })] },
   {
@@ -253,7 +257,8 @@ function rulesOf(world: ModelWorld, policyId: string): readonly RemoteObject[] {
 export function expectedObjects(world: ModelWorld): readonly Fields[] {
   return world.all().flatMap((cr) => {
     const remote = world.remote(cr)
-    const { description = '', metadata = markerFor(cr, internalOf(cr).create?.nonce) } = cr.spec
+    const { description = '', metadata: own, rawMetadata } = cr.spec
+    const metadata = rawMetadata ?? markerFor(cr, internalOf(cr).create?.nonce, own)
     const texts = cr.kind === 'BotUser' ? { description: '' } : { description, metadata }
     return [{ id: remote?.id, ...texts, ...kindFields(world, cr) }]
   })
@@ -322,6 +327,10 @@ function inOrder<T extends { readonly cidr: unknown }>(rules: readonly T[]): rea
   return [...rules].sort((left, right) => (String(left.cidr) < String(right.cidr) ? -1 : 1))
 }
 
-function markerFor({ kind, metadata: { namespace = '', name, uid } }: CustomResource, nonce = ''): string {
-  return formatMarker({ installation: INSTALLATION, kind, namespace, name, uid, nonce })
+function markerFor(
+  { kind, metadata: { namespace = '', name, uid } }: CustomResource,
+  nonce = '',
+  own?: OwnMetadata,
+): string {
+  return formatMarker({ installation: INSTALLATION, kind, namespace, name, uid, nonce }, own)
 }

@@ -20,7 +20,7 @@ const RULES: readonly { readonly name: string; readonly specs: readonly Fields[]
     specs: [
       rule('10.0.0.0/8', 'Allow'),
       rule('10.0.0.0/8', 'Deny'),
-      rule('10.0.0.0/16', 'Deny', { metadata: 'mine' }),
+      rule('10.0.0.0/16', 'Deny', { rawMetadata: 'mine' }),
       rule('10.0.0.0/16', 'Allow', { description: 'the office' }),
     ],
   },

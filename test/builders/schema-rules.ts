@@ -6,7 +6,10 @@ import type { SchemaNode } from '../../src/schema/schema-node.ts'
 type Value = Readonly<Record<string, unknown>>
 type Child = readonly [node: SchemaNode, value: unknown, path: string]
 
-const environment = new Environment({ unlistedVariablesAreDyn: true })
+const environment = new Environment({ unlistedVariablesAreDyn: true }).registerFunction(
+  'list.sum(): int',
+  (numbers: readonly bigint[]) => numbers.reduce((sum, each) => sum + each, 0n),
+)
 const compiled = new Map<string, (variables: Record<string, unknown>) => unknown>()
 const updates = new Map<string, boolean>()
 
@@ -92,7 +95,8 @@ function celValue(node: SchemaNode, value: unknown): unknown {
     const schema = properties?.[name] ?? additionalProperties
     return [properties === undefined ? name : celName(name), schema === undefined ? child : celValue(schema, child)]
   })
-  return Object.fromEntries(entries)
+  // Keys of a map may be names that objects give a meaning.
+  return properties === undefined ? new Map(entries) : Object.fromEntries(entries)
 }
 
 function mapped(value: object, map: (child: unknown, name: string) => unknown): Value {

@@ -59,7 +59,11 @@ export const SEED: SeedSpec = {
 }
 
 const secretKeyRef = (key: keyof typeof SECRET.values) => ({ name: SECRET.name, key })
-const described = (name: string) => ({ description: `made for ${name}`, metadata: `{"made":"for ${name}"}` })
+const described = (name: string) => ({
+  description: `made for ${name}`,
+  metadata: { made: `for ${name}`, '1st': 'é"' },
+})
+const worded = (name: string) => ({ description: `made for ${name}`, rawMetadata: `{"made":"for ${name}"}` })
 const role = { role: { roleARN: 'arn:aws:iam::123456789012:role/events' } }
 const creds = {
   creds: {
@@ -70,7 +74,7 @@ const creds = {
 
 const RULES = [
   { cidr: '198.51.100.0/24', action: 'Allow', description: 'the office' },
-  { cidr: '198.51.100.77/32', action: 'Deny', metadata: '{"ticket":7}' },
+  { cidr: '198.51.100.77/32', action: 'Deny', metadata: { ticket: '7' } },
   { cidr: '2001:db8:40::/48', action: 'Allow' },
 ]
 
@@ -234,7 +238,7 @@ const specCases: readonly SpecCase[] = [
 
   specCase('ReservedAddress', 'minimal', () => ({})),
   specCase('ReservedAddress', 'full', (name) => ({
-    ...described(name),
+    ...worded(name),
     region: 'eu',
     endpointConfigurationID: 'ec_specs1',
   })),
@@ -254,7 +258,7 @@ const specCases: readonly SpecCase[] = [
     'APIKey',
     'full',
     (name) => ({
-      ...described(name),
+      ...worded(name),
       owner: { botUserRef: { name: `${name}-bot` } },
       secretName: `${name}-secret`,
       secretKey: 'api-key',
@@ -277,7 +281,7 @@ const specCases: readonly SpecCase[] = [
   ),
 
   specCase('CertificateAuthority', 'minimal', () => ({ caPEM: caPem })),
-  specCase('CertificateAuthority', 'full', (name) => ({ ...described(name), caPEM: partnerCaPem })),
+  specCase('CertificateAuthority', 'full', (name) => ({ ...worded(name), caPEM: partnerCaPem })),
   specCase('CertificateAuthority', 'from a Secret', () => ({ caPEMFrom: { secretKeyRef: secretKeyRef('caPEM') } })),
   specCase('CertificateAuthority', 'from a ConfigMap', () => ({
     caPEMFrom: { configMapKeyRef: { name: CONFIG_MAP.name, key: 'caPEM' } },
@@ -352,7 +356,7 @@ const specCases: readonly SpecCase[] = [
     'SSHHostCertificate',
     'full',
     (name) => ({
-      ...described(name),
+      ...worded(name),
       ...signedBy(name),
       publicKey: ssh.ecdsa521,
       principals: ['b.example.com', 'a.example.com', '2001:db8::1'],
@@ -377,7 +381,7 @@ const specCases: readonly SpecCase[] = [
 
   specCase('EventDestination', 'minimal', (name) => destination(name).spec),
   specCase('EventDestination', 'full', (name) => ({
-    ...described(name),
+    ...worded(name),
     format: 'JSON',
     firehose: { deliveryStreamARN: 'arn:aws:firehose:eu-central-1:123456789012:deliverystream/a', auth: creds },
   })),

@@ -26,7 +26,7 @@ const RESOURCES: readonly { readonly kind: string; readonly name: string; readon
   {
     kind: 'APIKey',
     name: 'ci',
-    specs: [{}, { secretName: 'ci-other' }, { secretKey: 'key', description: 'for CI' }, { metadata: 'mine' }],
+    specs: [{}, { secretName: 'ci-other' }, { secretKey: 'key', description: 'for CI' }, { rawMetadata: 'mine' }],
   },
   {
     kind: 'TunnelCredential',
@@ -34,7 +34,7 @@ const RESOURCES: readonly { readonly kind: string; readonly name: string; readon
     specs: [
       {},
       { acl: ['bind:*.example.com'], secretName: 'agent-other' },
-      { metadata: 'mine', secretName: 'agent-other', secretKey: 'key' },
+      { metadata: { team: 'shop' }, secretName: 'agent-other', secretKey: 'key' },
       { acl: ['*'], description: 'agents' },
     ],
   },
@@ -164,7 +164,7 @@ function occupy(world: ModelWorld, index: number, spec: number): void {
   world.kube.create(secretType, key, { metadata: { labels: { foreign: 'true' } }, data: FOREIGN })
 }
 
-/** The status goes, and what was sent before has ended; an object that bears the user's metadata is known by the status alone. */
+/** The status goes, and what was sent before has ended; an object that bears `rawMetadata` is known by the status alone. */
 async function forget(
   world: ModelWorld,
   what:

@@ -146,16 +146,17 @@ test('a secret input that is missing, whole or in part', async () => {
 
 test('metadata that would pass for a mark of Culvert', async () => {
   await using world = await World.open()
-  await world.apply('Backend', 'shop', { ...shop, metadata: '{"culvert":{}}' })
+  await world.apply('Backend', 'shop', { ...shop, rawMetadata: '{"culvert":{}}' })
   await tells(world, 'Backend', 'shop', {
     reason: 'InvalidSpec',
     state: 'Stalled',
-    message: "spec.metadata: a JSON object with a top-level `culvert` key marks Culvert's own objects: rename the key",
+    message:
+      "spec.rawMetadata: a JSON object with a top-level `culvert` key marks Culvert's own objects: rename the key",
     event: 'Warning',
   })
   await othersGoOn(world)
 
-  await world.apply('Backend', 'shop', { ...shop, metadata: '{"team":"culvert"}' })
+  await world.apply('Backend', 'shop', { ...shop, rawMetadata: '{"team":"culvert"}' })
   const { status } = await world.ready('Backend', 'shop')
   const held = (await world.remote('backends/tunnel_group')).find(({ id }) => id === status?.id)
   expect(held).toMatchObject({ metadata: '{"team":"culvert"}' })

@@ -57,17 +57,20 @@ function deletion(world: World, kind: string, name: string): Promise<Cost> {
   })
 }
 
-test('a Backend without metadata of the user costs one API call and two Kubernetes writes', async () => {
+test.each([
+  ['without', {}],
+  ['with', { metadata: { team: 'shop' } }],
+])('a Backend %s metadata of the user costs one API call and two Kubernetes writes', async (_title, more) => {
   await using world = await open()
-  expect(await creation(world, 'Backend', 'shop', tunnels)).toEqual({
+  expect(await creation(world, 'Backend', 'shop', { ...tunnels, ...more })).toEqual({
     calls: ['POST /backends/tunnel_group'],
     writes: ['patch backends', 'patch backends status'],
   })
 })
 
-test('metadata of the user costs one API call and two Kubernetes writes more', async () => {
+test('raw metadata costs one API call and two Kubernetes writes more', async () => {
   await using world = await open()
-  expect(await creation(world, 'Backend', 'shop', { ...tunnels, metadata: '{"team":"shop"}' })).toEqual({
+  expect(await creation(world, 'Backend', 'shop', { ...tunnels, rawMetadata: '{"team":"shop"}' })).toEqual({
     calls: ['POST /backends/tunnel_group', 'PATCH /backends/tunnel_group/{id}'],
     writes: ['patch backends', 'patch backends status', 'patch backends', 'patch backends status'],
   })

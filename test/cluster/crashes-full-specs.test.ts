@@ -4,7 +4,7 @@ import { groupsOf, killsAt, killsAtApi } from './support/crash-walk.ts'
 import { ApiGate, KubeGate } from './support/gates.ts'
 
 /*
- * With metadata of the user's own, the marker has to give way: after the id is stored, it is noted in an annotation, and then the metadata
+ * With `rawMetadata`, which some of these have, the marker has to give way: after the id is stored, it is noted in an annotation, and then the metadata
  * is sent. A policy has three rules. Each test starts the operator up to a dozen times.
  */
 describe('of the full spec of every kind, one object is there after a crash', { timeout: 600_000 }, () => {

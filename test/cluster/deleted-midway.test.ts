@@ -16,13 +16,13 @@ const certificate = {
 
 const STORIES: readonly Story[] = [
   { name: 'key', kind: 'APIKey', spec: { rotation }, change: rotate },
-  { name: 'agent', kind: 'TunnelCredential', spec: { rotation, metadata: 'mine' }, change: rotate },
+  { name: 'agent', kind: 'TunnelCredential', spec: { rotation, rawMetadata: 'mine' }, change: rotate },
   {
     name: 'edge',
     kind: 'Edge',
     spec: {
       protocol: 'TLS',
-      metadata: 'mine',
+      rawMetadata: 'mine',
       mutualTLS: { certificateAuthorityRefs: [{ name: 'staff' }] },
       ipRestriction: { ipPolicyRefs: [{ name: 'office' }] },
     },

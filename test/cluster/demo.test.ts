@@ -163,7 +163,7 @@ test('every object of the account equals what its manifest says', async () => {
   const restriction = { enabled: true, ip_policies: [expect.objectContaining({ id: office.id })] }
   expect(await only('edges/tls')).toMatchObject({
     description: 'The shop',
-    metadata: '{"team":"storefront"}',
+    metadata: expect.stringMatching(/^\{"culvert":\{[^{}]*\},"team":"storefront"\}$/),
     hostports: ['shop.tunnel.example:443'],
     backend: { enabled: true, backend: { id: storefront.id } },
     ip_restriction: restriction,

@@ -82,22 +82,22 @@ test('a resource that was removed by hand and applied again takes its former obj
   expect((await world.get('Account', 'default'))?.status?.orphanCount).toBe(0)
 })
 
-test('a resource with its own metadata, applied again with a namesake’s note, is told of the object and makes none', async () => {
+test('a resource with raw metadata, applied again with a namesake’s note, is told of the object and makes none', async () => {
   await using world = await World.open()
-  await world.apply('Backend', 'web', { ...tunnels, metadata: 'mine' })
+  await world.apply('Backend', 'web', { ...tunnels, rawMetadata: 'mine' })
   const { status, metadata } = await world.ready('Backend', 'web')
   const note = metadata.annotations?.[NOTE]
   expect(note).toMatch(new RegExp(`^${world.namespace}/web/${metadata.uid}/${status?.id}/[0-9a-f]{16}$`))
   await forceDelete(world, [{ kind: 'Backend', name: 'web', spec: {} }])
 
   const mark = world.mark()
-  await world.apply('Backend', 'web', { ...tunnels, metadata: 'mine' }, { annotations: { [NOTE]: note } })
+  await world.apply('Backend', 'web', { ...tunnels, rawMetadata: 'mine' }, { annotations: { [NOTE]: note } })
   const { message } = await world.reason('Backend', 'web', 'Ready', 'AlreadyExists')
   expect(message).toContain(String(status?.id))
   expect(conditionOf(await world.get('Backend', 'web'), 'Stalled')?.status).toBe('True')
   expect(world.writes(mark)).toEqual([])
   // A resource of another name is a copy of the manifest: the note says nothing about it.
-  await world.apply('Backend', 'copy', { ...tunnels, metadata: 'mine' }, { annotations: { [NOTE]: note } })
+  await world.apply('Backend', 'copy', { ...tunnels, rawMetadata: 'mine' }, { annotations: { [NOTE]: note } })
   const copy = await world.ready('Backend', 'copy')
   expect(copy.status?.id).not.toBe(status?.id)
 

@@ -8,14 +8,15 @@ const CONFIRM = 'culvert.dev/confirm-identity'
 const OTHER_KEY = 'key-of-another-account'
 const path = 'backends/tunnel_group'
 const tunnels: Spec = { type: 'TunnelGroup', tunnelGroup: {} }
-const metadata = '{"team":"shop"}'
+const rawMetadata = '{"team":"shop"}'
+const metadata = { team: 'shop' }
 
-/** Kinds with their collection; with the user's own metadata the CR knows its object by an annotation, else by the marker. */
+/** Kinds with their collection; with `rawMetadata` the CR knows its object by an annotation, else by the marker. */
 const cloned: readonly (readonly [title: string, kind: string, path: string, spec: Spec])[] = [
   ['a Backend', 'Backend', path, tunnels],
-  ['a Backend with metadata of the user', 'Backend', path, { ...tunnels, metadata }],
+  ['a Backend with raw metadata', 'Backend', path, { ...tunnels, rawMetadata }],
   ['an IPPolicy', 'IPPolicy', 'ip_policies', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }],
-  ['an Edge with metadata of the user', 'Edge', 'edges/tcp', { protocol: 'TCP', metadata }],
+  ['an Edge with own keys in its metadata', 'Edge', 'edges/tcp', { protocol: 'TCP', metadata }],
   ['a ReservedAddress', 'ReservedAddress', 'reserved_addrs', {}],
 ]
 

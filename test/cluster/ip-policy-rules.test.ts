@@ -32,7 +32,7 @@ test('a policy counts the rules that name it, and an edge waits until all of the
   expect(waiting.status?.id).toBeUndefined()
 
   // The one cannot be made, so the other is not enough.
-  await world.apply('IPPolicyRule', 'broken', { ...rule('10.0.0.0/8', 'Deny'), metadata: '{"culvert": 1}' })
+  await world.apply('IPPolicyRule', 'broken', { ...rule('10.0.0.0/8', 'Deny'), rawMetadata: '{"culvert": 1}' })
   await world.reason('IPPolicyRule', 'broken', 'Stalled', 'InvalidSpec')
   await world.apply('IPPolicyRule', 'good', rule('10.1.0.0/16'))
   await world.ready('IPPolicyRule', 'good')

@@ -13,13 +13,15 @@ test('a policy whose only rule changes its action is never empty on the way', as
   expect(writes).toEqual(['POST', 'DELETE', 'POST', 'DELETE'])
 })
 
-test('rules carry their own metadata to the byte, and Culvert’s own mark is refused in it', async () => {
+test('rules carry their own metadata beside the mark, and too many bytes of it are refused', async () => {
   await using world = await World.open()
-  const rule = { cidr: '10.0.0.0/8', action: 'Allow', metadata: '{"team": "net"}' }
+  const rule = { cidr: '10.0.0.0/8', action: 'Allow', metadata: { team: 'net' } }
   await world.apply('IPPolicy', 'office', { rules: [rule] })
   await world.ready('IPPolicy', 'office')
-  expect(await world.remote('ip_policy_rules')).toMatchObject([{ metadata: '{"team": "net"}' }])
-  await world.apply('IPPolicy', 'office', { rules: [{ ...rule, metadata: '{"culvert": 1}' }] })
+  expect(await world.remote('ip_policy_rules')).toMatchObject([
+    { metadata: expect.stringMatching(/^\{"culvert":\{[^{}]*\},"team":"net"\}$/) },
+  ])
+  await world.apply('IPPolicy', 'office', { rules: [{ ...rule, metadata: { team: '"'.repeat(200) } }] })
   const stalled = await world.reason('IPPolicy', 'office', 'Stalled', 'InvalidSpec')
   expect(stalled.message).toContain('spec.rules[10.0.0.0/8].metadata')
 })

@@ -40,7 +40,7 @@ async function replaced(world: World, name: string, before: string | undefined):
 test('a changed PEM makes a new authority, moves each edge over by one write, and then deletes the old one', async () => {
   await using world = await World.open()
   await world.apply('CertificateAuthority', 'staff', { caPEM: caPem })
-  await world.apply('CertificateAuthority', 'guests', { caPEM: caPem, metadata: 'ours' })
+  await world.apply('CertificateAuthority', 'guests', { caPEM: caPem, rawMetadata: 'ours' })
   await world.apply('Edge', 'shop', edge('staff', 'guests'))
   await world.apply('Edge', 'console', edge('staff'))
   const [shop, desk] = [await world.ready('Edge', 'shop'), await world.ready('Edge', 'console')]
@@ -75,7 +75,7 @@ test('a PEM in a ConfigMap that changes replaces the authority; one that cannot 
   await world.configMap('bundle', { ca: caPem })
   await world.apply('CertificateAuthority', 'staff', {
     caPEMFrom: { configMapKeyRef: { name: 'bundle', key: 'ca' } },
-    metadata: 'ours',
+    metadata: { team: 'ours' },
   })
   await world.apply('Edge', 'shop', edge('staff'))
   await world.ready('Edge', 'shop')
@@ -96,7 +96,9 @@ test('a PEM in a ConfigMap that changes replaces the authority; one that cannot 
   await world.configMap('bundle', { ca: partnerCaPem })
   const id = await replaced(world, 'staff', status?.id)
   expect(authoritiesOverTime(world.journal(mark))).toEqual([{ enabled: true, certificate_authority_ids: [id] }])
-  expect(await world.remote('certificate_authorities')).toMatchObject([{ id, metadata: 'ours' }])
+  expect(await world.remote('certificate_authorities')).toMatchObject([
+    { id, metadata: expect.stringMatching(/^\{"culvert":\{[^{}]*\},"team":"ours"\}$/) },
+  ])
 })
 
 test('the old authority stays while an edge that is not managed here uses it, and after a crash', async () => {

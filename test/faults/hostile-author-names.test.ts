@@ -130,7 +130,7 @@ test('in an account that tenants share, nobody comes by the object, the token or
   const accountRef = { kind: 'ClusterAccount', name: shared(world) }
   try {
     await victim.apply('Backend', 'marked', { ...tunnels, accountRef })
-    await victim.apply('Backend', 'own-words', { ...tunnels, accountRef, metadata: 'theirs' })
+    await victim.apply('Backend', 'own-words', { ...tunnels, accountRef, rawMetadata: 'theirs' })
     await victim.apply('TunnelCredential', 'agent', { accountRef })
     const theirs: Resource[] = []
     for (const [kind, name] of [
@@ -188,7 +188,9 @@ test('in an account that tenants share, nobody comes by the object, the token or
         nonce: 'ffffffffffffffff',
       },
     })
-    expect(await attempt(mallory, 'Backend', 'mark', { ...tunnels, accountRef, metadata: forged })).toBe('InvalidSpec')
+    expect(await attempt(mallory, 'Backend', 'mark', { ...tunnels, accountRef, rawMetadata: forged })).toBe(
+      'InvalidSpec',
+    )
     expect(await attempt(mallory, 'BotUser', 'mark', { accountRef, displayName: forged })).toMatch(
       /refused at once: .*spec\.displayName/,
     )

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { bool, bytesText, choice, integer, list, object, text, timestamp } from '../../schema/define.ts'
-import { exactlyOne, type Rule } from '../../schema/rules.ts'
+import { atMostOne, exactlyOne, type Rule } from '../../schema/rules.ts'
 import { internalStatus } from './internal.ts'
+import { OWN_METADATA_BYTES, type OwnMetadata, ownMetadata } from './metadata.ts'
 
 /** A name of a Kubernetes object, as long as the apiserver allows one. */
 export function objectName(description: string) {
@@ -49,23 +50,28 @@ export const bareSpec = {
   deletionPolicy: Type.Optional(deletionPolicy),
 }
 
-/** `bareSpec` with `description` and `metadata` and their limits (`management-api.md § Limits`). */
+/** `bareSpec` with `description`, `metadata` and `rawMetadata` and their limits (`management-api.md § Limits`). */
 export function commonSpec(limits: TextLimits) {
   return {
     ...bareSpec,
     description: Type.Optional(
       limitedText('description', limits, { description: 'Free text shown beside the object. Default: empty.' }),
     ),
-    metadata: Type.Optional(
-      limitedText('metadata', limits, {
+    metadata: ownMetadata({
+      bytes: OWN_METADATA_BYTES,
+      description:
+        "Your own data, as keys with texts. In the metadata of the object they stand beside Culvert's mark, in one JSON object. In an object that was adopted, which has no mark, these keys are set and all else stays. Default: none.",
+    }),
+    rawMetadata: Type.Optional(
+      limitedText('rawMetadata', limits, {
         description:
-          'Your own data, kept to the byte. A JSON object with a top-level `culvert` key is refused: Culvert marks its objects with that. Default: such a mark.',
+          "The object's metadata, to the byte, in place of `metadata` and of Culvert's mark. Without the mark the object is known by the status and one annotation of this resource only: if both are lost, as when it is made anew from Git, a second object is made, and an Event says so. A JSON object with a top-level `culvert` key is refused.",
       }),
     ),
   }
 }
 
-/** In which unit the contract limits `description` and `metadata`. Backends have no stated limit; only the body limit bounds them. */
+/** In which unit the contract limits `description` and `metadata`; a map of own data is small enough for all. Backends have no stated limit; only the body limit bounds them. */
 export type TextLimits = 'bytes' | 'characters' | 'unstated'
 
 const DESCRIPTION = 255
@@ -73,7 +79,11 @@ const METADATA = 4096
 /** Well below the 1 MiB body limit, so that both texts fit into one request. */
 const UNSTATED = 65_536
 
-function limitedText(field: 'description' | 'metadata', limits: TextLimits, options: { readonly description: string }) {
+function limitedText(
+  field: 'description' | 'rawMetadata',
+  limits: TextLimits,
+  options: { readonly description: string },
+) {
   const limit = field === 'description' ? DESCRIPTION : METADATA
   switch (limits) {
     case 'bytes':
@@ -90,8 +100,8 @@ const SAME_EXTERNAL_ID =
 const NAMES_HELD_OBJECT =
   'has(self.spec.externalID) && has(oldSelf.status.id) && self.spec.externalID == oldSelf.status.id'
 
-/** Rules over the whole spec that every managed kind shares. */
-export const commonSpecRules: readonly Rule[] = [
+/** Rules over the whole of a spec with the fields of `bareSpec`. */
+export const bareSpecRules: readonly Rule[] = [
   {
     rule: '!has(oldSelf.accountRef) || (has(self.accountRef) && self.accountRef == oldSelf.accountRef)',
     message: 'accountRef is fixed once used: delete this resource and create it anew in the other account',
@@ -118,6 +128,9 @@ export const commonRootRules: readonly Rule[] = [
     reason: 'FieldValueForbidden',
   },
 ]
+
+/** Rules over the whole of a spec with the fields of `commonSpec`. */
+export const commonSpecRules: readonly Rule[] = [...bareSpecRules, atMostOne(['metadata', 'rawMetadata'])]
 
 /** `Ready`, or a word below a domain, as `example.com/Ready`. */
 const CONDITION_TYPE =
@@ -250,7 +263,8 @@ export interface CommonSpec {
   readonly externalID?: string
   readonly accountRef?: { readonly kind?: 'Account' | 'ClusterAccount'; readonly name: string }
   readonly description?: string
-  readonly metadata?: string
+  readonly metadata?: OwnMetadata
+  readonly rawMetadata?: string
   readonly deletionPolicy?: 'Delete' | 'Retain'
 }
 

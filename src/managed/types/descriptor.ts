@@ -4,6 +4,7 @@ import type { CommandDescriptor } from './command.ts'
 import type { CommonSpec, CommonStatus, InputSource, KeyRef, Ref } from './common.ts'
 import type { Companion } from './companion.ts'
 import type { InternalStatus } from './internal.ts'
+import type { OwnMetadata } from './metadata.ts'
 import type { MirrorDescriptor } from './mirror.ts'
 import type { AccountView, Release, TargetView } from './target.ts'
 
@@ -65,8 +66,8 @@ export interface Desired<Spec> {
   input(source: InputSource, ref: KeyRef): string
   /** Wall time in milliseconds. */
   readonly now: number
-  /** The marker for `metadata`, where the user sets none, of the object or one of its children. */
-  marker(nonce: string): string
+  /** `metadata` of the object or one of its children: the marker, with keys of the user's beside it. */
+  marker(nonce: string, metadata?: OwnMetadata): string
 }
 
 /** A condition of the kind, beside the common ones. */

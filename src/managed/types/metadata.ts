@@ -1,16 +1,134 @@
-/** Why a user's own metadata is refused; undefined when it is fine. `path` names the field. */
-export function metadataProblem(path: string, metadata: string | undefined): string | undefined {
-  if (metadata === undefined || parseObject(metadata)?.culvert === undefined) return undefined
-  return `${path}: a JSON object with a top-level \`culvert\` key marks Culvert's own objects: rename the key`
+import { isDeepStrictEqual } from 'node:util'
+import { Type } from 'typebox'
+import { stringMap, text } from '../../schema/define.ts'
+
+/** `metadata` of a spec: texts of the user, which stand beside Culvert's mark in the one JSON object that the API keeps. */
+export type OwnMetadata = Readonly<Record<string, string>>
+
+/** The key of Culvert's mark. */
+export const MARK_KEY = 'culvert'
+/** Bytes that a map may take in the object's metadata: what the longest mark leaves of 4096 (`management-api.md § Limits`). */
+export const OWN_METADATA_BYTES = 3072
+
+const MOST_KEYS = 32
+const KEY_LENGTH = 63
+/** Quotes, colon and comma of one entry. */
+const PUNCTUATION = 6
+
+/** Schema of a map of texts that takes at most `bytes` bytes as JSON. The rules count characters; `metadataProblems` counts bytes. */
+export function ownMetadata(options: { readonly description: string; readonly bytes: number; readonly keys?: number }) {
+  const { bytes, description, keys = MOST_KEYS } = options
+  return Type.Optional(
+    stringMap(text({ description: 'Value of the key.', maxLength: bytes }), {
+      description: `${description} At most ${keys} keys, each of 1 to ${KEY_LENGTH} characters, and ${bytes} bytes in all, written as JSON. The key \`${MARK_KEY}\` is refused.`,
+      maxProperties: keys,
+      rules: [
+        {
+          rule: `!('${MARK_KEY}' in self)`,
+          message: `metadata has the key ${MARK_KEY}, under which Culvert's own mark stands: rename it`,
+          reason: 'FieldValueForbidden',
+        },
+        {
+          rule: `self.all(key, size(key) > 0 && size(key) <= ${KEY_LENGTH})`,
+          message: `metadata has a key that is empty or longer than ${KEY_LENGTH} characters: rename it`,
+        },
+        {
+          rule: `self.map(key, size(key) + size(bytes(self[key])) + ${PUNCTUATION}).sum() <= ${bytes}`,
+          message: `metadata takes at most ${bytes} bytes in all, written as JSON: shorten it`,
+        },
+      ],
+    }),
+  )
 }
 
+/** Why a map is refused; empty when it is fine. `path` names the field. */
+export function metadataProblems(path: string, metadata: OwnMetadata = {}, bytes = OWN_METADATA_BYTES): string[] {
+  const marks = Object.hasOwn(metadata, MARK_KEY)
+  const over = ownBytes(metadata) - bytes
+  return [
+    ...(marks ? [`${path}: the key \`${MARK_KEY}\` holds Culvert's own mark: rename it`] : []),
+    ...(over > 0 ? [`${path}: ${over} bytes too many, of ${bytes} that it may take as JSON: shorten it`] : []),
+  ]
+}
+
+/** Bytes that a map adds to the JSON object of a mark. */
+function ownBytes(metadata: OwnMetadata): number {
+  return Buffer.byteLength(objectText(Object.entries(metadata))) - '{}'.length + Math.sign(Object.keys(metadata).length)
+}
+
+/** Why the text of `rawMetadata` is refused; empty when it is fine. */
+export function rawMetadataProblems(path: string, metadata: string | undefined): string[] {
+  if (metadata === undefined || parseObject(metadata)?.[MARK_KEY] === undefined) return []
+  return [`${path}: a JSON object with a top-level \`${MARK_KEY}\` key marks Culvert's own objects: rename the key`]
+}
+
+/** What the spec says of an object's metadata. */
+export interface MetadataSpec {
+  readonly metadata?: OwnMetadata | undefined
+  readonly rawMetadata?: string
+}
+
+/**
+ * The metadata that an object is to have; the very text of `held` where that already means the same, so that nothing is written to a
+ * service which spaces or orders JSON in its own way.
+ *
+ * @param marked mark and map, of an object that Culvert made. Undefined for any other: it gets no mark, and of its own data only the keys
+ *   that the spec names are set.
+ */
+export function wantedMetadata(
+  { metadata = {}, rawMetadata }: MetadataSpec,
+  held: string,
+  marked: string | undefined,
+): string {
+  if (rawMetadata !== undefined) return rawMetadata
+  if (marked === undefined) return withKeys(held, metadata)
+  return sameMetadata(held, marked) ? held : marked
+}
+
+/** Whether two texts are the same JSON object, or the same text. */
+function sameMetadata(left: string, right: string): boolean {
+  if (left === right) return true
+  const object = parseObject(left)
+  return object !== undefined && isDeepStrictEqual(object, parseObject(right))
+}
+
+/** `held` with these keys set. Other keys of a JSON object stay; any other text gives way to the map. */
+function withKeys(held: string, metadata: OwnMetadata): string {
+  const object = parseObject(held, asWritten)
+  if (
+    sortedEntries(metadata).every(
+      ([key, value]) => object !== undefined && Object.hasOwn(object, key) && object[key] === value,
+    )
+  )
+    return held
+  return objectText([...new Map([...Object.entries(object ?? {}), ...sortedEntries(metadata)])])
+}
+
+/** Entries in the order of their keys, so that equal maps are equal texts. */
+export function sortedEntries(metadata: OwnMetadata): readonly (readonly [string, string])[] {
+  return Object.entries(metadata).sort(([left], [right]) => (left < right ? -1 : 1))
+}
+
+/** The JSON object of these entries, in this order: an object of JavaScript puts keys that are numbers first. */
+export function objectText(entries: readonly (readonly [string, unknown])[]): string {
+  return `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`
+}
+
+type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
+
 /** The object that `text` is as JSON; undefined for any other text. */
-export function parseObject(text: string): Record<string, unknown> | undefined {
+export function parseObject(text: string, reviver?: Reviver): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = JSON.parse(text, reviver)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
   } catch {
     // Free text is what metadata usually is.
     return undefined
   }
 }
+
+/** Keeps numbers as they stand in the text: somebody else's may have more digits than JavaScript has. */
+const asWritten: Reviver = (_key, value, context) => {
+  return typeof value === 'number' && context?.source !== undefined ? rawJSON(context.source) : value
+}
+const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }

@@ -12,21 +12,22 @@ type Reader = (spec: Body, held: Held, resolved: Resolved) => readonly Declared[
 export function declaredParts(kind: string, spec: Body, held: Held, resolved: Resolved): readonly Declared[] {
   const read = readers[kind]
   if (read === undefined) throw new Error(`say in test/builders/declared/parts.ts what a spec of ${kind} declares`)
-  const { description = '', metadata } = spec
+  const { description = '', metadata, rawMetadata } = spec
   const described: readonly Declared[] =
     kind === 'BotUser' ? [] : [['description', description, held.object.description ?? '']]
-  const noted: readonly Declared[] = metadata === undefined ? [] : [['metadata', metadata, held.object.metadata]]
+  const noted: readonly Declared[] =
+    rawMetadata === undefined
+      ? [['metadata', metadata ?? {}, ownKeys(held.object.metadata, metadata)]]
+      : [['metadata', rawMetadata, held.object.metadata]]
   return [...described, ...noted, ...read(spec, held, resolved)]
 }
 
 const readers: Readonly<Record<string, Reader>> = {
   IPPolicy: (spec, { children }) => {
     if (spec.rulesSource === 'IPPolicyRules') return []
-    const wanted = (list(spec.rules) as readonly Body[]).map((rule) => ruleForm(rule, rule))
-    const texts = new Set(
-      (list(spec.rules) as readonly Body[]).flatMap(({ cidr, metadata }) => (metadata === undefined ? [] : [cidr])),
-    )
-    const found = children.map((rule) => ruleForm(rule, texts.has(rule.cidr) ? rule : {}))
+    const own = new Map((list(spec.rules) as readonly Body[]).map(({ cidr, metadata }) => [cidr, metadata]))
+    const wanted = (list(spec.rules) as readonly Body[]).map((rule) => ruleForm(rule, rule.metadata ?? {}))
+    const found = children.map((rule) => ruleForm(rule, ownKeys(rule.metadata, own.get(rule.cidr))))
     return [['rules', sorted(wanted), sorted(found)]]
   },
   IPPolicyRule: ({ cidr, action, ipPolicyRef }, { object }, { id }) => [
@@ -108,12 +109,21 @@ const readers: Readonly<Record<string, Reader>> = {
   ],
 }
 
-function ruleForm({ cidr, action, description }: Body, { metadata }: Body): Body {
-  return {
-    cidr,
-    action: String(action).toLowerCase(),
-    description: description ?? '',
-    ...(metadata === undefined ? {} : { metadata }),
+function ruleForm({ cidr, action, description }: Body, metadata: unknown): Body {
+  return { cidr, action: String(action).toLowerCase(), description: description ?? '', metadata }
+}
+
+/**
+ * What stands beside Culvert's mark in the metadata of an object. In an object without a mark, which was adopted, only the keys that the
+ * spec names are its business.
+ */
+function ownKeys(text: unknown, declared: unknown): unknown {
+  const wanted = Object.keys((declared ?? {}) as Body)
+  try {
+    const { culvert, ...keys } = JSON.parse(String(text)) as Body
+    return Object.fromEntries(Object.entries(keys).filter(([key]) => culvert !== undefined || wanted.includes(key)))
+  } catch {
+    return {}
   }
 }
 

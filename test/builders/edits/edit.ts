@@ -42,15 +42,19 @@ export function another(spec: Body, object: Body | ((id: IdOf) => Body) = {}): E
   return { spec, sends: 'another object', object: given(object) }
 }
 
-export const mark = expect.stringMatching(/^\{"culvert":/)
+export const mark = expect.stringMatching(/^\{"culvert":\{[^{}]*\}\}$/)
+/** The same with keys of the spec beside it. */
+export const markBeside = (keys: string) => expect.stringMatching(new RegExp(`^\\{"culvert":\\{[^{}]*\\},${keys}\\}$`))
 
 export const texts: readonly Edit[] = [
   patch('description', { description: 'first' }, { description: 'first' }),
   patch('description', { description: 'second é' }, { description: 'second é' }),
   patch('description', { description: undefined }, { description: '' }),
-  patch('metadata', { metadata: 'mine' }, { metadata: 'mine' }),
-  patch('metadata', { metadata: '{"mine":2}' }, { metadata: '{"mine":2}' }),
-  patch('metadata', { metadata: undefined }, { metadata: mark }),
+  patch('metadata', { metadata: { team: 'shop' } }, { metadata: markBeside('"team":"shop"') }),
+  patch('metadata', { metadata: { team: 'net', a: '' } }, { metadata: markBeside('"a":"","team":"net"') }),
+  patch('metadata', { metadata: undefined, rawMetadata: 'mine' }, { metadata: 'mine' }),
+  patch('metadata', { rawMetadata: '{"mine":2}' }, { metadata: '{"mine":2}' }),
+  patch('metadata', { rawMetadata: undefined }, { metadata: mark }),
 ]
 
 /** A list in any order. */

@@ -1,5 +1,5 @@
 import { refTo } from '../expected.ts'
-import { another, type Body, type Edit, type EditStory, mark, patch, quiet, story, texts } from './edit.ts'
+import { another, type Body, type Edit, type EditStory, mark, markBeside, patch, quiet, story, texts } from './edit.ts'
 
 const share = (name: string, weight: number) => ({ name, weight })
 
@@ -24,8 +24,11 @@ export const policyAndBackendStories: readonly EditStory[] = [
     ...(
       [
         [[{ cidr: range, action: 'Allow', description: 'one' }], [held(range, 'allow', 'one')]],
-        [[{ cidr: range, action: 'Allow', description: 'two', metadata: 'a' }], [held(range, 'allow', 'two', 'a')]],
-        [[{ cidr: range, action: 'Allow', metadata: 'b' }], [held(range, 'allow', '', 'b')]],
+        [
+          [{ cidr: range, action: 'Allow', description: 'two', metadata: { a: '1' } }],
+          [held(range, 'allow', 'two', markBeside('"a":"1"'))],
+        ],
+        [[{ cidr: range, action: 'Allow', metadata: { b: '' } }], [held(range, 'allow', '', markBeside('"b":""'))]],
         [[{ cidr: range, action: 'Deny' }], [held(range, 'deny')]],
         [
           [

@@ -28,6 +28,6 @@ export function desiredOf<Spec>({ spec, status = {}, objects = {} }: Given<Spec>
     target: (kind, ref) => ({ id: id(kind, ref), object: objects[`${kind}/${ref.name ?? ref.id}`] }),
     input: (_source, { name, key }) => TEXTS[key] ?? `${name}/${key}`,
     now: Date.UTC(2026, 0, 1),
-    marker: (nonce) => `{"culvert":"${nonce}"}`,
+    marker: (nonce, metadata) => JSON.stringify({ culvert: nonce, ...metadata }),
   }
 }

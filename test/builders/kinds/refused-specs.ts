@@ -213,9 +213,27 @@ const common = managed.flatMap((kind) => [
         row(kind, 'with a description of 256 bytes', { description: long }, 'description takes at most 255 bytes'),
         row(
           kind,
-          'with metadata of 4097 bytes',
-          { metadata: `${'a'.repeat(4095)}ä` },
-          'metadata takes at most 4096 bytes',
+          'with raw metadata of 4097 bytes',
+          { rawMetadata: `${'a'.repeat(4095)}ä` },
+          'rawMetadata takes at most 4096 bytes',
+        ),
+      ]),
+  ...(kind === 'BotUser'
+    ? []
+    : [
+        row(
+          kind,
+          'with metadata of two kinds',
+          { metadata: { team: 'shop' }, rawMetadata: 'shop' },
+          'set at most one of metadata, rawMetadata',
+        ),
+        row(kind, 'with a mark in its metadata', { metadata: { culvert: '' } }, 'metadata has the key culvert'),
+        row(kind, 'with an empty key of metadata', { metadata: { '': 'shop' } }, 'metadata has a key that is empty'),
+        row(
+          kind,
+          'with 3073 bytes of metadata',
+          { metadata: { a: 'a'.repeat(2000), b: `${'a'.repeat(1057)}ä` } },
+          'metadata takes at most 3072 bytes in all',
         ),
       ]),
 ])
@@ -317,8 +335,8 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   row(
     'IPPolicy',
     'with long rule metadata',
-    { rules: [{ ...rule, metadata: `${'a'.repeat(4095)}ä` }] },
-    'metadata takes at most',
+    { rules: [{ ...rule, metadata: { a: `${'a'.repeat(248)}ä` } }] },
+    'metadata takes at most 256 bytes in all',
   ),
   changed('IPRestriction', 'with another type', { type: 'Dashboard' }, 'type is fixed at create: delete'),
   row(

@@ -11,7 +11,7 @@ import { report } from './report.ts'
 
 const timeout = 400_000
 
-/** Whoever made an object, as it is marked. Those that bear no mark any more have their resource's own metadata, or are bots. */
+/** Whoever made an object, as it is marked. Those that bear no mark any more have `rawMetadata`, or are bots. */
 async function marks(world: World): Promise<readonly Marker[]> {
   const paths = new Set(managed.flatMap(({ collections }) => collections.map(({ path }) => path)))
   const objects = (await Promise.all([...paths].map((path) => world.remote(path)))).flat()
@@ -40,11 +40,9 @@ async function expectHeldOnce(world: World, installation: string): Promise<numbe
   return others
 }
 
-/** Whose create it was. A rule with metadata of the user's own bears no mark: it is its policy's. */
-function installationIn(entry: JournalEntry, creates: readonly JournalEntry[]): string | undefined {
-  const { ip_policy_id: policy } = (entry.body ?? {}) as { readonly ip_policy_id?: string }
-  const marked = markIn(entry) === undefined ? creates.find(({ responseId }) => responseId === policy) : entry
-  return marked && markIn(marked)?.installation
+/** Whose create it was: each bears a mark. */
+function installationIn(entry: JournalEntry): string | undefined {
+  return markIn(entry)?.installation
 }
 
 async function orphanCount(world: World): Promise<unknown> {
@@ -72,7 +70,7 @@ test('two installations with namespaces of their own, the same manifests and one
   // What each has made bears its own mark, and names a resource of its own namespace.
   const ids = { blue: await installationOf(blue, 'blue'), green: await installationOf(green, 'green') }
   const creates = blue.journal().filter(({ method, status }) => method === 'POST' && status === 201)
-  const makers = creates.map((entry) => installationIn(entry, creates))
+  const makers = creates.map(installationIn)
   expect(makers.filter((maker) => maker !== ids.blue && maker !== ids.green)).toEqual([])
   const counted = Map.groupBy(
     [...(await marks(blue)), ...creates.map(markIn).filter((mark) => mark !== undefined)],

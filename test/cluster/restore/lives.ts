@@ -15,7 +15,7 @@ export interface Subject extends Manifest {
   readonly id: string
   /** Collection of the object. */
   readonly path: string
-  /** Whether the object bears the mark of its resource; else it has the user's own metadata or, a bot, none. */
+  /** Whether the object bears the mark of its resource; else `rawMetadata` has taken its place or, a bot, it has none. */
   readonly marked: boolean
   readonly token: boolean
 }
@@ -62,7 +62,7 @@ export async function everything(world: World): Promise<readonly Subject[]> {
         (await world.list(kind)).map(async ({ metadata: { name } }) => {
           const { spec, status } = await world.ready(kind, name, 60_000)
           const { path } = descriptor.collectionOf(spec)
-          const marked = descriptor.markedBy === 'metadata' && spec.metadata === undefined
+          const marked = descriptor.markedBy === 'metadata' && spec.rawMetadata === undefined
           return { kind, name, spec, id: status?.id ?? '', path, marked, token: hasToken(descriptor) }
         }),
       )

@@ -70,8 +70,8 @@ export function pathOf({ namespace }: World, { kind, name }: Manifest): string {
 }
 
 /**
- * Checks that everything is as it should be at rest: every CR Ready, its id the one object that the account holds for it, with the
- * user's own metadata and, for a policy, each rule once; that no object was ever made but these, `deleted` more of each kind (or so many in all as
+ * Checks that everything is as it should be at rest: every CR Ready, its id the one object that the account holds for it, with its
+ * metadata as the spec has it and, for a policy, each rule once; that no object was ever made but these, `deleted` more of each kind (or so many in all as
  * it says of a kind) and the `seeded` ones; and that another look changes nothing.
  */
 export async function expectExactlyOneEach(
@@ -112,7 +112,9 @@ async function expectObjects(
     else expect(found.toSorted()).toEqual(known.toSorted())
     for (const { spec, status } of crs) {
       const object = objects.find(({ id }) => id === status?.id)
-      if (spec.metadata !== undefined) expect(object?.metadata).toBe(spec.metadata)
+      if (spec.rawMetadata !== undefined) expect(object?.metadata).toBe(spec.rawMetadata)
+      else if (spec.metadata !== undefined)
+        expect(JSON.parse(String(object?.metadata))).toMatchObject(spec.metadata as object)
     }
     if (shared) continue
     const paths: readonly string[] = descriptor.collections.map(({ path }) => `/${path}`)

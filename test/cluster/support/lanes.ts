@@ -87,7 +87,7 @@ export class LaneFinder {
     return { lane: kind === 'Account' ? accountLane(name) : name, what: [kind, ...rest].join('/') }
   }
 
-  /** By the marker, which bots have in their name; a policy's rule with metadata of the user's own is its policy's. */
+  /** By the marker, which bots have in their name. What bears none, in an update, is its policy's. */
   #ownerIn(body: unknown): string | undefined {
     const { metadata, name, ip_policy_id: policy } = (body ?? {}) as Readonly<Record<string, unknown>>
     const marked = /"name":"([^"]+)"/.exec(String(metadata ?? name ?? ''))?.[1]

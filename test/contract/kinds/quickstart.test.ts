@@ -8,7 +8,7 @@ import { kinds } from '../../../src/kinds/index.ts'
 import type { AccountSpec } from '../../../src/managed/types/account.ts'
 import type { CommonSpec } from '../../../src/managed/types/common.ts'
 import { ApiClient } from '../../builders/contract/api-client.ts'
-import { EmulatedLife, MARKER, type Surroundings } from '../../builders/emulated-life.ts'
+import { EmulatedLife, markedMetadata, type Surroundings } from '../../builders/emulated-life.ts'
 
 interface Manifest {
   readonly kind: string
@@ -64,7 +64,7 @@ test('every resource of the quickstart is taken as it is and needs no second loo
     const life = new EmulatedLife(api, descriptor, around)
     await life.settle(spec)
     const { object } = await life.shown()
-    if (descriptor.markedBy === 'metadata') expect(object.metadata).toBe(spec.metadata ?? MARKER)
+    if (descriptor.markedBy === 'metadata') expect(object.metadata).toBe(markedMetadata(spec))
     objects.set(`${kind}/${metadata.name}`, object)
   }
 })

@@ -134,9 +134,9 @@ export const creating: readonly Mutant[] = [
     { suite: 'restored', cases: '' },
   ),
   mutant(
-    "send the user's metadata with the POST in the mark's place",
+    "send `rawMetadata` with the POST in the mark's place",
     'src/managed/plan.ts',
-    ['[descriptor.markedBy]: marker,', '[descriptor.markedBy]: desired.spec.metadata ?? marker,'],
+    ['[descriptor.markedBy]: marker,', '[descriptor.markedBy]: desired.spec.rawMetadata ?? marker,'],
     kills('full / create'),
   ),
   mutant(

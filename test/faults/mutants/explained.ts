@@ -15,7 +15,7 @@ export const explained: Readonly<Record<string, string>> = {
   'ConditionalExpression in src/api/account-cache.ts: listedAt !== undefined && listedAt >= since → false':
     'lists more often than is needed, which costs requests and nothing else',
   'delete only the present object, not those that it replaced':
-    'what was replaced bears the mark of its resource still, and goes as a copy; of one with metadata of the user, test/cluster/deleted-midway sees it',
+    'what was replaced bears the mark of its resource still, and goes as a copy; of one with `rawMetadata`, test/cluster/deleted-midway sees it',
   'MethodExpression in src/managed/create.ts: superseded.filter((entry) => entry.id !== id) → superseded':
     'a former object would be noted twice; it is deleted once, and found gone then',
   'EqualityOperator in src/managed/replace.ts: === of "const synced = statusOf(cr).conditions?.find(({ ty … pe === \'Synced\')" → !==':

@@ -109,7 +109,7 @@ export const keeping: readonly Mutant[] = [
     interrupted('^IPPolicy (policy|full) / (create|change of rules)'),
   ),
   mutant(
-    "let the user's metadata take the mark's place without a note",
+    "let `rawMetadata` take the mark's place without a note",
     CONVERGE,
     [
       '  if (operations.some((operation) => replacesMarker(descriptor, operation, remote))) await noteOwnership(run, remote.id)\n',

@@ -1,4 +1,5 @@
 import { markerOf } from '../../../src/managed/marker.ts'
+import { parseObject } from '../../../src/managed/types/metadata.ts'
 import type { Resource } from '../../builders/contract/api-client.ts'
 import type { Shown } from '../../builders/emulated-life.ts'
 import { meaningOf } from '../../builders/meaning.ts'
@@ -83,12 +84,13 @@ async function withNames(world: SimulatedWorld, value: unknown): Promise<unknown
   return JSON.parse(text.replaceAll(/usr_[0-9A-Za-z]{27}/g, 'the administrator'))
 }
 
-/** With a word in the place of the mark, which tells attempts apart. */
+/** With a word in the place of the mark, which tells attempts apart; the keys beside it stay. */
 function unmarked(object: Resource, uid: string): Resource {
   const marker = markerOf(object)
   if (marker === undefined) return object
   const owner = marker.uid === uid ? '' : `${marker.uid}, in place of `
-  return { ...object, metadata: `mark of ${owner}${marker.kind}/${marker.name}` }
+  const word = `mark of ${owner}${marker.kind}/${marker.name}`
+  return { ...object, metadata: JSON.stringify({ ...parseObject(String(object.metadata)), culvert: word }) }
 }
 
 function byText(left: string, right: string): number {

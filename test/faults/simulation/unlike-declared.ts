@@ -47,11 +47,11 @@ export function unlikeDeclared(
   })
 }
 
-/** Where the user sets no metadata, what Culvert made bears the mark of its resource. */
+/** What Culvert made bears the mark of its resource, unless `rawMetadata` has taken its place. */
 function markOf(cr: CustomResource, object: RemoteObject): readonly Declared[] {
   const { adopted } = statusOf(cr)
   const { create } = internalOf(cr)
-  if (cr.kind === 'BotUser' || cr.spec.metadata !== undefined || adopted || create === undefined) return []
+  if (cr.kind === 'BotUser' || cr.spec.rawMetadata !== undefined || adopted || create === undefined) return []
   const { kind, namespace, name } = markerOf(object) ?? {}
   return [['mark', [cr.kind, cr.metadata.namespace, cr.metadata.name].join('/'), [kind, namespace, name].join('/')]]
 }

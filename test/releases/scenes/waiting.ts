@@ -55,7 +55,7 @@ async function forCorrection(world: World): Promise<readonly Subject[]> {
   ] as const) {
     await world.apply('Backend', name, { type: 'Failover', failover: { backendRefs: [{ name: other }] } })
   }
-  await world.apply('Backend', 'bad-spec', { ...tunnels, metadata: '{"culvert":{}}' })
+  await world.apply('Backend', 'bad-spec', { ...tunnels, rawMetadata: '{"culvert":{}}' })
   await world.apply('IPPolicy', 'own-rules', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
   await world.ready('IPPolicy', 'own-rules')
   const rule = { ipPolicyRef: { name: 'own-rules' }, cidr: '10.1.0.0/16', action: 'Allow' }

@@ -36,7 +36,7 @@ test('an empty text of a monitor is none', () => {
 test('the target is sent again when a Secret changes, and only then', () => {
   const remote = stored({ format: 'JSON', target: sent, description: '', metadata: 'marker' })
   const planned = (inputsChanged: boolean) =>
-    plan(eventDestination, desired, { remote, children: [] }, { defaultMetadata: 'marker', inputsChanged })
+    plan(eventDestination, desired, { remote, children: [] }, { markedMetadata: 'marker', inputsChanged })
   expect(planned(false)).toEqual([])
   expect(planned(true)).toEqual([{ type: 'update', body: { target: sent }, fields: ['target'] }])
 })

@@ -31,7 +31,7 @@ import { collectionAt, createFields, managedCollections, updateFields } from '..
 const managed = kinds.filter((kind) => kind.role === 'managed')
 
 const policySpec: fc.Arbitrary<IPPolicySpec> = fc.constant({
-  rules: [{ cidr: '10.0.0.0/8', action: 'Allow', description: 'office', metadata: 'mine' }],
+  rules: [{ cidr: '10.0.0.0/8', action: 'Allow', description: 'office', metadata: { team: 'mine' } }],
 })
 
 const specs: Readonly<Record<string, fc.Arbitrary<CommonSpec>>> = {
@@ -82,11 +82,11 @@ type Note = (way: 'create' | 'update', path: string, body: Fields) => void
 
 /** Sends a sample, once as a create and once against an object that differs in every field. */
 function send(descriptor: ManagedDescriptor, sample: CommonSpec, note: Note): void {
-  const desired = desiredOf({ spec: { ...sample, description: 'text', metadata: 'data' }, objects })
+  const desired = desiredOf({ spec: { ...sample, description: 'text', metadata: { team: 'data' } }, objects })
   const { path } = descriptor.collectionOf(sample)
   note('create', path, planCreate(descriptor, desired, 'marker'))
   const observed = { remote: differing, children: [{ ...differing, cidr: '10.0.0.0/8', action: 'allow' }] }
-  const context = { defaultMetadata: 'marker', inputsChanged: true }
+  const context = { markedMetadata: 'marker', inputsChanged: true }
   const update = planUpdate(descriptor, desired, observed.remote, context)
   if (update !== undefined) note('update', path, update.body)
   for (const operation of descriptor.children?.plan(desired, observed.remote.id, observed.children) ?? []) {

@@ -96,7 +96,7 @@ class Life<Spec extends CommonSpec> {
   }
 
   #plan(spec: Spec, remote: RemoteObject) {
-    const context = { defaultMetadata: 'marker', inputsChanged: false }
+    const context = { markedMetadata: 'marker', inputsChanged: false }
     return plan(this.#descriptor, this.#desired(spec), { remote, children: [] }, context)
   }
 }

@@ -175,13 +175,13 @@ test('a rule without metadata of its own carries a marker that is the same over 
 test('a changed text is an update that names the fields, and the cidr stays', () => {
   const model = modelWith({ '10.0.0.0/8': 'Allow' })
   const spec: IPPolicySpec = {
-    rules: [{ cidr: '10.0.0.0/8', action: 'Allow', description: 'office', metadata: 'mine' }],
+    rules: [{ cidr: '10.0.0.0/8', action: 'Allow', description: 'office', metadata: { team: 'mine' } }],
   }
   expect(planFor(spec, model)).toEqual([
     {
       type: 'update',
       id: 'ipr_000001',
-      body: { description: 'office', metadata: 'mine' },
+      body: { description: 'office', metadata: expect.stringMatching(/^\{"culvert":"[0-9a-f]{32}","team":"mine"\}$/) },
       about: 'allow 10.0.0.0/8',
       fields: ['rules.description', 'rules.metadata'],
     },

@@ -16,7 +16,7 @@ const held = (fields: Partial<RemoteObject> = {}): RemoteObject => ({
   ...fields,
 })
 const planned = (remote: RemoteObject) =>
-  plan(ipPolicyRule, desiredOf({ spec }), { remote, children: [] }, { defaultMetadata: 'marker', inputsChanged: false })
+  plan(ipPolicyRule, desiredOf({ spec }), { remote, children: [] }, { markedMetadata: 'marker', inputsChanged: false })
 
 test('a range is changed in place, and spelt differently it is the same', () => {
   expect(planned(held({ cidr: '10.1.0.0/16' }))).toMatchObject([{ type: 'update', body: { cidr: '10.0.0.0/8' } }])

@@ -23,7 +23,7 @@ const planned = (held: RemoteObject, wanted = spec) =>
     ipRestriction,
     desiredOf({ spec: wanted }),
     { remote: held, children: [] },
-    { defaultMetadata: undefined, inputsChanged: false },
+    { markedMetadata: undefined, inputsChanged: false },
   )
 
 test('policies are a set: another order is no difference, and one named twice is sent once', () => {

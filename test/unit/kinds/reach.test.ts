@@ -33,10 +33,11 @@ function requestsFor(descriptor: ManagedDescriptor, given: Spec): string {
   const input = (_source: string, { name, key }: { name: string; key: string }): string => `${name}/${key}`
   const desired = { ...desiredOf({ spec, objects }), input }
   const remote = { id: 'x_1', description: 'other', metadata: 'other' }
-  const context = { defaultMetadata: 'marker', inputsChanged: true }
+  const marked = desired.marker('marker', spec.metadata)
+  const context = { markedMetadata: marked, inputsChanged: true }
   return JSON.stringify([
     descriptor.collectionOf(spec).path,
-    planCreate(descriptor, desired, 'marker'),
+    planCreate(descriptor, desired, marked),
     planUpdate(descriptor, desired, remote, context)?.body,
     descriptor.children?.plan(desired, remote.id, []),
   ])

@@ -23,7 +23,7 @@ test('the key is described in the words of the API, and what the spec leaves ope
 test('nothing about the key is ever sent again', () => {
   const remote = { id: 'sshca_1', key_type: 'rsa', public_key: 'ssh-rsa AAAA', description: '', metadata: 'marker' }
   const desired = desiredOf({ spec: { privateKeyType: 'ECDSA' as const, ellipticCurve: 'P-256' as const } })
-  const context = { defaultMetadata: 'marker', inputsChanged: false }
+  const context = { markedMetadata: 'marker', inputsChanged: false }
   expect(plan(sshCertificateAuthority, desired, { remote, children: [] }, context)).toEqual([])
 })
 

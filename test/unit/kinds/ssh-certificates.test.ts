@@ -33,7 +33,7 @@ const created = (spec: SSHUserCertificateSpec, now = start) =>
 /** What is left to do for `spec` at `now` about the certificate that was made for `before` at the start. */
 function left(before: SSHUserCertificateSpec, spec: SSHUserCertificateSpec, now = start + 1) {
   const remote = stored(created(before))
-  const context = { defaultMetadata: 'marker', inputsChanged: false }
+  const context = { markedMetadata: 'marker', inputsChanged: false }
   return plan(sshUserCertificate, desired(spec, now), { remote, children: [] }, context)
 }
 
@@ -122,7 +122,7 @@ describe('a new certificate is issued', () => {
   test('not because the API writes addresses without their length', () => {
     const spec = { ...base, criticalOptions: { sourceAddresses: ['192.0.2.7/32', '10.0.0.0/8'] } }
     const remote = { ...stored(created(spec)), critical_options: { 'source-address': '10.0.0.0/8,192.0.2.7' } }
-    const context = { defaultMetadata: 'marker', inputsChanged: false }
+    const context = { markedMetadata: 'marker', inputsChanged: false }
     expect(plan(sshUserCertificate, desired(spec), { remote, children: [] }, context)).toEqual([])
   })
 })

@@ -10,7 +10,7 @@ const created = (spec: SSHCredentialSpec) => planCreate(sshCredential, desiredOf
 
 function left(before: SSHCredentialSpec, spec: SSHCredentialSpec) {
   const remote = stored(created(before))
-  const context = { defaultMetadata: 'marker', inputsChanged: false }
+  const context = { markedMetadata: 'marker', inputsChanged: false }
   return plan(sshCredential, desiredOf({ spec }), { remote, children: [] }, context)
 }
 

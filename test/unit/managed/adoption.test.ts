@@ -145,9 +145,26 @@ test('a resource that stops observing and has an object of its own made leaves t
   expect(world.account.all()).toHaveLength(2)
 })
 
+test('an adopted object gets the own keys of its resource, never a mark, and keeps what else stands in its metadata', async () => {
+  const { world, id, adopting } = await worldWith(TUNNELS, {
+    labels: { app: 'old' },
+    metadata: '{"owner": {"id": 1.0}}',
+  })
+  world.apply('Backend', 'web', tunnels('old', adopting))
+  await inSync(world, 'Backend', 'web')
+  expect(world.account.get(TUNNELS, id)?.metadata).toBe('{"owner": {"id": 1.0}}')
+  world.apply('Backend', 'web', tunnels('old', { ...adopting, metadata: { team: 'shop' } }))
+  await inSync(world, 'Backend', 'web')
+  expect(world.account.get(TUNNELS, id)?.metadata).toBe('{"owner":{"id":1.0},"team":"shop"}')
+  world.account.update(TUNNELS, id, { metadata: '{"team": "shop", "owner": {"id": 2}, "more": true}' })
+  const from = world.writes.length
+  await world.clock.advance(300_000)
+  expect(apiWrites(world, from)).toEqual([])
+})
+
 test('a resource that lost its status takes the object that it had adopted back, and still does not delete it', async () => {
   const { world, id, adopting } = await worldWith(TUNNELS, { labels: { app: 'old' } })
-  world.apply('Backend', 'web', tunnels('old', { ...adopting, metadata: 'mine' }))
+  world.apply('Backend', 'web', tunnels('old', { ...adopting, metadata: { team: 'mine' } }))
   await inSync(world, 'Backend', 'web')
   world.kill()
   world.restore('Backend', 'web')

@@ -1,11 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fingerprint } from '../../../src/api/fingerprint.ts'
+import { kinds } from '../../../src/kinds/index.ts'
 import { type Attempt, formatAttempt, parseAttempt } from '../../../src/managed/attempt.ts'
 import { hasFormerAttempt, openRequest, ownAttempt, unresolvedAttempt } from '../../../src/managed/cr.ts'
 import { formatMarker, type Marker, mayHaveMade, parseMarker } from '../../../src/managed/marker.ts'
 import { formatOwnership, isSealed, parseOwnership } from '../../../src/managed/ownership.ts'
-import { metadataProblem } from '../../../src/managed/types/metadata.ts'
+import {
+  metadataProblems,
+  OWN_METADATA_BYTES,
+  type OwnMetadata,
+  rawMetadataProblems,
+} from '../../../src/managed/types/metadata.ts'
 import { cr, marked } from '../../builders/custom-resource.ts'
 
 const name = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?$/)
@@ -30,6 +36,15 @@ const markers: fc.Arbitrary<Marker> = fc.record({
   uid: fc.string(),
   nonce: fc.string(),
 })
+
+/** Own keys of every kind: numbers, which objects put first, and names that objects give a meaning. */
+const ownKeys: fc.Arbitrary<OwnMetadata> = fc
+  .dictionary(
+    fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('7', '__proto__', 'Culvert', 'a"b', 'toString')),
+    fc.string({ unit: 'binary' }),
+    { noNullPrototype: true },
+  )
+  .map(({ culvert: _, ...own }) => own)
 
 /** Texts near the format, and any others. */
 const texts = (format: fc.Arbitrary<string>): fc.Arbitrary<string> =>
@@ -98,6 +113,25 @@ describe('markers', () => {
     )
   })
 
+  test('are found beside any keys of the user, in any order, and equal content is equal text', () => {
+    fc.assert(
+      fc.property(markers, ownKeys, (marker, own) => {
+        const text = formatMarker(marker, own)
+        expect(text.startsWith('{"culvert":')).toBe(true)
+        expect(parseMarker(text)).toEqual(marker)
+        const { culvert, ...found } = JSON.parse(text) as OwnMetadata
+        expect(Object.entries(found).toSorted()).toEqual(Object.entries(own).toSorted())
+        expect(formatMarker(marker, Object.fromEntries(Object.entries(own).reverse()))).toBe(text)
+        const otherwise = JSON.stringify(Object.fromEntries([...Object.entries(found), ['culvert', culvert]]), null, 1)
+        expect(parseMarker(otherwise)).toEqual(marker)
+        expect(mayHaveMade({ metadata: text }, { id: 'x_1', metadata: otherwise })).toBe(true)
+        const of = { ...marker, nonce: `${marker.nonce}1` }
+        expect(mayHaveMade({ metadata: text }, { id: 'x_1', metadata: formatMarker(of, own) })).toBe(false)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
   test('tell the answer to a create from that to another', () => {
     const { metadata } = marked('bkdtg_1')
     const answers = [marked('bkdtg_1'), marked('bkdtg_2', { nonce: 'b' }), { id: 'bkdtg_3', metadata: 'of web' }]
@@ -121,25 +155,45 @@ describe('markers', () => {
     for (const other of [undefined, null, 1, {}, []]) expect(parseMarker(other)).toBeUndefined()
   })
 
-  test('fit into the metadata of any resource at the API, and no user may write one', () => {
-    const longest = 'x'.repeat(253)
-    const marker = {
-      installation: longest,
-      kind: 'k'.repeat(63),
-      namespace: 'n'.repeat(63),
-      name: longest,
-      uid: longest,
-      nonce: 'f'.repeat(64),
-    }
-    expect(Buffer.byteLength(formatMarker(marker))).toBeLessThan(4096)
+  test('no user may write one', () => {
     fc.assert(
-      fc.property(markers, (any) => {
-        expect(metadataProblem('spec.metadata', formatMarker(any))).toBeDefined()
+      fc.property(markers, ownKeys, (any, own) => {
+        expect(rawMetadataProblems('spec.rawMetadata', formatMarker(any, own))).toHaveLength(1)
       }),
     )
     for (const text of ['', 'culvert', '{"Culvert":{}}', '{"a":{"culvert":1}}', '["culvert"]', '{"culvert"']) {
-      expect(metadataProblem('spec.metadata', text)).toBeUndefined()
+      expect(rawMetadataProblems('spec.rawMetadata', text)).toEqual([])
     }
+    expect(metadataProblems('spec.metadata', { culvert: '' })).toEqual([
+      "spec.metadata: the key `culvert` holds Culvert's own mark: rename it",
+    ])
+  })
+
+  test('fit into the 4096 bytes of any object together with the largest own keys', () => {
+    const marker = {
+      // The longest by default; what `--installation` takes is shorter.
+      installation: `11111111-2222-3333-4444-555555555555/${'n'.repeat(63)}/${'x'.repeat(253)}`,
+      kind: kinds.map(({ definition: { kind } }) => kind).toSorted((a, b) => b.length - a.length)[0] ?? '',
+      namespace: 'n'.repeat(63),
+      name: 'x'.repeat(253),
+      uid: '11111111-2222-3333-4444-555555555555',
+      nonce: 'f'.repeat(32),
+    }
+    const beside = { a: 'ä'.repeat(1000), 'b"\\é': '"'.repeat(200), c: '' }
+    const left =
+      OWN_METADATA_BYTES - (Buffer.byteLength(formatMarker(marker, beside)) - Buffer.byteLength(formatMarker(marker)))
+    const fullest = { ...beside, c: 'c'.repeat(left) }
+    expect(metadataProblems('spec.metadata', fullest)).toEqual([])
+    expect(Buffer.byteLength(formatMarker(marker, fullest))).toBeLessThanOrEqual(4096)
+    expect(metadataProblems('spec.metadata', { ...beside, c: 'c'.repeat(left + 7) })).toEqual([
+      `spec.metadata: 7 bytes too many, of ${OWN_METADATA_BYTES} that it may take as JSON: shorten it`,
+    ])
+    fc.assert(
+      fc.property(ownKeys, fc.nat({ max: 200 }), (own, most) => {
+        const bytes = Buffer.byteLength(formatMarker(marker, own)) - Buffer.byteLength(formatMarker(marker))
+        expect(metadataProblems('spec.metadata', own, most)).toHaveLength(bytes > most ? 1 : 0)
+      }),
+    )
   })
 })
 

@@ -119,7 +119,7 @@ describe('an object with a mark', () => {
 })
 
 describe('objects that may be of a former life', () => {
-  const spec = { type: 'TunnelGroup', tunnelGroup: {}, metadata: 'of web' }
+  const spec = { type: 'TunnelGroup', tunnelGroup: {}, rawMetadata: 'of web' }
   const objects = [
     marked('bkdtg_1', { installation: 'there' }),
     marked('bkdtg_2', { installation: 'there', name: 'api' }),
@@ -134,12 +134,14 @@ describe('objects that may be of a former life', () => {
       elsewhere: [{ id: 'bkdtg_1', installation: 'there' }],
       unmarked: ['bkdtg_4'],
     })
-    expect(alikeOf(objects, cr({}, {}, { ...spec, name: 'of web' }), 'name', 'here').unmarked).toEqual(['bkdtg_6'])
+    expect(alikeOf(objects, cr({}, {}, { ...spec, displayName: 'of web' }), 'name', 'here').unmarked).toEqual([
+      'bkdtg_6',
+    ])
   })
 
   test('are none where the user sets no text: every object without one would be', () => {
-    for (const metadata of [undefined, '']) {
-      expect(alikeOf(objects, cr({}, {}, { ...spec, metadata }), 'metadata', 'here').unmarked).toEqual([])
+    for (const rawMetadata of [undefined, '']) {
+      expect(alikeOf(objects, cr({}, {}, { ...spec, rawMetadata }), 'metadata', 'here').unmarked).toEqual([])
     }
   })
 })

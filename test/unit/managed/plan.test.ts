@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { backend } from '../../../src/kinds/backend.ts'
 import { available, plain } from '../../../src/kinds/defaults.ts'
+import { formatMarker, markerOf } from '../../../src/managed/marker.ts'
 import { type PlanContext, plan, planCreate } from '../../../src/managed/plan.ts'
 import type { CommonSpec } from '../../../src/managed/types/common.ts'
 import type { Fields, ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
@@ -29,7 +30,7 @@ const kind: ManagedDescriptor<Spec> = {
   readiness: () => available('there'),
 }
 
-const quiet: PlanContext = { defaultMetadata: 'marker', inputsChanged: false }
+const quiet: PlanContext = { markedMetadata: 'marker', inputsChanged: false }
 
 function bodyOf(spec: Spec, remote: RemoteObject, context: Partial<PlanContext> = {}) {
   const [operation, ...others] = plan(kind, desiredOf({ spec }), { remote, children: [] }, { ...quiet, ...context })
@@ -48,7 +49,7 @@ const fields = fc.record(
   { requiredKeys: [] },
 )
 const specs: fc.Arbitrary<Spec> = fc.record(
-  { fields, description: fc.constantFrom('', 'one', 'two'), metadata: fc.constantFrom('', 'mine', '{"a":1}') },
+  { fields, description: fc.constantFrom('', 'one', 'two'), rawMetadata: fc.constantFrom('', 'mine', '{"a":1}') },
   { requiredKeys: ['fields'] },
 )
 const remotes: fc.Arbitrary<RemoteObject> = fc
@@ -101,16 +102,68 @@ describe('an update', () => {
 
 describe('metadata', () => {
   const remote = (metadata: string): RemoteObject => ({ id: 'x_1', metadata })
+  const markedMetadata = '{"culvert":{"name":"web"},"team":"shop"}'
 
-  test('are the marker while the user sets none, and the user’s bytes otherwise', () => {
+  test('are mark and own keys, unless the user asks for bytes', () => {
     expect(bodyOf({ fields: {} }, remote('marker'))).toBeUndefined()
     expect(bodyOf({ fields: {} }, remote('changed'))).toEqual({ metadata: 'marker' })
-    expect(bodyOf({ fields: {}, metadata: 'mine' }, remote('marker'))).toEqual({ metadata: 'mine' })
-    expect(bodyOf({ fields: {}, metadata: '' }, remote('marker'))).toEqual({ metadata: '' })
+    expect(bodyOf({ fields: {}, rawMetadata: 'mine' }, remote('marker'))).toEqual({ metadata: 'mine' })
+    expect(bodyOf({ fields: {}, rawMetadata: '' }, remote('marker'))).toEqual({ metadata: '' })
   })
 
-  test('are left alone while no nonce is known for a marker', () => {
-    expect(bodyOf({ fields: {} }, remote('theirs'), { defaultMetadata: undefined })).toBeUndefined()
+  test('are compared by what the JSON means, but bytes to the byte', () => {
+    for (const same of [markedMetadata, '{ "team": "shop",\n "culvert": {"name": "web"} }']) {
+      expect(bodyOf({ fields: {} }, remote(same), { markedMetadata })).toBeUndefined()
+    }
+    for (const other of ['{"culvert":{"name":"web"}}', '{"culvert":{"name":"web"},"team":"shop","a":1}', '', '[]']) {
+      expect(bodyOf({ fields: {} }, remote(other), { markedMetadata })).toEqual({ metadata: markedMetadata })
+    }
+    expect(bodyOf({ fields: {}, rawMetadata: '{"a":1}' }, remote('{"a": 1}'))).toEqual({ metadata: '{"a":1}' })
+  })
+
+  describe('of an object that Culvert did not make', () => {
+    const foreign = { markedMetadata: undefined }
+    const marker = { installation: 'i', kind: 'Backend', namespace: 'shop', name: 'web', uid: 'u', nonce: 'a' }
+
+    test('are left alone where the spec sets nothing', () => {
+      for (const metadata of [undefined, {}]) {
+        const spec = { fields: {}, ...(metadata === undefined ? {} : { metadata }) }
+        for (const theirs of ['theirs', '', '{"a":1}']) expect(bodyOf(spec, remote(theirs), foreign)).toBeUndefined()
+      }
+    })
+
+    test('get the keys that the spec names, and keep all others as they are written', () => {
+      const spec = { fields: {}, metadata: { team: 'shop', b: '2' } }
+      const theirs = '{"size": 12345678901234567890, "team": "net", "1": {"deep": [1.50]}}'
+      const { metadata } = bodyOf(spec, remote(theirs), foreign) ?? {}
+      expect(metadata).toBe('{"1":{"deep":[1.50]},"size":12345678901234567890,"team":"shop","b":"2"}')
+      expect(bodyOf(spec, remote(String(metadata)), foreign)).toBeUndefined()
+      expect(bodyOf(spec, remote('{"b": "2", "team": "shop", "c": 3}'), foreign)).toBeUndefined()
+    })
+
+    test('give way to these keys where they are no JSON object', () => {
+      for (const theirs of ['theirs', '', '[1]', 'null', '"a"']) {
+        const body = bodyOf({ fields: {}, metadata: { team: 'shop' } }, remote(theirs), foreign)
+        expect(body).toEqual({ metadata: '{"team":"shop"}' })
+      }
+    })
+
+    test('never gain a mark, nor lose one', () => {
+      fc.assert(
+        fc.property(fc.json(), fc.dictionary(fc.string(), fc.string(), { noNullPrototype: true }), (theirs, own) => {
+          const { culvert: _, ...metadata } = own
+          const body = bodyOf({ fields: {}, metadata }, remote(theirs), foreign)
+          const text = String(body?.metadata ?? theirs)
+          expect(markerOf(remote(text))).toEqual(markerOf(remote(theirs)))
+          expect(bodyOf({ fields: {}, metadata }, remote(text), foreign)).toBeUndefined()
+          const found = JSON.parse(text) as Fields
+          for (const [key, value] of Object.entries(metadata)) expect(found[key]).toBe(value)
+          const former = formatMarker(marker, { team: 'net' })
+          const after = bodyOf({ fields: {}, metadata }, remote(former), foreign)?.metadata ?? former
+          expect(markerOf(remote(String(after)))).toEqual(marker)
+        }),
+      )
+    })
   })
 })
 

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
+import { backend } from '../../../src/kinds/backend.ts'
+import { resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
+import { REMOTE_ID } from '../../../src/managed/names.ts'
 import { ModelWorld } from '../../builders/model-world.ts'
+
+const backends = resourceTypeOf(backend)
 
 const tunnels = (app: string) => ({ type: 'TunnelGroup', tunnelGroup: { labels: { app } } })
 
@@ -37,6 +42,31 @@ test('what is noted of a former object goes out of status.internal with it, and 
   await world.until('revoked', () => world.get('APIKey', 'ci')?.status?.internal?.superseded === undefined)
   expect(world.get('APIKey', 'ci')?.status?.internal).toEqual(kept)
   expect(new Set(Object.keys(kept))).toEqual(new Set(['create', 'tokenDigest']))
+})
+
+test('own keys cost no further call, and lead back to the object of a resource that lost its status and all annotations', async () => {
+  const world = ModelWorld.start()
+  const spec = { ...tunnels('one'), metadata: { team: 'shop', 7: 'é' } }
+  world.apply('Backend', 'web', spec)
+  await world.until('Ready', () => isReady(world, 'Backend', 'web'))
+  const { id, metadata } = world.account.all()[0]?.object ?? {}
+  expect(metadata).toMatch(/^\{"culvert":\{[^{}]*\},"7":"é","team":"shop"\}$/)
+  expect(world.get('Backend', 'web')?.metadata.annotations).not.toHaveProperty([REMOTE_ID])
+
+  world.kill()
+  world.patch('Backend', 'web', { metadata: { annotations: null } })
+  world.kube.mergePatch(backends, { namespace: 'shop', name: 'web' }, { status: null }, { subresource: 'status' })
+  await world.clock.advance(60_000)
+  const from = world.writes.length
+  world.startOperator()
+  await world.until('Ready', () => isReady(world, 'Backend', 'web'))
+  expect(world.get('Backend', 'web')?.status?.id).toBe(id)
+  expect(world.writes.slice(from).filter((write) => write.includes('tunnel_group'))).toEqual([])
+
+  world.apply('Backend', 'web', { ...spec, metadata: { ...spec.metadata, team: 'net' } })
+  await world.until('changed', () => isReady(world, 'Backend', 'web'))
+  expect(world.account.all()[0]?.object.metadata).toMatch(/^\{"culvert":\{[^{}]*\},"7":"é","team":"net"\}$/)
+  expect(world.get('Backend', 'web')?.metadata.annotations ?? {}).not.toHaveProperty([REMOTE_ID])
 })
 
 test('an edit made while the create was under way is carried out, although our own reading was the first to show it', async () => {

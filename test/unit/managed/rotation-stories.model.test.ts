@@ -18,7 +18,7 @@ const SPECS = [
   { rotation: { interval: '10s', overlap: '2s' } },
   { rotation: { interval: '3s', overlap: '1s' } },
   { rotation: { interval: '10s', overlap: '0s' } },
-  { rotation: { interval: '20s' }, description: 'for CI', metadata: 'mine' },
+  { rotation: { interval: '20s' }, description: 'for CI', rawMetadata: 'mine' },
   {},
 ] as const
 

@@ -88,10 +88,10 @@ export function nameOf({ kind, metadata: { name } }: CustomResource): string {
   return `${kind}/${name}`
 }
 
-/** Whether the object of a resource bears its mark: the user's metadata, or the name of a bot, takes its place. */
+/** Whether the object of a resource bears its mark: `rawMetadata`, or the name of a bot, takes its place. */
 export function isMarked(cr: CustomResource): boolean {
   const { markedBy } = descriptorOf(cr.kind)
-  return markedBy === 'metadata' && (cr.spec as Readonly<Record<string, unknown>>).metadata === undefined
+  return markedBy === 'metadata' && (cr.spec as Readonly<Record<string, unknown>>).rawMetadata === undefined
 }
 
 export function hasToken(kind: string): boolean {
