@@ -3,6 +3,7 @@ import type { Desired, FoundReference } from '../managed/types/descriptor.ts'
 import { covers } from './domain-name.ts'
 import type { EdgeSpec } from './edge-schema.ts'
 import { textOf, textsOf } from './remote.ts'
+import { chosen } from './union-member.ts'
 
 type Hostport = NonNullable<EdgeSpec['hostports']>[number]
 
@@ -37,16 +38,23 @@ export function hostportTexts(desired: Desired<EdgeSpec>): readonly string[] {
   return [...new Set(texts)]
 }
 
-/** @throws TargetIncompleteError */
+/** @throws TargetIncompleteError @throws MissingMemberError */
 function hostportText(desired: Desired<EdgeSpec>, hostport: Hostport, index: number): string {
-  const { host, port, reservedDomainRef, reservedAddressRef } = hostport
-  if (reservedAddressRef !== undefined) {
-    const { object } = desired.target('ReservedAddress', reservedAddressRef)
-    return named(object, 'addr', `spec.hostports[${index}].reservedAddressRef`)
+  const place = `spec.hostports[${index}]`
+  switch (hostport.type) {
+    case 'Host':
+      return `${chosen(hostport.host, `${place}.host`)}:${hostport.port}`
+    case 'ReservedDomain': {
+      const path = `${place}.reservedDomainRef`
+      const { object } = desired.target('ReservedDomain', chosen(hostport.reservedDomainRef, path))
+      return `${named(object, 'domain', path)}:${hostport.port}`
+    }
+    case 'ReservedAddress': {
+      const path = `${place}.reservedAddressRef`
+      const { object } = desired.target('ReservedAddress', chosen(hostport.reservedAddressRef, path))
+      return named(object, 'addr', path)
+    }
   }
-  if (reservedDomainRef === undefined) return `${host}:${port}`
-  const { object } = desired.target('ReservedDomain', reservedDomainRef)
-  return `${named(object, 'domain', `spec.hostports[${index}].reservedDomainRef`)}:${port}`
 }
 
 function named(object: RemoteObject | undefined, field: string, path: string): string {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { commonSpec, commonSpecRules, commonStatus, reference, referenceFields } from '../managed/types/common.ts'
 import { anyObject, bool, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { atMostOne, exactlyOne, fixedField, type Rule } from '../schema/rules.ts'
+import { atMostOne, fixedField, type Rule, unionOf } from '../schema/rules.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { DOMAIN_LENGTH, HOST_PATTERN } from './domain-name.ts'
 import { managedKind } from './names.ts'
@@ -14,6 +14,10 @@ const RULES = 64
 
 const hostport = object(
   {
+    type: choice(['Host', 'ReservedDomain', 'ReservedAddress'], {
+      description:
+        'What the edge listens on. Host: `host`, a name on a reserved domain of the account. ReservedDomain: `reservedDomainRef`. ReservedAddress: `reservedAddressRef`, with its own port.',
+    }),
     host: Type.Optional(
       text({
         description: 'Name on a reserved domain of the account, in lower case.',
@@ -35,11 +39,15 @@ const hostport = object(
     description:
       'Where the edge listens: a host and a port, a reserved domain and a port, or a reserved address. A wildcard domain needs `host`, a name below it.',
     rules: [
-      exactlyOne(['host', 'reservedDomainRef', 'reservedAddressRef']),
+      unionOf('type', {
+        Host: 'host',
+        ReservedDomain: 'reservedDomainRef',
+        ReservedAddress: 'reservedAddressRef',
+      }),
       {
-        rule: 'has(self.port) != has(self.reservedAddressRef)',
+        rule: "has(self.port) == (self.type != 'ReservedAddress')",
         message:
-          'port goes with host and reservedDomainRef, and not with reservedAddressRef, which has its own: add or remove port',
+          'port goes with type Host and ReservedDomain, and not with ReservedAddress, which has its own: add or remove port',
       },
     ],
   },

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { commonSpec, commonSpecRules, commonStatus, secretKeyRef } from '../managed/types/common.ts'
 import { choice, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { exactlyOne } from '../schema/rules.ts'
+import { unionOf } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { managedKind } from './names.ts'
 
@@ -11,20 +11,24 @@ const cloudName = (what: string) =>
 
 const auth = object(
   {
+    type: choice(['Role', 'AccessKey'], {
+      description:
+        'Role: the service assumes `role`. AccessKey: it uses the long-term key of `accessKey`, from a Secret.',
+    }),
     role: Type.Optional(object({ roleARN: cloudName('role') }, { description: 'A role that the service assumes.' })),
-    creds: Type.Optional(
+    accessKey: Type.Optional(
       object(
         {
           accessKeyIDSecretRef: secretKeyRef('Key of a Secret with the id of the access key.'),
           secretAccessKeySecretRef: secretKeyRef('Key of a Secret with the secret access key.'),
         },
-        { description: 'Long-term access keys.' },
+        { description: 'A long-term access key.' },
       ),
     ),
   },
   {
-    description: 'How the service signs in at the cloud: exactly one of role and creds.',
-    rules: [exactlyOne(['role', 'creds'])],
+    description: 'How the service signs in at the cloud.',
+    rules: [unionOf('type', { Role: 'role', AccessKey: 'accessKey' })],
   },
 )
 
@@ -55,6 +59,9 @@ export const eventDestinationDefinition = defineKind({
       format: Type.Optional(
         choice(['JSON'], { description: 'How events are written. Default: JSON.', default: 'JSON' }),
       ),
+      type: choice(['Firehose', 'Kinesis', 'CloudWatchLogs', 'Monitor'], {
+        description: 'Where events go. The member of the same name says more.',
+      }),
       firehose: Type.Optional(
         object({ auth, deliveryStreamARN: cloudName('delivery stream') }, { description: 'A delivery stream.' }),
       ),
@@ -65,8 +72,16 @@ export const eventDestinationDefinition = defineKind({
       monitor: Type.Optional(monitor),
     },
     {
-      description: 'What the destination should be: exactly one of firehose, kinesis, cloudWatchLogs and monitor.',
-      rules: [...commonSpecRules, exactlyOne(['firehose', 'kinesis', 'cloudWatchLogs', 'monitor'])],
+      description: 'What the destination should be.',
+      rules: [
+        ...commonSpecRules,
+        unionOf('type', {
+          Firehose: 'firehose',
+          Kinesis: 'kinesis',
+          CloudWatchLogs: 'cloudWatchLogs',
+          Monitor: 'monitor',
+        }),
+      ],
     },
   ),
   status: object(

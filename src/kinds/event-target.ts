@@ -2,6 +2,7 @@ import type { KeyRef } from '../managed/types/common.ts'
 import type { Desired, Fields, Input } from '../managed/types/descriptor.ts'
 import type { EventDestinationSpec } from './event-destination-schema.ts'
 import { given, objectOf, textOf } from './remote.ts'
+import { chosen } from './union-member.ts'
 
 type Auth = NonNullable<EventDestinationSpec['kinesis']>['auth']
 
@@ -10,12 +11,12 @@ export function targetSecrets(spec: EventDestinationSpec): readonly Input[] {
   const monitor =
     spec.monitor === undefined ? [] : [secret('spec.monitor.apiKeySecretRef', spec.monitor.apiKeySecretRef)]
   const cloud = (['firehose', 'kinesis', 'cloudWatchLogs'] as const).flatMap((member) => {
-    const creds = spec[member]?.auth.creds
-    if (creds === undefined) return []
-    const path = `spec.${member}.auth.creds`
+    const accessKey = spec[member]?.auth.accessKey
+    if (accessKey === undefined) return []
+    const path = `spec.${member}.auth.accessKey`
     return [
-      secret(`${path}.accessKeyIDSecretRef`, creds.accessKeyIDSecretRef),
-      secret(`${path}.secretAccessKeySecretRef`, creds.secretAccessKeySecretRef),
+      secret(`${path}.accessKeyIDSecretRef`, accessKey.accessKeyIDSecretRef),
+      secret(`${path}.secretAccessKeySecretRef`, accessKey.secretAccessKeySecretRef),
     ]
   })
   return [...monitor, ...cloud]
@@ -25,40 +26,49 @@ function secret(path: string, ref: KeyRef): Input {
   return { path, source: 'Secret', ref }
 }
 
-/** The EventTarget as it is sent: the one member that the spec has (`management-api.md § Events`). */
+/** The EventTarget as it is sent: the one member that the type names (`management-api.md § Events`). */
 export function sentTarget(desired: Desired<EventDestinationSpec>): Fields {
-  const { firehose, kinesis, cloudWatchLogs, monitor } = desired.spec
-  if (firehose !== undefined) {
-    return { firehose: { auth: sentAuth(desired, firehose.auth), delivery_stream_arn: firehose.deliveryStreamARN } }
-  }
-  if (kinesis !== undefined) {
-    return { kinesis: { auth: sentAuth(desired, kinesis.auth), stream_arn: kinesis.streamARN } }
-  }
-  if (cloudWatchLogs !== undefined) {
-    return {
-      cloudwatch_logs: { auth: sentAuth(desired, cloudWatchLogs.auth), log_group_arn: cloudWatchLogs.logGroupARN },
+  const { spec } = desired
+  switch (spec.type) {
+    case 'Firehose': {
+      const { auth, deliveryStreamARN } = chosen(spec.firehose, 'spec.firehose')
+      return { firehose: { auth: sentAuth(desired, auth), delivery_stream_arn: deliveryStreamARN } }
     }
-  }
-  if (monitor === undefined) return {}
-  const { apiKeySecretRef, tags, service, site } = monitor
-  return {
-    monitor: given({
-      api_key: desired.input('Secret', apiKeySecretRef),
-      monitortags: textOf(tags),
-      service: textOf(service),
-      monitorsite: textOf(site),
-    }),
+    case 'Kinesis': {
+      const { auth, streamARN } = chosen(spec.kinesis, 'spec.kinesis')
+      return { kinesis: { auth: sentAuth(desired, auth), stream_arn: streamARN } }
+    }
+    case 'CloudWatchLogs': {
+      const { auth, logGroupARN } = chosen(spec.cloudWatchLogs, 'spec.cloudWatchLogs')
+      return { cloudwatch_logs: { auth: sentAuth(desired, auth), log_group_arn: logGroupARN } }
+    }
+    case 'Monitor': {
+      const { apiKeySecretRef, tags, service, site } = chosen(spec.monitor, 'spec.monitor')
+      return {
+        monitor: given({
+          api_key: desired.input('Secret', apiKeySecretRef),
+          monitortags: textOf(tags),
+          service: textOf(service),
+          monitorsite: textOf(site),
+        }),
+      }
+    }
   }
 }
 
-function sentAuth(desired: Desired<EventDestinationSpec>, { role, creds }: Auth): Fields {
-  if (role !== undefined) return { role: { role_arn: role.roleARN } }
-  if (creds === undefined) return {}
-  return {
-    creds: {
-      cloud_access_key_id: desired.input('Secret', creds.accessKeyIDSecretRef),
-      cloud_secret_access_key: desired.input('Secret', creds.secretAccessKeySecretRef),
-    },
+function sentAuth(desired: Desired<EventDestinationSpec>, auth: Auth): Fields {
+  switch (auth.type) {
+    case 'Role':
+      return { role: { role_arn: chosen(auth.role, 'auth.role').roleARN } }
+    case 'AccessKey': {
+      const { accessKeyIDSecretRef, secretAccessKeySecretRef } = chosen(auth.accessKey, 'auth.accessKey')
+      return {
+        creds: {
+          cloud_access_key_id: desired.input('Secret', accessKeyIDSecretRef),
+          cloud_secret_access_key: desired.input('Secret', secretAccessKeySecretRef),
+        },
+      }
+    }
   }
 }
 

@@ -87,7 +87,7 @@ goes back to \`Pending\` and is tried again.
 **Refusals.** An update fails when there is none, when the agent's configuration disables update checks, while the agent updates itself, and
 when it has updated itself and not restarted yet. The API tells these apart; \`code\` and \`message\` are its own, as they came. Codes are not documented, so Culvert only passes them on.
 
-**Targets.** \`sessionRef\` and \`selector\` need an account with \`mirrorSessions\`; with \`id\` any session can be named. A selector that meets more than
+**Targets.** \`Session\` and \`Selector\` need an account with \`mirrorSessions\`; with \`ID\` any session can be named. A selector that meets more than
 ${MAX_TARGETS} sessions does nothing. A session that is gone by then is \`Gone\`.
 
 **After a restart.** \`newID\` is found where sessions are mirrored in the namespace: the only session that appeared after the restart was sent, started later, and has the same

@@ -89,7 +89,7 @@ export function fixedOnceSetRule(field: string): string {
   return `!has(oldSelf.${name}) || (has(self.${name}) && self.${name} == oldSelf.${name})`
 }
 
-/** Rule of an object of which exactly one of `fields` is set. */
+/** Rule of an object of which exactly one of `fields` is set. Of three or more a discriminator chooses: {@link unionOf}. */
 export function exactlyOne(fields: readonly string[]): Rule {
   return { rule: `${countSet(fields)} == 1`, message: `set exactly one of ${fields.join(', ')}` }
 }
@@ -99,12 +99,28 @@ export function atMostOne(fields: readonly string[]): Rule {
   return { rule: `${countSet(fields)} <= 1`, message: `set at most one of ${fields.join(', ')}: remove the others` }
 }
 
-/** Rule of a union: `discriminator` names a member of `members`; the member that goes with it is set and no other. */
-export function unionOf(discriminator: string, members: Readonly<Record<string, string>>): Rule {
-  const clauses = Object.entries(members).map(
-    ([value, field]) => `(self.${celName(discriminator)} == '${value}') == has(self.${celName(field)})`,
+/** The field that goes with a value of a discriminator. */
+export type UnionMember = string | { readonly field: string; readonly optional: true }
+
+/**
+ * Rule of a union: `discriminator` names a member of `members`; the member that goes with it is set and no other. An optional
+ * member may be left out, so that nobody has to write an empty object.
+ *
+ * @example
+ * ```ts
+ * unionOf('type', { Managed: { field: 'managed', optional: true }, Uploaded: 'uploaded' })
+ * ```
+ */
+export function unionOf(discriminator: string, members: Readonly<Record<string, UnionMember>>): Rule {
+  const fields = Object.entries(members).map(([value, member]) =>
+    typeof member === 'string' ? { value, field: member, optional: false } : { value, ...member },
   )
-  const pairs = Object.entries(members).map(([value, field]) => `${field} for ${value}`)
+  const clauses = fields.map(({ value, field, optional }) => {
+    const chosen = `self.${celName(discriminator)} == '${value}'`
+    const isSet = `has(self.${celName(field)})`
+    return optional ? `(${chosen} || !${isSet})` : `(${chosen}) == ${isSet}`
+  })
+  const pairs = fields.map(({ value, field, optional }) => `${field} for ${value}${optional ? ' (optional)' : ''}`)
   return {
     rule: clauses.join(' && '),
     message: `set the member that goes with ${discriminator}, and no other: ${pairs.join(', ')}`,

@@ -134,8 +134,8 @@ const region = fc.constantFrom('us', 'eu', 'ap')
 const tokens = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/)
 
 const auth = (member: string): Places => ({
-  [`spec.${member}.auth.creds.accessKeyIDSecretRef`]: keyOf('one', 'two'),
-  [`spec.${member}.auth.creds.secretAccessKeySecretRef`]: keyOf('one', 'two'),
+  [`spec.${member}.auth.accessKey.accessKeyIDSecretRef`]: keyOf('one', 'two'),
+  [`spec.${member}.auth.accessKey.secretAccessKeySecretRef`]: keyOf('one', 'two'),
 })
 
 const expression = fc.constantFrom('conn.tls.version == "1.0"', 'req.method == "GET" && size(req.path) > 3', 'true')

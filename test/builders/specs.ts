@@ -64,9 +64,10 @@ const described = (name: string) => ({
   metadata: { made: `for ${name}`, '1st': 'é"' },
 })
 const worded = (name: string) => ({ description: `made for ${name}`, rawMetadata: `{"made":"for ${name}"}` })
-const role = { role: { roleARN: 'arn:aws:iam::123456789012:role/events' } }
-const creds = {
-  creds: {
+const role = { type: 'Role', role: { roleARN: 'arn:aws:iam::123456789012:role/events' } }
+const accessKey = {
+  type: 'AccessKey',
+  accessKey: {
     accessKeyIDSecretRef: secretKeyRef('accessKeyID'),
     secretAccessKeySecretRef: secretKeyRef('secretAccessKey'),
   },
@@ -88,6 +89,7 @@ const domain = (name: string, prefix = ''): Manifest =>
   manifest('ReservedDomain', name, { domain: `${prefix}${name}.tunnel.example` })
 const destination = (name: string): Manifest =>
   manifest('EventDestination', name, {
+    type: 'CloudWatchLogs',
     cloudWatchLogs: { logGroupARN: 'arn:aws:logs:eu-central-1:123456789012:log-group:a', auth: role },
   })
 
@@ -201,9 +203,9 @@ const specCases: readonly SpecCase[] = [
       ...described(name),
       protocol: 'TLS',
       hostports: [
-        { host: `a.${name}-wildcard.tunnel.example`, port: 443 },
-        { reservedDomainRef: { name: `${name}-domain` }, port: 8443 },
-        { reservedAddressRef: { name: `${name}-address` } },
+        { type: 'Host', host: `a.${name}-wildcard.tunnel.example`, port: 443 },
+        { type: 'ReservedDomain', reservedDomainRef: { name: `${name}-domain` }, port: 8443 },
+        { type: 'ReservedAddress', reservedAddressRef: { name: `${name}-address` } },
       ],
       ...edgeModules(name),
       mutualTLS: { enabled: true, certificateAuthorityRefs: [{ id: 'ca_specs1' }, { id: 'ca_specs2' }] },
@@ -216,7 +218,7 @@ const specCases: readonly SpecCase[] = [
     'TCP with its modules',
     (name) => ({
       protocol: 'TCP',
-      hostports: [{ reservedAddressRef: { name: `${name}-address` } }],
+      hostports: [{ type: 'ReservedAddress', reservedAddressRef: { name: `${name}-address` } }],
       ...edgeModules(name),
     }),
     edgeNeeds,
@@ -383,12 +385,15 @@ const specCases: readonly SpecCase[] = [
   specCase('EventDestination', 'full', (name) => ({
     ...worded(name),
     format: 'JSON',
-    firehose: { deliveryStreamARN: 'arn:aws:firehose:eu-central-1:123456789012:deliverystream/a', auth: creds },
+    type: 'Firehose',
+    firehose: { deliveryStreamARN: 'arn:aws:firehose:eu-central-1:123456789012:deliverystream/a', auth: accessKey },
   })),
   specCase('EventDestination', 'stream', () => ({
+    type: 'Kinesis',
     kinesis: { streamARN: 'arn:aws:kinesis:eu-central-1:123456789012:stream/a', auth: role },
   })),
   specCase('EventDestination', 'monitor', () => ({
+    type: 'Monitor',
     monitor: { apiKeySecretRef: secretKeyRef('apiKey'), tags: 'team:edge', service: 'shop', site: 'eu.example.com' },
   })),
 

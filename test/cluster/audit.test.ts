@@ -147,7 +147,7 @@ test('each write to the account has one audit record, with its resource and why:
   const { token } = await byHand('POST', '/credentials', {})
   tokens.push(String(token))
   const { sessionId } = world.emulator.admin.connectAgent({ token: String(token) })
-  await world.apply('TunnelSessionCommand', 'stop', { action: 'Stop', target: { id: sessionId } })
+  await world.apply('TunnelSessionCommand', 'stop', { action: 'Stop', target: { type: 'ID', id: sessionId } })
   await world.until('TunnelSessionCommand', 'stop', 'is over', ({ status }) => status?.finishedAt !== undefined)
   expect(await phase()).toEqual(['command POST tunnel_sessions'])
 

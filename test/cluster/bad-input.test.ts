@@ -109,7 +109,10 @@ test('a reference to what does not exist, by id', async () => {
 
 test('a hostport of a domain that the account does not have', async () => {
   await using world = await World.open()
-  await world.apply('Edge', 'front', { protocol: 'TLS', hostports: [{ host: 'shop.tunnel.example', port: 443 }] })
+  await world.apply('Edge', 'front', {
+    protocol: 'TLS',
+    hostports: [{ type: 'Host', host: 'shop.tunnel.example', port: 443 }],
+  })
   await tells(world, 'Edge', 'front', {
     reason: 'Rejected',
     state: 'Stalled',
@@ -126,7 +129,10 @@ test('a hostport of a domain that the account does not have', async () => {
 
 test('a secret input that is missing, whole or in part', async () => {
   await using world = await World.open()
-  await world.apply('EventDestination', 'log', { monitor: { apiKeySecretRef: { name: 'monitor', key: 'token' } } })
+  await world.apply('EventDestination', 'log', {
+    type: 'Monitor',
+    monitor: { apiKeySecretRef: { name: 'monitor', key: 'token' } },
+  })
   const missing: Trouble = {
     reason: 'SecretMissing',
     state: 'Reconciling',

@@ -191,7 +191,7 @@ test('a domain of the service is pending first, and Ready with its certificate',
 test('a domain can be listened on while its certificate is still missing', async () => {
   await using world = await World.open()
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...managed })
-  const hostports = [{ reservedDomainRef: { name: 'shop' }, port: 443 }]
+  const hostports = [{ type: 'ReservedDomain', reservedDomainRef: { name: 'shop' }, port: 443 }]
   await world.apply('Edge', 'front', { protocol: 'TLS', hostports })
   await world.ready('Edge', 'front')
   const domain = (await world.get('ReservedDomain', 'shop')) as Resource

@@ -11,7 +11,11 @@ const rules = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((cidr) => ({
 const office: Spec = { rules }
 const shop: Spec = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
 const sink: Spec = {
-  kinesis: { streamARN: 'arn:aws:kinesis:eu:1:stream/a', auth: { role: { roleARN: 'arn:aws:iam::1:role/a' } } },
+  type: 'Kinesis',
+  kinesis: {
+    streamARN: 'arn:aws:kinesis:eu:1:stream/a',
+    auth: { type: 'Role', role: { roleARN: 'arn:aws:iam::1:role/a' } },
+  },
 }
 const pipeline: Spec = { displayName: 'Deployment pipeline' }
 const certified = (principal: string, output: Spec = {}): Spec => {
@@ -78,7 +82,7 @@ const uses: readonly Use[] = [
     user: [
       'Edge',
       'front',
-      { protocol: 'TLS', hostports: [{ reservedDomainRef: { name: 'shop' }, port: 443 }] },
+      { protocol: 'TLS', hostports: [{ type: 'ReservedDomain', reservedDomainRef: { name: 'shop' }, port: 443 }] },
       'edges/tls',
     ],
     other: ({ domain }) => ({ hostports: [`${domain}:8443`] }),
@@ -88,7 +92,7 @@ const uses: readonly Use[] = [
     user: [
       'Edge',
       'front',
-      { protocol: 'TCP', hostports: [{ reservedAddressRef: { name: 'database' } }] },
+      { protocol: 'TCP', hostports: [{ type: 'ReservedAddress', reservedAddressRef: { name: 'database' } }] },
       'edges/tcp',
     ],
   },

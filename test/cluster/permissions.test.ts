@@ -152,7 +152,7 @@ test('a resource of any kind that is edited while its create is stored, and a co
   })
   const subjects = subjectsOf(cases, 'a')
   await applyAll(world, subjects)
-  await world.apply('TunnelSessionCommand', 'restart', { action: 'Restart', target: { id: 'tn_none' } })
+  await world.apply('TunnelSessionCommand', 'restart', { action: 'Restart', target: { type: 'ID', id: 'tn_none' } })
   await Promise.all(subjects.map(({ kind, name }) => world.ready(kind, name, 120_000)))
   await expectExactlyOneEach(world)
   const plurals = [...kinds].flatMap(({ role, definition }) => {
@@ -176,7 +176,7 @@ test('an output that gets another name leaves no ConfigMap behind', async () => 
 
 test('a command that is to go after its end goes', async () => {
   await using world = await World.open()
-  const spec = { action: 'Stop', target: { id: 'tn_none' }, ttlAfterFinished: '1s' }
+  const spec = { action: 'Stop', target: { type: 'ID', id: 'tn_none' }, ttlAfterFinished: '1s' }
   await world.apply('TunnelSessionCommand', 'stop', spec)
   await world.gone('TunnelSessionCommand', 'stop')
 })

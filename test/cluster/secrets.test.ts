@@ -7,7 +7,10 @@ import { traces } from './support/traces.ts'
 import { until } from './support/wait.ts'
 import { conditionOf, core, World } from './support/world.ts'
 
-const monitor = { monitor: { apiKeySecretRef: { name: 'monitoring', key: 'apiKey' }, service: 'shop' } }
+const monitor = {
+  type: 'Monitor',
+  monitor: { apiKeySecretRef: { name: 'monitoring', key: 'apiKey' }, service: 'shop' },
+}
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 
 function texts(entries: readonly JournalEntry[]): readonly string[] {
@@ -139,24 +142,30 @@ test('secret values appear nowhere but in Secrets and at the API, whatever goes 
     brokenKey: 'canary-broken-90cc13',
     accountKey: String(body.token),
   }
-  const creds = {
+  const accessKey = {
     accessKeyIDSecretRef: { name: 'inputs', key: 'accessKeyID' },
     secretAccessKeySecretRef: { name: 'inputs', key: 'secretAccessKey' },
   }
   await world.setKey(values.accountKey)
   const { monitorKey, accessKeyID, secretAccessKey } = values
   await world.secret('inputs', { apiKey: monitorKey, accessKeyID, secretAccessKey })
-  await world.apply('EventDestination', 'monitor', { monitor: { apiKeySecretRef: { name: 'inputs', key: 'apiKey' } } })
-  const firehose = { deliveryStreamARN: 'arn:aws:firehose:eu-central-1:123456789012:deliverystream/a', auth: { creds } }
-  await world.apply('EventDestination', 'cloud', { firehose })
+  await world.apply('EventDestination', 'monitor', {
+    type: 'Monitor',
+    monitor: { apiKeySecretRef: { name: 'inputs', key: 'apiKey' } },
+  })
+  const firehose = {
+    deliveryStreamARN: 'arn:aws:firehose:eu-central-1:123456789012:deliverystream/a',
+    auth: { type: 'AccessKey', accessKey },
+  }
+  await world.apply('EventDestination', 'cloud', { type: 'Firehose', firehose })
   await world.ready('EventDestination', 'monitor')
   await world.ready('EventDestination', 'cloud')
 
   // An API that repeats what it was sent.
-  const monitorAgain = { monitor: { apiKeySecretRef: { name: 'inputs', key: 'apiKey' } } }
+  const monitorAgain = { type: 'Monitor', monitor: { apiKeySecretRef: { name: 'inputs', key: 'apiKey' } } }
   for (const [name, spec, said] of [
     ['refused', monitorAgain, [monitorKey, values.accountKey]],
-    ['refused-too', { firehose }, [accessKeyID, secretAccessKey, values.accountKey]],
+    ['refused-too', { type: 'Firehose', firehose }, [accessKeyID, secretAccessKey, values.accountKey]],
   ] as const) {
     const msg = `refused: ${said.join(' ')}`
     const fault = world.emulator.admin.addFault({

@@ -108,8 +108,11 @@ test('a session that ends goes, a restarted agent shows under its new id, and sw
     agents.map(({ sessionId }) => String(sessionId)),
   )
   admin.disconnectAgent(String(agents[0]?.id))
-  await world.apply('TunnelSessionCommand', 'again', { action: 'Restart', target: { id: agents[1]?.sessionId } })
-  const target = { sessionRef: { name: mirrorName('ts-', String(agents[2]?.sessionId)) } }
+  await world.apply('TunnelSessionCommand', 'again', {
+    action: 'Restart',
+    target: { type: 'ID', id: agents[1]?.sessionId },
+  })
+  const target = { type: 'Session', sessionRef: { name: mirrorName('ts-', String(agents[2]?.sessionId)) } }
   await world.apply('TunnelSessionCommand', 'enough', { action: 'Stop', target })
   await over(world, 'enough')
   const restarted = (cr: Resource): boolean => targetsIn(cr)[0]?.newID !== undefined
@@ -183,7 +186,10 @@ test('an update that fails is told apart by what the API says, in each of the fo
     expect((await world.api.post(`/tunnel_sessions/${id}/update`, {})).status).toBe(204)
   }
   await shown(world, Object.values(ids))
-  await world.apply('TunnelSessionCommand', 'update', { action: 'UpdateAndRestart', target: { selector: {} } })
+  await world.apply('TunnelSessionCommand', 'update', {
+    action: 'UpdateAndRestart',
+    target: { type: 'Selector', selector: {} },
+  })
   const command = await over(world, 'update')
   expect(conditionOf(command, 'Failed')).toMatchObject({ status: 'True', reason: 'SomeNotDone' })
   const byID = new Map(targetsIn(command).map(({ id, actions }) => [id, actions]))
@@ -203,9 +209,9 @@ test('what cannot be restarted says so, what is gone is Gone, and applied again 
   await using _ = world
   const { admin } = world.emulator
   const windows = String(admin.connectAgent({ token, os: 'windows' }).sessionId)
-  const spec = { action: 'Restart', target: { id: windows } }
+  const spec = { action: 'Restart', target: { type: 'ID', id: windows } }
   await world.apply('TunnelSessionCommand', 'windows', spec)
-  await world.apply('TunnelSessionCommand', 'gone', { action: 'Stop', target: { id: 'ts_none' } })
+  await world.apply('TunnelSessionCommand', 'gone', { action: 'Stop', target: { type: 'ID', id: 'ts_none' } })
   const refused = targetsIn(await over(world, 'windows'))[0]?.actions[0]
   expect(refused).toMatchObject({ state: 'Refused', message: expect.stringContaining('cannot restart') })
   expect(targetsIn(await over(world, 'gone'))[0]?.actions[0]).toMatchObject({ state: 'Gone' })
@@ -225,7 +231,7 @@ test('an agent that is updated and restarted runs the new version: the restart c
   const { admin } = world.emulator
   const { id, sessionId } = admin.connectAgent({ token, availableVersions: ['3.9.1', '4.0.0'], restartSeconds: 1 })
   await shown(world, [String(sessionId)])
-  const target = { selector: { matchLabels: { 'culvert.dev/os': 'linux' } } }
+  const target = { type: 'Selector', selector: { matchLabels: { 'culvert.dev/os': 'linux' } } }
   await world.apply('TunnelSessionCommand', 'update', { action: 'UpdateAndRestart', target })
   await over(world, 'update')
   const [update = 0, restart = 0] = world
@@ -256,8 +262,8 @@ test('kubectl wait sees each end of a command, also after its time to live was c
     await cluster.succeed(['patch', ...command(name), '--type=merge', '-p', patch])
   }
   const id = String(world.emulator.admin.connectAgent({ token }).sessionId)
-  await world.apply('TunnelSessionCommand', 'done', { action: 'Stop', target: { id } })
-  await world.apply('TunnelSessionCommand', 'gone', { action: 'Stop', target: { id: 'ts_none' } })
+  await world.apply('TunnelSessionCommand', 'done', { action: 'Stop', target: { type: 'ID', id } })
+  await world.apply('TunnelSessionCommand', 'gone', { action: 'Stop', target: { type: 'ID', id: 'ts_none' } })
   await wait('done', 'condition=Complete')
   await wait('gone', 'condition=Failed')
   expect(conditionOf(await world.get('TunnelSessionCommand', 'done'), 'Failed')?.status).toBe('False')
@@ -313,7 +319,7 @@ test('killed at each write and each request of a command, the operator sends non
       stop.at === 'request'
         ? admin.addFault({ match: { method: 'POST', path: commandPath }, act: stop.act })
         : undefined
-    const target = { selector: { matchLabels: { 'culvert.dev/region': region } } }
+    const target = { type: 'Selector', selector: { matchLabels: { 'culvert.dev/region': region } } }
     await world.apply('TunnelSessionCommand', name, { action: 'Stop', target })
     if (stop.at === 'status') await held.hits(1)
     else

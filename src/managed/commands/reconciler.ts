@@ -194,7 +194,7 @@ export class CommandReconciler {
   #awaitMirror(descriptor: CommandDescriptor, cr: CommandResource, session: AccountSession): boolean {
     const account = this.#accountOf(cr, session)
     if (account === undefined || this.#mirrorOf(descriptor).settings(account.spec)?.enabled !== true) return false
-    if (cr.spec.target.id === undefined && !this.#context.isSettled(descriptor.mirror, account)) {
+    if (cr.spec.target.type !== 'ID' && !this.#context.isSettled(descriptor.mirror, account)) {
       throw new WaitError(reasons.AccountNotReady, 'the sessions of the account are being listed', SETTLING_MS, true)
     }
     return true

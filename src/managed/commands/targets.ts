@@ -35,15 +35,10 @@ export function targetsOf(
   account: string,
   candidates: readonly Candidate[],
 ): readonly Target[] {
-  const { sessionRef, id, selector } = spec.target
-  const meant = candidates.filter((candidate) => {
-    if (candidate.account !== account) return false
-    if (sessionRef !== undefined) return candidate.object.metadata.name === sessionRef.name
-    if (id !== undefined) return candidate.id === id
-    return selects(selector, candidate.object.metadata.labels ?? {})
-  })
+  const meant = candidates.filter((candidate) => candidate.account === account && isMeant(spec.target, candidate))
   const actions = descriptor.steps(spec).map(({ action }) => ({ action, state: 'Pending' as const }))
-  if (id !== undefined && meant.length === 0) return [{ id, actions }]
+  const { type, id } = spec.target
+  if (type === 'ID' && id !== undefined && meant.length === 0) return [{ id, actions }]
   return meant
     .map(({ id: found, object }) => {
       const startedAt = descriptor.startedAt(object.status ?? {})
@@ -57,4 +52,15 @@ export function targetsOf(
       }
     })
     .sort((left, right) => (left.id < right.id ? -1 : 1))
+}
+
+function isMeant({ type, sessionRef, id, selector }: CommandSpec['target'], { object, id: found }: Candidate): boolean {
+  switch (type) {
+    case 'Session':
+      return sessionRef !== undefined && object.metadata.name === sessionRef.name
+    case 'ID':
+      return found === id
+    case 'Selector':
+      return selector !== undefined && selects(selector, object.metadata.labels ?? {})
+  }
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Collection } from '../../api/types.ts'
 import { choice, integer, list, object, text, timestamp } from '../../schema/define.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
-import { exactlyOne } from '../../schema/rules.ts'
+import { unionOf } from '../../schema/rules.ts'
 import { labelSelector } from './account.ts'
 import { accountInUse, bareSpec, conditions, objectName, observedGeneration } from './common.ts'
 import { durationText } from './duration.ts'
@@ -16,6 +16,9 @@ export function commandSpec(target: string) {
     accountRef: Type.Optional(bareSpec.accountRef),
     target: object(
       {
+        type: choice(['Session', 'ID', 'Selector'], {
+          description: `To whom the command goes. Session: \`sessionRef\`, one ${target} of the namespace. ID: \`id\`, whether mirrored or not. Selector: \`selector\`, those with certain labels.`,
+        }),
         sessionRef: Type.Optional(
           object({ name: objectName(`Name of a ${target} in the same namespace.`) }, { description: `One ${target}.` }),
         ),
@@ -27,8 +30,8 @@ export function commandSpec(target: string) {
         ),
       },
       {
-        description: 'To whom the command goes: exactly one of sessionRef, id and selector.',
-        rules: [exactlyOne(['sessionRef', 'id', 'selector'])],
+        description: 'To whom the command goes.',
+        rules: [unionOf('type', { Session: 'sessionRef', ID: 'id', Selector: 'selector' })],
       },
     ),
     ttlAfterFinished: Type.Optional(

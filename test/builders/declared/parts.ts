@@ -171,9 +171,9 @@ function certificate(spec: Body, { object }: Held, resolved: Resolved, length: s
 }
 
 function eventDestination(spec: Body, { stored }: Held, { input }: Resolved): readonly Declared[] {
-  const auth = ({ role, creds }: Body): unknown => {
+  const auth = ({ role, accessKey }: Body): unknown => {
     if (role !== undefined) return ['role', (role as Body).roleARN]
-    const { accessKeyIDSecretRef, secretAccessKeySecretRef } = creds as Body
+    const { accessKeyIDSecretRef, secretAccessKeySecretRef } = accessKey as Body
     return ['creds', ...[accessKeyIDSecretRef, secretAccessKeySecretRef].map((ref) => input('Secret', ref as KeyRef))]
   }
   const heldAuth = (held: unknown): unknown => {

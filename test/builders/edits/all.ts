@@ -16,7 +16,10 @@ export const EDIT_NEEDS: readonly Manifest[] = [
   need('ReservedAddress', 'address', {}),
   ...['team', 'other'].map((name) => need('SSHCertificateAuthority', name, {})),
   ...['log', 'archive'].map((name) =>
-    need('EventDestination', name, { kinesis: { streamARN: 'arn:a', auth: { role: { roleARN: 'arn:b' } } } }),
+    need('EventDestination', name, {
+      type: 'Kinesis',
+      kinesis: { streamARN: 'arn:a', auth: { type: 'Role', role: { roleARN: 'arn:b' } } },
+    }),
   ),
 ]
 

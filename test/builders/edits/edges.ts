@@ -181,12 +181,17 @@ const tlsModules: readonly Edit[] = [
 const hostports: readonly Edit[] = [
   patch(
     'hostports',
-    { hostports: [{ host: 'a.edit-wild.tunnel.example', port: 443 }, { reservedAddressRef: { name: 'address' } }] },
+    {
+      hostports: [
+        { type: 'Host', host: 'a.edit-wild.tunnel.example', port: 443 },
+        { type: 'ReservedAddress', reservedAddressRef: { name: 'address' } },
+      ],
+    },
     { hostports: sets(['a.edit-wild.tunnel.example:443', expect.stringMatching(/:\d+$/)]) },
   ),
   patch(
     'hostports',
-    { hostports: [{ reservedDomainRef: { name: 'shop' }, port: 8443 }] },
+    { hostports: [{ type: 'ReservedDomain', reservedDomainRef: { name: 'shop' }, port: 8443 }] },
     {
       hostports: ['edit-shop.tunnel.example:8443'],
     },

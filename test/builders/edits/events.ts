@@ -4,9 +4,10 @@ import { SECRET } from '../specs.ts'
 import { type Body, type Edit, type EditStory, patch, quiet, sets, story, texts } from './edit.ts'
 
 const noTarget = { firehose: null, kinesis: null, cloudwatch_logs: null, monitor: null }
-const role = (name: string) => ({ role: { roleARN: `arn:role:${name}` } })
+const role = (name: string) => ({ type: 'Role', role: { roleARN: `arn:role:${name}` } })
 const keys = (id: string, key: string) => ({
-  creds: {
+  type: 'AccessKey',
+  accessKey: {
     accessKeyIDSecretRef: { name: SECRET.name, key: id },
     secretAccessKeySecretRef: { name: SECRET.name, key },
   },
@@ -16,7 +17,8 @@ const shownKeys = (id: string) => ({ role: null, creds: { cloud_access_key_id: i
 
 /** Edits of a target in a cloud; the member before, `other`, is taken out by the first. */
 function cloudTarget(other: string, member: string, arn: string, shown: string, shownArn: string): readonly Edit[] {
-  const spec = (name: string, auth: Body): Body => ({ [member]: { [arn]: `arn:${name}`, auth } })
+  const type = `${member.charAt(0).toUpperCase()}${member.slice(1)}`
+  const spec = (name: string, auth: Body): Body => ({ type, [member]: { [arn]: `arn:${name}`, auth } })
   const target = (name: string, auth: Body): Body => ({
     target: { ...noTarget, [shown]: { [shownArn]: `arn:${name}`, auth } },
   })
@@ -32,6 +34,7 @@ function cloudTarget(other: string, member: string, arn: string, shown: string, 
 }
 
 const monitor = (key: string, more: Body = {}): Body => ({
+  type: 'Monitor',
   monitor: { apiKeySecretRef: { name: SECRET.name, key }, ...more },
 })
 const shownMonitor = (monitortags: string | null, service: string | null, monitorsite: string | null): Body => ({

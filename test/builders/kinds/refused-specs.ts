@@ -25,7 +25,7 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   Backend: { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } },
   Edge: {
     protocol: 'TLS',
-    hostports: [{ host: 'a.example.com', port: 443 }],
+    hostports: [{ type: 'Host', host: 'a.example.com', port: 443 }],
     backend: { name: 'shop' },
   },
   ReservedDomain: { domain: '*.apps.example.com', region: 'eu', certificateManagementPolicy: {} },
@@ -54,8 +54,8 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   APIKey: { owner: { botUserRef: { name: 'pipeline' } } },
   TunnelCredential: { owner: { botUserRef: { name: 'pipeline' } }, acl: ['bind:*.example.com', 'bind:app=*'] },
   CertificateAuthority: { caPEM: caPem },
-  EventDestination: { monitor: { apiKeySecretRef: { name: 'monitor', key: 'key' } } },
-  TunnelSessionCommand: { action: 'Restart', target: { id: 'ts_1' }, ttlAfterFinished: '1h' },
+  EventDestination: { type: 'Monitor', monitor: { apiKeySecretRef: { name: 'monitor', key: 'key' } } },
+  TunnelSessionCommand: { action: 'Restart', target: { type: 'ID', id: 'ts_1' }, ttlAfterFinished: '1h' },
   EventSubscription: { sources: [{ type: 'ip_policy_created.v0' }], destinationRefs: [{ name: 'log' }] },
 }
 
@@ -257,7 +257,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   changed(
     'TunnelSessionCommand',
     'to another session',
-    { target: { id: 'ts_2' } },
+    { target: { type: 'ID', id: 'ts_2' } },
     'target is fixed at create: a command runs once, create another one instead',
   ),
   changed(
@@ -269,13 +269,14 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   row(
     'TunnelSessionCommand',
     'to one and to many',
-    { target: { id: 'ts_1', selector: {} } },
-    'set exactly one of sessionRef, id, selector',
+    { target: { type: 'ID', id: 'ts_1', selector: {} } },
+    'set the member that goes with type, and no other: sessionRef for Session, id for ID, selector for Selector',
   ),
+  row('TunnelSessionCommand', 'to nobody', { target: { type: 'Selector' } }, 'set the member that goes with type'),
   row(
     'TunnelSessionCommand',
     'with an expression without values',
-    { target: { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
+    { target: { type: 'Selector', selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
     'values goes with the operators In and NotIn',
   ),
   row(
@@ -389,13 +390,29 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'set exactly one of name, id',
   ),
   changed('Edge', 'with another protocol', { protocol: 'TCP' }, 'protocol is fixed at create: delete'),
-  row('Edge', 'with a hostport of nothing', { hostports: [{ port: 1 }] }, 'set exactly one of host, reservedDomainRef'),
-  row('Edge', 'with a host without port', { hostports: [{ host: 'a.example.com' }] }, 'port goes with host'),
+  row(
+    'Edge',
+    'with a hostport of nothing',
+    { hostports: [{ type: 'Host', port: 1 }] },
+    'set the member that goes with type, and no other: host for Host, reservedDomainRef for ReservedDomain',
+  ),
+  row(
+    'Edge',
+    'with a hostport of two',
+    { hostports: [{ type: 'Host', host: 'a.example.com', reservedDomainRef: { name: 'a' }, port: 1 }] },
+    'set the member that goes with type',
+  ),
+  row(
+    'Edge',
+    'with a host without port',
+    { hostports: [{ type: 'Host', host: 'a.example.com' }] },
+    'port goes with type Host',
+  ),
   row(
     'Edge',
     'with a port for a reserved address',
-    { hostports: [{ reservedAddressRef: { name: 'a' }, port: 1 }] },
-    'port goes with host',
+    { hostports: [{ type: 'ReservedAddress', reservedAddressRef: { name: 'a' }, port: 1 }] },
+    'port goes with type Host',
   ),
   row(
     'Edge',
@@ -435,6 +452,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     tls({ tlsTermination: upstream, trafficPolicy: {} }),
     'trafficPolicy cannot look into TLS that passes through: remove',
   ),
+  row('Edge', 'with a policy by no name', { ipRestriction: { ipPolicyRefs: [{}] } }, 'set exactly one of name, id'),
   row('Edge', 'with a backend by name and by id', { backend: { name: 'a', id: 'b' } }, 'set at most one of name, id'),
   row('EventSubscription', 'with a destination by no name', { destinationRefs: [{}] }, 'set exactly one of name, id'),
   changed('ReservedDomain', 'with another domain', { domain: 'b.example.com' }, 'domain is fixed at create: delete'),
@@ -538,17 +556,23 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { caPEM: undefined, caPEMFrom: { secretKeyRef: key, configMapKeyRef: key } },
     'set exactly one of secretKeyRef, configMapKeyRef',
   ),
-  row('EventDestination', 'without target', { monitor: undefined }, 'set exactly one of firehose, kinesis'),
+  row('EventDestination', 'without target', { monitor: undefined }, 'set the member that goes with type, and no other'),
+  row(
+    'EventDestination',
+    'with a target that the CRD does not know',
+    { type: 'S3', monitor: undefined },
+    'Unsupported value: "S3": supported values: ',
+  ),
   row(
     'EventDestination',
     'with two targets',
-    { kinesis: { ...stream, auth: { role: { roleARN: 'arn:role' } } } },
-    'set exactly one of firehose, kinesis',
+    { kinesis: { ...stream, auth: { type: 'Role', role: { roleARN: 'arn:role' } } } },
+    'firehose for Firehose, kinesis for Kinesis, cloudWatchLogs for CloudWatchLogs, monitor for Monitor',
   ),
   row(
     'EventDestination',
     'with a cloud target that nobody signs in to',
-    { monitor: undefined, kinesis: { ...stream, auth: {} } },
-    'set exactly one of role, creds',
+    { type: 'Kinesis', monitor: undefined, kinesis: { ...stream, auth: { type: 'Role' } } },
+    'set the member that goes with type, and no other: role for Role, accessKey for AccessKey',
   ),
 ]

@@ -61,9 +61,17 @@ const rule = partial<{
 })
 
 const hostport = fc.oneof(
-  fc.record({ host: fc.constantFrom('a.example.com', 'b.example.com'), port: fc.constantFrom(443, 8443) }),
-  fc.record({ reservedDomainRef: fc.record({ name }), port: fc.constantFrom(443, 8443) }),
-  fc.record({ reservedAddressRef: fc.record({ name }) }),
+  fc.record({
+    type: fc.constant('Host'),
+    host: fc.constantFrom('a.example.com', 'b.example.com'),
+    port: fc.constantFrom(443, 8443),
+  }),
+  fc.record({
+    type: fc.constant('ReservedDomain'),
+    reservedDomainRef: fc.record({ name }),
+    port: fc.constantFrom(443, 8443),
+  }),
+  fc.record({ type: fc.constant('ReservedAddress'), reservedAddressRef: fc.record({ name }) }),
 )
 
 const tcpFields = {
@@ -136,8 +144,11 @@ export const sshAuthoritySpec: fc.Arbitrary<SSHCertificateAuthoritySpec> = fc.co
 
 const secretRef = fc.record({ name, key: name })
 const auth = fc.oneof(
-  fc.record({ role: fc.record({ roleARN: word }) }),
-  fc.record({ creds: fc.record({ accessKeyIDSecretRef: secretRef, secretAccessKeySecretRef: secretRef }) }),
+  fc.record({ type: fc.constant('Role'), role: fc.record({ roleARN: word }) }),
+  fc.record({
+    type: fc.constant('AccessKey'),
+    accessKey: fc.record({ accessKeyIDSecretRef: secretRef, secretAccessKeySecretRef: secretRef }),
+  }),
 )
 
 const pems = [caPem, partnerCaPem]
@@ -244,10 +255,11 @@ export const userCertificateSpec: fc.Arbitrary<SSHUserCertificateSpec> = fc
   .map(([shared, fields]) => ({ ...shared, ...fields }))
 
 export const destinationSpec: fc.Arbitrary<EventDestinationSpec> = fc.oneof(
-  fc.record({ firehose: fc.record({ auth, deliveryStreamARN: word }) }),
-  fc.record({ kinesis: fc.record({ auth, streamARN: word }) }),
-  fc.record({ cloudWatchLogs: fc.record({ auth, logGroupARN: word }) }),
+  fc.record({ type: fc.constant('Firehose'), firehose: fc.record({ auth, deliveryStreamARN: word }) }),
+  fc.record({ type: fc.constant('Kinesis'), kinesis: fc.record({ auth, streamARN: word }) }),
+  fc.record({ type: fc.constant('CloudWatchLogs'), cloudWatchLogs: fc.record({ auth, logGroupARN: word }) }),
   fc.record({
+    type: fc.constant('Monitor'),
     monitor: fc.record(
       { apiKeySecretRef: secretRef, tags: word, service: word, site: word },
       { requiredKeys: ['apiKeySecretRef'] },

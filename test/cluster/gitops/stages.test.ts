@@ -102,7 +102,7 @@ describe('what is not as it should be', () => {
     await world.setKey('no-such-key')
     await world.reason('Account', 'default', 'Stalled', 'Unauthorized')
     await expectSeen([await account()], 'Failed')
-    await world.apply('TunnelSessionCommand', 'nobody', { action: 'Stop', target: { id: 'ts_none' } })
+    await world.apply('TunnelSessionCommand', 'nobody', { action: 'Stop', target: { type: 'ID', id: 'ts_none' } })
     await world.reason('TunnelSessionCommand', 'nobody', 'Reconciling', 'AccountNotReady')
     await expectSeen([await world.get('TunnelSessionCommand', 'nobody')], 'InProgress')
     await world.setKey(world.emulator.apiKey)

@@ -54,7 +54,10 @@ const NEEDS: readonly Manifest[] = [
   need('CertificateAuthority', 'second', { caPEM: partnerCaPem }),
   need('SSHCertificateAuthority', 'team', {}),
   ...['log', 'archive'].map((name) => {
-    return need('EventDestination', name, { kinesis: { streamARN: 'arn', auth: { role: { roleARN: 'arn' } } } })
+    return need('EventDestination', name, {
+      type: 'Kinesis',
+      kinesis: { streamARN: 'arn', auth: { type: 'Role', role: { roleARN: 'arn' } } },
+    })
   }),
   need('BotUser', 'build', { displayName: 'build' }),
 ]

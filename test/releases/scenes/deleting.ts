@@ -41,7 +41,10 @@ const users: readonly Manifest[] = [
     name: 'user',
     spec: {
       protocol: 'TLS',
-      hostports: [{ reservedDomainRef: { name: 'in-use' }, port: 443 }, { reservedAddressRef: { name: 'in-use' } }],
+      hostports: [
+        { type: 'ReservedDomain', reservedDomainRef: { name: 'in-use' }, port: 443 },
+        { type: 'ReservedAddress', reservedAddressRef: { name: 'in-use' } },
+      ],
       backend: { name: 'in-use' },
       ipRestriction: { ipPolicyRefs: [{ name: 'in-use' }] },
       mutualTLS: { certificateAuthorityRefs: [{ name: 'in-use' }] },

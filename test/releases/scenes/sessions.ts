@@ -22,12 +22,12 @@ export const sessions: Scene = {
     connect('us')
     const again = connect('au')
     await shown(world, 6)
-    await world.apply(COMMAND, 'restarted', { action: 'Restart', target: { id: again } })
-    await world.apply(COMMAND, 'done', { action: 'Stop', target: { id: stopped } })
-    await world.apply(COMMAND, 'partly-failed', { action: 'Restart', target: { id: windows } })
+    await world.apply(COMMAND, 'restarted', { action: 'Restart', target: { type: 'ID', id: again } })
+    await world.apply(COMMAND, 'done', { action: 'Stop', target: { type: 'ID', id: stopped } })
+    await world.apply(COMMAND, 'partly-failed', { action: 'Restart', target: { type: 'ID', id: windows } })
     await world.apply(COMMAND, 'nobody', {
       action: 'Stop',
-      target: { selector: { matchLabels: { 'culvert.dev/region': 'sa' } } },
+      target: { type: 'Selector', selector: { matchLabels: { 'culvert.dev/region': 'sa' } } },
     })
     const told = [
       many,
@@ -57,13 +57,13 @@ async function restarted(world: World): Promise<Subject> {
 
 /** The answer to the one request of a command got lost. */
 async function unknown(world: World, id: string): Promise<void> {
-  await world.apply(COMMAND, 'unknown', { action: 'Stop', target: { id } })
+  await world.apply(COMMAND, 'unknown', { action: 'Stop', target: { type: 'ID', id } })
   await saying(world, COMMAND, 'unknown', 'SomeNotDone', 'Failed')
 }
 
 async function underWay(world: World, id: string): Promise<readonly Subject[]> {
   const mark = world.mark()
-  await world.apply(COMMAND, 'running', { action: 'Stop', target: { id } })
+  await world.apply(COMMAND, 'running', { action: 'Stop', target: { type: 'ID', id } })
   await until('the command has been sent', () => world.writes(mark).some(({ path }) => path.endsWith(`/${id}/stop`)))
   return [{ kind: COMMAND, name: 'running', state: 'CommandRunning', phase: 'InProgress', after: 'Failed' }]
 }
@@ -74,7 +74,7 @@ async function tooMany(world: World, token: string): Promise<Subject> {
   const agent = { token, region: 'many' }
   admin.connectAgents({ agent, count: MAX_TARGETS + 1 })
   await shown(world, MAX_TARGETS + 1)
-  await world.apply(COMMAND, 'too-many', { action: 'Stop', target: { selector: {} } })
+  await world.apply(COMMAND, 'too-many', { action: 'Stop', target: { type: 'Selector', selector: {} } })
   const told = await saying(world, COMMAND, 'too-many', 'TooManyTargets', 'Failed')
   admin.connectAgents({ agent, count: 1, disconnect: MAX_TARGETS + 1 })
   await shown(world, 1)

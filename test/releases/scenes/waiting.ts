@@ -32,7 +32,7 @@ async function forReferences(world: World): Promise<readonly Subject[]> {
 
 async function forInputs(world: World): Promise<readonly Subject[]> {
   const key = { name: 'missing', key: 'value' }
-  await world.apply('EventDestination', 'secret', { monitor: { apiKeySecretRef: key } })
+  await world.apply('EventDestination', 'secret', { type: 'Monitor', monitor: { apiKeySecretRef: key } })
   await world.apply('CertificateAuthority', 'config-map', { caPEMFrom: { configMapKeyRef: key } })
   await world.apply('SSHCredential', 'secret', { publicKeyFrom: { secretKeyRef: key } })
   const privateKey = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n'

@@ -7,7 +7,7 @@ import { desiredOf } from '../../builders/kinds/desired.ts'
 
 const spec: EdgeSpec = {
   protocol: 'TCP',
-  hostports: [{ host: 'a.example.com', port: 443 }],
+  hostports: [{ type: 'Host', host: 'a.example.com', port: 443 }],
   backend: { name: 'web' },
   ipRestriction: { ipPolicyRefs: [{ name: 'office' }, { id: 'ipp_2' }] },
 }
@@ -40,7 +40,10 @@ describe('a create', () => {
     const desired = desiredOf<EdgeSpec>({
       spec: {
         protocol: 'TLS',
-        hostports: [{ reservedDomainRef: { name: 'shop' }, port: 443 }, { reservedAddressRef: { id: 'ra_1' } }],
+        hostports: [
+          { type: 'ReservedDomain', reservedDomainRef: { name: 'shop' }, port: 443 },
+          { type: 'ReservedAddress', reservedAddressRef: { id: 'ra_1' } },
+        ],
       },
       objects: {
         'ReservedDomain/shop': { id: 'rd_1', domain: 'shop.example.com' },
@@ -49,6 +52,14 @@ describe('a create', () => {
     })
     expect(edge.desire(desired, undefined).hostports).toEqual(['shop.example.com:443', '1.tcp.example.net:10001'])
   })
+
+  test.each(['Host', 'ReservedDomain', 'ReservedAddress'] as const)(
+    'does not listen on a %s without the member of that type',
+    (type) => {
+      const desired = desiredOf<EdgeSpec>({ spec: { protocol: 'TLS', hostports: [{ type, port: 443 }] } })
+      expect(() => edge.desire(desired, undefined)).toThrow(expect.objectContaining({ code: 'MISSING_MEMBER' }))
+    },
+  )
 })
 
 describe('a module that is not in the spec', () => {

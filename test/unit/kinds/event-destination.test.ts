@@ -5,11 +5,14 @@ import { plan } from '../../../src/managed/plan.ts'
 import { stored } from '../../builders/kinds/api-model.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 
-const creds = {
+const accessKey = {
   accessKeyIDSecretRef: { name: 'cloud', key: 'id' },
   secretAccessKeySecretRef: { name: 'cloud', key: 'secret' },
 }
-const spec: EventDestinationSpec = { kinesis: { streamARN: 'arn:stream', auth: { creds } } }
+const spec: EventDestinationSpec = {
+  type: 'Kinesis',
+  kinesis: { streamARN: 'arn:stream', auth: { type: 'AccessKey', accessKey } },
+}
 const desired = desiredOf({ spec })
 const sent = {
   kinesis: {
@@ -21,15 +24,15 @@ const sent = {
 test('the target is the one member that the spec has, with the values of its Secrets', () => {
   expect(eventDestination.desire(desired, undefined)).toEqual({ format: 'json', target: sent })
   expect(eventDestination.inputs(spec).map(({ path }) => path)).toEqual([
-    'spec.kinesis.auth.creds.accessKeyIDSecretRef',
-    'spec.kinesis.auth.creds.secretAccessKeySecretRef',
+    'spec.kinesis.auth.accessKey.accessKeyIDSecretRef',
+    'spec.kinesis.auth.accessKey.secretAccessKeySecretRef',
   ])
 })
 
 test('an empty text of a monitor is none', () => {
   const apiKeySecretRef = { name: 'm', key: 'k' }
   const sentFor = (monitor: NonNullable<EventDestinationSpec['monitor']>) =>
-    eventDestination.desire(desiredOf<EventDestinationSpec>({ spec: { monitor } }), undefined)
+    eventDestination.desire(desiredOf<EventDestinationSpec>({ spec: { type: 'Monitor', monitor } }), undefined)
   expect(sentFor({ apiKeySecretRef, tags: '', service: '', site: '' })).toEqual(sentFor({ apiKeySecretRef }))
 })
 
@@ -43,7 +46,9 @@ test('the target is sent again when a Secret changes, and only then', () => {
 
 test('no secret is ever among what is compared', () => {
   expect(JSON.stringify(eventDestination.comparable({ target: sent }))).not.toContain('cloud/secret')
-  const monitor = desiredOf<EventDestinationSpec>({ spec: { monitor: { apiKeySecretRef: { name: 'm', key: 'k' } } } })
+  const monitor = desiredOf<EventDestinationSpec>({
+    spec: { type: 'Monitor', monitor: { apiKeySecretRef: { name: 'm', key: 'k' } } },
+  })
   expect(JSON.stringify(eventDestination.comparable(eventDestination.desire(monitor, undefined)))).not.toContain('m/k')
 })
 
@@ -58,4 +63,19 @@ test('a target that Culvert does not know is shown by the API’s name for it', 
   expect(eventDestination.status({ id: 'ed_1', target: { firehose: null, s3: { bucket: 'b' } } }, {})).toEqual({
     targetType: 's3',
   })
+})
+
+test('a destination without the member of its type is not sent', () => {
+  const members: readonly EventDestinationSpec[] = [
+    { type: 'Firehose', kinesis: { streamARN: 'arn:stream', auth: { type: 'AccessKey', accessKey } } },
+    { type: 'Kinesis' },
+    { type: 'Kinesis', kinesis: { streamARN: 'arn:stream', auth: { type: 'Role' } } },
+    { type: 'CloudWatchLogs' },
+    { type: 'Monitor' },
+  ]
+  for (const each of members) {
+    expect(() => eventDestination.desire(desiredOf({ spec: each }), undefined)).toThrow(
+      expect.objectContaining({ code: 'MISSING_MEMBER' }),
+    )
+  }
 })

@@ -15,9 +15,13 @@ const SECRET = { namespace: 'shop', name: 'aws' }
 const descriptor = eventDestination as unknown as ManagedDescriptor
 const ref = (key: string) => ({ name: 'aws', key })
 const spec = {
+  type: 'Kinesis',
   kinesis: {
     streamARN: 'arn:aws:kinesis:eu-central-1:123456789012:stream/a',
-    auth: { creds: { accessKeyIDSecretRef: ref('id'), secretAccessKeySecretRef: ref('secret') } },
+    auth: {
+      type: 'AccessKey',
+      accessKey: { accessKeyIDSecretRef: ref('id'), secretAccessKeySecretRef: ref('secret') },
+    },
   },
 }
 
@@ -90,7 +94,11 @@ describe('inputs', () => {
 
   test('a resource without any has no fingerprint', async () => {
     const { client } = world()
-    const without = cr({}, {}, { kinesis: { streamARN: 'a', auth: { role: { roleARN: 'b' } } } })
+    const without = cr(
+      {},
+      {},
+      { type: 'Kinesis', kinesis: { streamARN: 'a', auth: { type: 'Role', role: { roleARN: 'b' } } } },
+    )
     expect((await readInputs(client, descriptor, without)).fingerprint).toBeUndefined()
   })
 })

@@ -234,7 +234,7 @@ describe('a Secret', () => {
   })
 
   test('wakes the resources that read it', async () => {
-    const monitor = { monitor: { apiKeySecretRef: { name: 'key', key: 'a' } } }
+    const monitor = { type: 'Monitor', monitor: { apiKeySecretRef: { name: 'key', key: 'a' } } }
     const watching = await Watching.start((start) => {
       for (const name of ['key', 'other']) start.kube.create(secretType, { namespace: 'shop', name }, {})
       start.create('EventDestination', 'sink', monitor)

@@ -96,6 +96,29 @@ describe('unionOf', () => {
   ])('of %j is %s', (self, expected) => {
     expect(holds(rule, { self })).toBe(expected)
   })
+
+  test('names each member with its value in the message', () => {
+    expect(rule.message).toBe('set the member that goes with type, and no other: http for HTTP, weighted for Weighted')
+  })
+})
+
+describe('unionOf with an optional member', () => {
+  const rule = unionOf('type', { Managed: { field: 'managed', optional: true }, Uploaded: 'uploaded' })
+
+  test.each([
+    [{ type: 'Managed' }, true],
+    [{ type: 'Managed', managed: 1 }, true],
+    [{ type: 'Managed', uploaded: 1 }, false],
+    [{ type: 'Uploaded' }, false],
+    [{ type: 'Uploaded', uploaded: 1 }, true],
+    [{ type: 'Uploaded', uploaded: 1, managed: 1 }, false],
+  ])('of %j is %s', (self, expected) => {
+    expect(holds(rule, { self })).toBe(expected)
+  })
+
+  test('says in the message which one may be left out', () => {
+    expect(rule.message).toContain('managed for Managed (optional), uploaded for Uploaded')
+  })
 })
 
 test.each([

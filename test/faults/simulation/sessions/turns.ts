@@ -15,7 +15,7 @@ interface Turn {
   readonly isOff?: boolean
 }
 
-const ALL = { selector: {} } as const
+const ALL = { type: 'Selector', selector: {} } as const
 const ACTIONS = ['Restart', 'Stop', 'Update', 'UpdateAndRestart'] as const
 
 const turns: readonly Turn[] = [
@@ -48,8 +48,11 @@ const turns: readonly Turn[] = [
       title: `${action} of one by name, of one by id`,
       act: (fleet) => {
         const [first, second] = fleet.shown.map(({ status }) => String(status?.id))
-        fleet.command('by-name', { action, target: { sessionRef: { name: mirrorName('ts-', first ?? '') } } })
-        fleet.command('by-id', { action, target: { id: second } })
+        fleet.command('by-name', {
+          action,
+          target: { type: 'Session', sessionRef: { name: mirrorName('ts-', first ?? '') } },
+        })
+        fleet.command('by-id', { action, target: { type: 'ID', id: second } })
       },
     },
     {

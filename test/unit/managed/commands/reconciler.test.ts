@@ -10,7 +10,7 @@ beforeEach(() => {
   world = new CommandWorld()
 })
 
-const all = { selector: {} }
+const all = { type: 'Selector' as const, selector: {} }
 
 test('a command goes to each target once, and applied for ever it does nothing more', async () => {
   for (const id of ['ts_1', 'ts_2']) world.show(id)
@@ -39,7 +39,10 @@ describe('whom it means', () => {
   test('by labels are those who have them', async () => {
     world.show('ts_1', {}, { 'culvert.dev/region': 'eu' })
     world.show('ts_2', {}, { 'culvert.dev/region': 'us' })
-    world.command({ action: 'Stop', target: { selector: { matchLabels: { 'culvert.dev/region': 'us' } } } })
+    world.command({
+      action: 'Stop',
+      target: { type: 'Selector', selector: { matchLabels: { 'culvert.dev/region': 'us' } } },
+    })
     await world.settle()
     expect(world.posts).toEqual(['stop ts_2'])
   })
@@ -47,13 +50,13 @@ describe('whom it means', () => {
   test('by reference is that one', async () => {
     world.show('ts_1')
     world.show('ts_2')
-    world.command({ action: 'Stop', target: { sessionRef: { name: mirrorName('ts-', 'ts_2') } } })
+    world.command({ action: 'Stop', target: { type: 'Session', sessionRef: { name: mirrorName('ts-', 'ts_2') } } })
     await world.settle()
     expect(world.posts).toEqual(['stop ts_2'])
   })
 
   test('by id need not be mirrored', async () => {
-    world.command({ action: 'Stop', target: { id: 'ts_9' } })
+    world.command({ action: 'Stop', target: { type: 'ID', id: 'ts_9' } })
     await world.settle()
     expect(world.posts).toEqual(['stop ts_9'])
   })
@@ -74,7 +77,7 @@ describe('whom it means', () => {
   })
 
   test('is nobody: the command is over', async () => {
-    world.command({ action: 'Stop', target: { sessionRef: { name: 'ts-none' } } })
+    world.command({ action: 'Stop', target: { type: 'Session', sessionRef: { name: 'ts-none' } } })
     await world.settle()
     expect(world.phase()).toBe('Failed NoTarget')
     world.show('ts_1')
@@ -232,7 +235,7 @@ test('where another process took the targets over, nothing more is sent', async 
 
 describe('the session after a restart', () => {
   const restarted = async (): Promise<void> => {
-    world.command({ action: 'Restart', target: { id: 'ts_1' } })
+    world.command({ action: 'Restart', target: { type: 'ID', id: 'ts_1' } })
     await world.reconcile()
     await world.clock.advance(2000)
   }
@@ -262,7 +265,7 @@ describe('the session after a restart', () => {
   test('is not looked for where sessions are not mirrored', async () => {
     world.show('ts_1')
     world.account = mirroredAccount('default', { mirrorSessions: { enabled: false } })
-    world.command({ action: 'Restart', target: { id: 'ts_1' } })
+    world.command({ action: 'Restart', target: { type: 'ID', id: 'ts_1' } })
     expect(await world.settle('now', 1)).toEqual({ type: 'done' })
   })
 })
@@ -313,7 +316,7 @@ describe('how long a command stays after its end', () => {
 
   test('may change while it is under way, and nothing is sent again for that', async () => {
     world.show('ts_1')
-    world.command({ action: 'UpdateAndRestart', target: { id: 'ts_1' } })
+    world.command({ action: 'UpdateAndRestart', target: { type: 'ID', id: 'ts_1' } })
     world.answer = () => {
       world.keepFor('24h')
       return undefined
@@ -340,7 +343,7 @@ describe('how long a command stays after its end', () => {
 
   test('is noticed when it changes between two writes of the operator', async () => {
     world.show('ts_1')
-    world.command({ action: 'Restart', target: { id: 'ts_1' } })
+    world.command({ action: 'Restart', target: { type: 'ID', id: 'ts_1' } })
     await world.reconcile()
     world.show('ts_new', { started_at: '2026-01-03T00:00:00Z' })
     world.beforeWrite = () => world.keepFor('10m')
