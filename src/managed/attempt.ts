@@ -5,7 +5,7 @@ export interface AccountName {
 }
 
 /**
- * A create that is about to be sent, kept in the CR's annotation `culvert.dev/create-attempt` before the POST.
+ * A create that is about to be sent, kept in the CR's annotation `internal.culvert.dev/create-attempt` before the POST.
  * It is unresolved while its nonce differs from `status.internal.create.nonce`.
  */
 export interface Attempt {

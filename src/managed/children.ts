@@ -2,13 +2,13 @@ import { ApiError } from '../api/errors.ts'
 import type { Collection, RemoteObject, WriteOptions } from '../api/types.ts'
 import type { WriteReason } from '../telemetry/write-origin.ts'
 import { childrenIn } from './children-in.ts'
-import { openRequest } from './cr.ts'
 import { WaitError } from './errors.ts'
 import { deleteForSure, noteMade } from './gone.ts'
 import { confirm } from './look.ts'
 import type { Observed } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
+import { openRequest } from './requests.ts'
 import type { ChildOperation, Fields } from './types/descriptor.ts'
 
 /** The object with its children, each suspicion of a list confirmed. Who asked for a live look gets a list of now. */
@@ -16,7 +16,7 @@ export async function observeChildren(run: Reconciliation, remote: RemoteObject)
   const { children } = run.descriptor
   if (children === undefined) return { remote, children: [] }
   const { cache } = run.session
-  const asked = openRequest(run.cr) !== undefined
+  const asked = openRequest(run.cr, 'reconcile') !== undefined
   await cache.ensureListed(children.collection, asked ? { since: run.begun } : {})
   const seen = new Set([...childrenOf(run, remote.id).map(({ id }) => id), ...children.idsIn(run.status)])
   for (const id of seen) {

@@ -2,10 +2,10 @@ import { describeAll } from './announce.ts'
 import { generationOf } from './cr.ts'
 import type { Wanted } from './desired.ts'
 import { TerminalError } from './errors.ts'
-import { RECONCILE_REQUESTED_AT } from './names.ts'
 import type { Observed, Operation } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
+import { requestOf } from './requests.ts'
 import type { Fields } from './types/descriptor.ts'
 
 /** So often in a row an object is put right that somebody else changes back. */
@@ -33,7 +33,7 @@ export function contestAbout(
   operations: readonly Operation[],
   { remote }: Observed,
 ): string {
-  const request = cr.metadata.annotations?.[RECONCILE_REQUESTED_AT]
+  const request = requestOf(cr, 'reconcile')
   const { description, metadata } = remote
   const found: Fields = { ...descriptor.observe(remote), description, metadata }
   const undone = operations.map((operation) => {

@@ -20,7 +20,7 @@ export interface Resources {
   referrersOf(target: TargetKey): readonly CustomResource[]
   /** The CR that holds `id`, as its own or as a former one that is still to be deleted; of several whose statuses say so, the one that has it. */
   holderOf(id: string): CustomResource | undefined
-  /** The CR whose own annotation `culvert.dev/id` names `id`. The seal is not checked. */
+  /** The CR whose own annotation `internal.culvert.dev/id` names `id`. The seal is not checked. */
   noterOf(id: string): CustomResource | undefined
   /**
    * Claims an object that no status names, until `unclaim`: what is noted in two runs at the same time would be in two statuses.

@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectKey } from '../kube/types.ts'
 import type { WriteOrigin, WriteReason } from '../telemetry/write-origin.ts'
 import { type Attempt, parseAttempt } from './attempt.ts'
-import { CREATE_ATTEMPT, FINALIZER, PAUSED, RECONCILE_REQUESTED_AT, ROTATE_REQUESTED_AT } from './names.ts'
+import { CREATE_ATTEMPT, FINALIZER, PAUSED } from './names.ts'
 import type { CommonSpec, CommonStatus } from './types/common.ts'
 import type { Fields } from './types/descriptor.ts'
 import type { InternalStatus } from './types/internal.ts'
@@ -136,25 +136,6 @@ export function isPaused(object: KubeObject): boolean {
 /** Whether no condition says anything yet of a CR that is to be worked on. */
 export function isUntold(cr: KubeObject & { readonly status?: { readonly conditions?: readonly unknown[] } }): boolean {
   return (cr.status?.conditions ?? []).length === 0 && !isDeleting(cr) && !isPaused(cr)
-}
-
-/** The value of `reconcile-requested-at` that is still to be answered. */
-export function openRequest(cr: CustomResource): string | undefined {
-  const requested = cr.metadata.annotations?.[RECONCILE_REQUESTED_AT]
-  return requested !== undefined && requested !== statusOf(cr).lastHandledReconcileAt ? requested : undefined
-}
-
-/** The value of `rotate-requested-at`, answered or not; longer than a status can say is cut. */
-export function rotationRequest(cr: CustomResource): string | undefined {
-  return cr.metadata.annotations?.[ROTATE_REQUESTED_AT]?.slice(0, LONGEST_REQUEST) || undefined
-}
-
-const LONGEST_REQUEST = 255
-
-/** The value of `rotate-requested-at` that is still to be answered by a new token. */
-export function openRotationRequest(cr: CustomResource): string | undefined {
-  const requested = rotationRequest(cr)
-  return requested === statusOf(cr).lastRotationRequest ? undefined : requested
 }
 
 /** For whom and why something is written to an account. */

@@ -81,7 +81,7 @@ export function leftByFormerLife(
   })
 }
 
-/** What the annotation `culvert.dev/id` says about a CR that has no id in its status. */
+/** What the annotation `internal.culvert.dev/id` says about a CR that has no id in its status. */
 export type OwnershipClaim =
   | { readonly type: 'none' }
   /** The CR itself held the object and lost its status. */

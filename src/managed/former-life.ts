@@ -72,14 +72,14 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
       reasons.AlreadyExists,
       `a former resource of this name owned ${claim.id}, which still exists: to have it again, set ` +
         `spec.externalID: ${claim.id} and spec.managementPolicy: Manage; to have a new object made, remove the annotation ` +
-        'culvert.dev/id, or delete that object',
+        'internal.culvert.dev/id, or delete that object',
     )
   }
   await run.patchMetadata({ finalizers: withFinalizer(run.cr) })
   return takeMarked(run, object)
 }
 
-/** The object that the annotation `culvert.dev/id` names, unless another CR holds it or its marker names one. */
+/** The object that the annotation `internal.culvert.dev/id` names, unless another CR holds it or its marker names one. */
 export async function notedObject(run: Reconciliation, id: string) {
   const { collection, context, cr, session } = run
   const holder = context.resources.holderOf(id)

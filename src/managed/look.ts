@@ -1,9 +1,9 @@
 import type { Collection, RemoteObject } from '../api/types.ts'
-import { openRequest } from './cr.ts'
 import { WaitError } from './errors.ts'
 import { settle } from './gone.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
+import { openRequest } from './requests.ts'
 
 /**
  * The remote object: from the cache, unless something asks for a live look (a suspicion, a poll that is due, or
@@ -13,7 +13,7 @@ export async function look(run: Reconciliation, id: string): Promise<RemoteObjec
   const { collection, memory, session } = run
   const cached = session.cache.get(collection, id)
   const due = memory.lookAt !== undefined && run.context.clock.monotonic() >= memory.lookAt
-  const asked = openRequest(run.cr) !== undefined
+  const asked = openRequest(run.cr, 'reconcile') !== undefined
   if (cached?.object !== undefined && cached.suspect === undefined && !due && !asked) return cached.object
   return confirm(run, collection, id)
 }

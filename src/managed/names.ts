@@ -1,6 +1,8 @@
-/** API group of every kind, and prefix of Culvert's own annotations and finalizers. */
+/** API group of every kind, and prefix of what users set and may build on: its names are promised as fields are. */
 export const GROUP = 'culvert.dev'
 export const VERSION = 'v1alpha1'
+/** Prefix of what Culvert notes for itself, which may change in any version. */
+export const INTERNAL = `internal.${GROUP}`
 
 /** Keeps a CR until its remote object is gone. Accounts carry it until the last CR that needs them is gone. */
 export const FINALIZER = `${GROUP}/remote`
@@ -9,21 +11,25 @@ export const FINALIZER = `${GROUP}/remote`
 export const PAUSED = `${GROUP}/paused`
 /** Any new value asks for a look at the remote object now; answered in `status.lastHandledReconcileAt`. */
 export const RECONCILE_REQUESTED_AT = `${GROUP}/reconcile-requested-at`
-/** On a kind with tokens: any new value asks for a new token now; answered in `status.lastRotationRequest`. */
+/** On a kind with tokens: any new value asks for a new token now; answered in `status.lastHandledRotateAt`. */
 export const ROTATE_REQUESTED_AT = `${GROUP}/rotate-requested-at`
+/**
+ * On an Account: any new value confirms that the key now in the Secret is for the account that Culvert should manage; answered in
+ * `status.lastHandledConfirmIdentityAt`.
+ */
+export const CONFIRM_IDENTITY_REQUESTED_AT = `${GROUP}/confirm-identity-requested-at`
+
 /** The durable record of a create that is about to be sent: see attempt.ts. */
-export const CREATE_ATTEMPT = `${GROUP}/create-attempt`
+export const CREATE_ATTEMPT = `${INTERNAL}/create-attempt`
 /** Which remote object belongs to this CR, where `rawMetadata` or the name of a bot took the marker's place: see ownership.ts. */
-export const REMOTE_ID = `${GROUP}/id`
-/** On an Account: any new value confirms that the key now in the Secret is for the account that Culvert should manage. */
-export const CONFIRM_IDENTITY = `${GROUP}/confirm-identity`
+export const REMOTE_ID = `${INTERNAL}/id`
 /** On a Secret or ConfigMap: `Kind/name` of the CR that outputs into it, which also tells when its owner reference was taken off. */
-export const OUTPUT_OF = `${GROUP}/output-of`
+export const OUTPUT_OF = `${INTERNAL}/output-of`
 /** Beside it: the keys in the object that are ours, with commas between. Others are left alone. */
-export const OUTPUT_KEYS = `${GROUP}/output-keys`
-/** On a Secret with a token: the nonce that the object was created under. Beside it `culvert.dev/id` is the object's id. */
-export const CREATE_NONCE = `${GROUP}/create-nonce`
+export const OUTPUT_KEYS = `${INTERNAL}/output-keys`
+/** On a Secret with a token: the nonce that the object was created under. Beside it `REMOTE_ID` is the object's id. */
+export const CREATE_NONCE = `${INTERNAL}/create-nonce`
 /** On a Secret with a token: a digest of it, by which an alteration is noticed. */
-export const TOKEN_DIGEST = `${GROUP}/token-digest`
+export const TOKEN_DIGEST = `${INTERNAL}/token-digest`
 /** On a Secret: the create that it is reserved for, as `nonce/number`. */
-export const RESERVED_FOR = `${GROUP}/reserved-for`
+export const RESERVED_FOR = `${INTERNAL}/reserved-for`

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../kube/types.ts'
 import { REMOTE_ID } from './names.ts'
 
-/** The annotation `culvert.dev/id`: which object a CR holds, once `rawMetadata` or the name of a bot has replaced the marker. */
+/** The annotation `internal.culvert.dev/id`: which object a CR holds, once `rawMetadata` or the name of a bot has replaced the marker. */
 export interface OwnershipNote {
   readonly namespace: string
   readonly name: string

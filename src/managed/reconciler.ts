@@ -5,22 +5,14 @@ import { isAccountTrouble } from './account-trouble.ts'
 import { isCommon, type Standing } from './conditions.ts'
 import type { Blocked, ManagedContext } from './context.ts'
 import { converge } from './converge.ts'
-import {
-  type CustomResource,
-  generationOf,
-  isDeleting,
-  isPaused,
-  isUntold,
-  openRequest,
-  type ResourceName,
-  statusOf,
-} from './cr.ts'
+import { type CustomResource, generationOf, isDeleting, isPaused, isUntold, type ResourceName, statusOf } from './cr.ts'
 import { deletionNeedsAccount, letGo, remove, sessionForDeletion } from './delete.ts'
 import { WaitError } from './errors.ts'
 import { IdsInFlight } from './ids-in-flight.ts'
 import { isGoneWithItsCalls } from './key-in-use.ts'
 import { isLongUntold, tellWait, tellWhenLong } from './long-waits.ts'
 import { Reconciliation } from './reconciliation.ts'
+import { openRequest } from './requests.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
 
@@ -81,7 +73,7 @@ export class ManagedReconciler {
   /** An edit of what decides who may call the API may be meant to let Culvert in again: the account looks whether it is. */
   #tryWayOut({ cr, descriptor }: Reconciliation): void {
     const decides = descriptor.access !== undefined || descriptor.restrictsAPI !== undefined
-    const isNew = generationOf(cr) !== statusOf(cr).observedGeneration || openRequest(cr) !== undefined
+    const isNew = generationOf(cr) !== statusOf(cr).observedGeneration || openRequest(cr, 'reconcile') !== undefined
     const account = decides && isNew ? accountOf(this.#context, cr) : undefined
     const session = account && this.#context.accounts.session(account, cr.metadata.namespace ?? '')
     if (session !== undefined && 'cache' in session && isTold(session.blocked())) session.lookAgain()

@@ -5,21 +5,13 @@ import type { WriteReason } from '../telemetry/write-origin.ts'
 import { clockOffset } from '../util/noted-time.ts'
 import { conditionsFor, type Standing, stampConditions } from './conditions.ts'
 import type { AccountSession, ManagedContext } from './context.ts'
-import {
-  type CustomResource,
-  generationOf,
-  internalOf,
-  isUntold,
-  nameOf,
-  openRequest,
-  originOf,
-  statusOf,
-} from './cr.ts'
+import { type CustomResource, generationOf, internalOf, isUntold, nameOf, originOf, statusOf } from './cr.ts'
 import { ConflictError } from './errors.ts'
 import { resourceTypeOf } from './kinds-registry.ts'
 import type { Memory } from './memory.ts'
 import { mergePatch } from './merge-patch.ts'
 import { reasons } from './reasons.ts'
+import { openRequest } from './requests.ts'
 import type { CommonStatus, Condition } from './types/common.ts'
 import type { Fields, KindCondition, ManagedDescriptor } from './types/descriptor.ts'
 import type { InternalStatus } from './types/internal.ts'
@@ -68,7 +60,7 @@ export class Reconciliation {
     this.clockOffset = clockOffset(context.clock)
     this.#type = resourceTypeOf(descriptor)
     this.#generation = generationOf(cr)
-    this.#request = openRequest(cr)
+    this.#request = openRequest(cr, 'reconcile')
     this.#cr = cr
   }
 
@@ -268,7 +260,7 @@ const COMMON_FIELDS = [
   'lastHandledReconcileAt',
   'output',
   'rotatedAt',
-  'lastRotationRequest',
+  'lastHandledRotateAt',
 ] as const
 
 function common(status: CommonStatus & Fields): Fields {

@@ -192,7 +192,7 @@ test('the key of a ClusterAccount is read in the operator’s namespace, and not
   await tenant.apply('web', {})
   const cr = await tenant.synced('web', 'AccountNotReady')
   const forged = `${cr.metadata.uid}/1/${'ab'.repeat(16)}/ClusterAccount.${sharedName(world)}`
-  await tenant.patch('web', { metadata: { annotations: { 'culvert.dev/create-attempt': forged } } })
+  await tenant.patch('web', { metadata: { annotations: { 'internal.culvert.dev/create-attempt': forged } } })
   await tenant.synced('web', 'AccountNotAllowed')
   await tenant.apply('other', refTo(world))
   await tenant.synced('other', 'AccountNotAllowed')

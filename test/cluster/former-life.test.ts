@@ -5,7 +5,7 @@ import { hasToken } from './support/tokens.ts'
 import { conditionOf, typeOf, World } from './support/world.ts'
 
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
-const NOTE = 'culvert.dev/id'
+const NOTE = 'internal.culvert.dev/id'
 
 /** Applies one of each kind and waits; resolves to the manifests and the ids of their objects. */
 async function oneOfEach(world: World, title: 'minimal' | 'full', kinds = managed) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { until } from './support/wait.ts'
 import { conditionOf, World } from './support/world.ts'
 
-const CONFIRM = 'culvert.dev/confirm-identity'
+const CONFIRM = 'culvert.dev/confirm-identity-requested-at'
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 const path = 'backends/tunnel_group'
 

@@ -4,7 +4,7 @@ import { conditionOf, type Resource, World } from './support/world.ts'
 
 type Spec = Record<string, unknown>
 
-const CONFIRM = 'culvert.dev/confirm-identity'
+const CONFIRM = 'culvert.dev/confirm-identity-requested-at'
 const OTHER_KEY = 'key-of-another-account'
 const path = 'backends/tunnel_group'
 const tunnels: Spec = { type: 'TunnelGroup', tunnelGroup: {} }
@@ -23,7 +23,7 @@ const cloned: readonly (readonly [title: string, kind: string, path: string, spe
 /** What `kubectl get -o yaml` shows of it, under another name and without its status. */
 async function clone(world: World, { kind, metadata: found, spec }: Resource, name: string): Promise<void> {
   const { annotations, labels, finalizers } = found
-  expect(annotations).toHaveProperty(['culvert.dev/create-attempt'])
+  expect(annotations).toHaveProperty(['internal.culvert.dev/create-attempt'])
   await world.apply(kind, name, spec, { annotations, labels, finalizers })
 }
 

@@ -33,7 +33,7 @@ async function outputs(world: World): Promise<ReadonlyMap<string, Secret>> {
   const all = await Promise.all([secrets, configMaps].map((type) => world.kube.list<Secret>(type, world)))
   const own = all
     .flatMap(({ items }) => items)
-    .filter(({ metadata }) => metadata.annotations?.['culvert.dev/output-of'])
+    .filter(({ metadata }) => metadata.annotations?.['internal.culvert.dev/output-of'])
   return new Map(own.map((object) => [`${object.kind}/${object.metadata.name}`, object]))
 }
 
@@ -144,7 +144,7 @@ test('after a release, resources and their namespace go without an operator, and
   await world.gone('APIKey', 'ci')
   const name = { namespace: world.namespace, name: 'ci' }
   const token = await world.kube.get<Secret>(secrets, name)
-  expect(token?.metadata.annotations?.['culvert.dev/id']).toBe(key.status?.id)
+  expect(token?.metadata.annotations?.['internal.culvert.dev/id']).toBe(key.status?.id)
   expect(token?.data?.token).not.toBe('')
 
   const namespaces = core('namespaces', 'Namespace', false)

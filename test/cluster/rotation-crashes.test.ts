@@ -176,8 +176,8 @@ class Rotations {
 
   async isSettled({ kind, name }: Subject): Promise<boolean> {
     const cr = await this.#world.get(kind, name)
-    const { internal, lastRotationRequest } = cr?.status ?? {}
-    return internal?.superseded === undefined && lastRotationRequest === cr?.metadata.annotations?.[REQUEST]
+    const { internal, lastHandledRotateAt } = cr?.status ?? {}
+    return internal?.superseded === undefined && lastHandledRotateAt === cr?.metadata.annotations?.[REQUEST]
   }
 
   async settled(subject: Subject): Promise<void> {

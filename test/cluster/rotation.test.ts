@@ -150,7 +150,7 @@ test('a rotation that the API refuses shows in a condition and an Event; on requ
   expect(await metric()).toBe(1)
   world.emulator.admin.deleteFault(fault.id)
   await world.annotate('APIKey', 'ci', { [REQUEST]: 'two' })
-  const after = await world.until('APIKey', 'ci', 'has answered', ({ status }) => status?.lastRotationRequest === 'two')
+  const after = await world.until('APIKey', 'ci', 'has answered', ({ status }) => status?.lastHandledRotateAt === 'two')
   expect(after.status?.id).not.toBe(before.status?.id)
   expect(await openedBy(world, 'APIKey', await tokenOf(world, after))).toBe(after.status?.id)
   await until('the metric says that it does not fail any more', async () => (await metric()) === 0)

@@ -49,8 +49,8 @@ test('an operator killed before and after each write to Kubernetes leaves one ob
     // The Secret made, reserved and written, the attempt, and the status: before and after each.
     for (const part of [
       'POST Secret',
-      'culvert.dev/reserved-for',
-      'culvert.dev/token-digest',
+      'internal.culvert.dev/reserved-for',
+      'internal.culvert.dev/token-digest',
       'create-attempt',
       'status id',
     ]) {
@@ -160,7 +160,7 @@ test('what is only said of a token is put right without another, and so is a Sec
   const before = await secretNamed(world, 'ci')
   const { annotations, labels, ownerReferences } = before?.metadata ?? {}
   const meddling = [
-    { annotations: { 'culvert.dev/id': 'ak_other', 'culvert.dev/create-nonce': null } },
+    { annotations: { 'internal.culvert.dev/id': 'ak_other', 'internal.culvert.dev/create-nonce': null } },
     { labels: null },
     { ownerReferences: null },
   ]

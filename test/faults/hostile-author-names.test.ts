@@ -149,14 +149,15 @@ test('in an account that tenants share, nobody comes by the object, the token or
     // Annotations as they stand on the victim's resources, and some made up with everything that one can know.
     for (const [index, { metadata }] of [marked, ownWords].filter((cr) => cr !== undefined).entries()) {
       const { annotations = {} } = metadata
-      const copied = Object.fromEntries(Object.entries(annotations).filter(([name]) => name.startsWith('culvert.dev/')))
+      const copied = Object.fromEntries(Object.entries(annotations).filter(([name]) => name.includes('culvert.dev/')))
       await mallory.apply('Backend', `copied-${index}`, { ...tunnels, accountRef }, { annotations: copied })
       const paused = { annotations: { 'culvert.dev/paused': 'true' } }
       const { metadata: own } = await mallory.apply('Backend', `forged-${index}`, { ...tunnels, accountRef }, paused)
-      const nonce = /\/(?<nonce>[0-9a-f]{8,64})\//.exec(annotations['culvert.dev/create-attempt'] ?? '')?.groups?.nonce
+      const nonce = /\/(?<nonce>[0-9a-f]{8,64})\//.exec(annotations['internal.culvert.dev/create-attempt'] ?? '')
+        ?.groups?.nonce
       await mallory.annotate('Backend', `forged-${index}`, {
-        'culvert.dev/id': `${mallory.namespace}/forged-${index}/${own.uid}/${ids[index]}/0123456789abcdef`,
-        'culvert.dev/create-attempt': `${own.uid}/1/${nonce ?? '0123456789abcdef'}/ClusterAccount.${shared(world)}`,
+        'internal.culvert.dev/id': `${mallory.namespace}/forged-${index}/${own.uid}/${ids[index]}/0123456789abcdef`,
+        'internal.culvert.dev/create-attempt': `${own.uid}/1/${nonce ?? '0123456789abcdef'}/ClusterAccount.${shared(world)}`,
         'culvert.dev/paused': null,
       })
       for (const name of [`copied-${index}`, `forged-${index}`]) {

@@ -1,5 +1,5 @@
 import { type CustomResource, isDeleting, nameOf, shortName } from '../cr.ts'
-import { CONFIRM_IDENTITY, RECONCILE_REQUESTED_AT } from '../names.ts'
+import { requestOf } from '../requests.ts'
 import { ORPHANS_SHOWN } from '../types/account.ts'
 import type { AccountResource } from './account-resource.ts'
 import type { AccountFacts } from './account-status.ts'
@@ -11,32 +11,22 @@ export function accountFacts(
   finding: Finding,
   users: readonly CustomResource[],
 ): AccountFacts {
-  const requested = requestOf(resource)
+  const requested = requestOf(resource, 'reconcile')
   const answered = requested === undefined ? {} : { lastHandledReconcileAt: requested }
   const standing = isDeleting(resource) ? deleting(finding, users) : finding
   if (finding.type === 'problem') return { standing, fields: answered }
-  const confirmation = resource.metadata.annotations?.[CONFIRM_IDENTITY]
+  const confirmation = requestOf(resource, 'confirmIdentity')
   const { orphans } = finding
   return {
     standing,
     fields: {
       ...answered,
       internal: { keyFingerprint: finding.fingerprint },
-      ...(confirmation === undefined ? {} : { confirmedIdentity: confirmation }),
+      ...(confirmation === undefined ? {} : { lastHandledConfirmIdentityAt: confirmation }),
       orphanCount: orphans.length,
       orphans: orphans.slice(0, ORPHANS_SHOWN).map((orphan) => ({ ...orphan })),
     },
   }
-}
-
-/** Whether `reconcile-requested-at` asks for a look that was not made yet. */
-export function isLookRequested(resource: AccountResource): boolean {
-  const requested = requestOf(resource)
-  return requested !== undefined && requested !== resource.status?.lastHandledReconcileAt
-}
-
-function requestOf(resource: AccountResource): string | undefined {
-  return resource.metadata.annotations?.[RECONCILE_REQUESTED_AT]
 }
 
 function deleting(finding: Finding, users: readonly CustomResource[]): AccountFacts['standing'] {

@@ -6,10 +6,11 @@ import { jitter } from '../../util/random.ts'
 import { hasFinalizer, isDeleting, isPaused, isUntold, nameOf } from '../cr.ts'
 import { logUntold } from '../long-waits.ts'
 import { type Reason, reasons } from '../reasons.ts'
+import { openRequest } from '../requests.ts'
 import { accountDefaults } from '../types/account.ts'
 import { accountConfig, sameConfig } from './account-config.ts'
 import type { AccountContext } from './account-context.ts'
-import { accountFacts, isLookRequested } from './account-facts.ts'
+import { accountFacts } from './account-facts.ts'
 import { accountUsers, addAccountFinalizer, releaseAccount } from './account-removal.ts'
 import { type AccountKey, type AccountResource, accountText } from './account-resource.ts'
 import { type AccountFacts, writeAccountStatus } from './account-status.ts'
@@ -137,7 +138,11 @@ export class AccountReconciler {
     const due = this.#nextPass(key, resource) ?? 0
     const troubled = session.takeTrouble()
     try {
-      if (due <= clock.monotonic() || isLookRequested(resource) || session.blocked() !== undefined) {
+      if (
+        due <= clock.monotonic() ||
+        openRequest(resource, 'reconcile') !== undefined ||
+        session.blocked() !== undefined
+      ) {
         // One call tells whether the trouble is over, before every collection is asked for.
         if (session.blocked() !== undefined && !session.starting)
           await listAll(session, holdings.collections.slice(0, 1))

@@ -48,7 +48,7 @@ export function identityDoubt(evidence: IdentityEvidence): string | undefined {
 }
 
 const REMEDY =
-  'put the right key and address back, or, if this is meant, set the annotation culvert.dev/confirm-identity to a new value'
+  'put the right key and address back, or, if this is meant, set the annotation culvert.dev/confirm-identity-requested-at to a new value'
 
 /**
  * Names origin, path and key of an account in its status, without telling the key: the same key may open another account at another

@@ -1,6 +1,6 @@
 import { type CustomResource, isDeleting } from '../cr.ts'
-import { CONFIRM_IDENTITY } from '../names.ts'
 import { reasons } from '../reasons.ts'
+import { openRequest } from '../requests.ts'
 import type { AccountContext } from './account-context.ts'
 import type { AccountResource } from './account-resource.ts'
 import { identityDoubt, identityFingerprint } from './identity.ts'
@@ -23,7 +23,6 @@ export function judgeIdentity(
   members: readonly CustomResource[],
 ): Judgement {
   const { status } = resource
-  const confirmation = resource.metadata.annotations?.[CONFIRM_IDENTITY]
   const doubted = session.starting || session.blocked() !== undefined
   const braked = session.blocked()?.reason === reasons.IdentityUnproven || isUnproven(resource)
   const held = countMissing(context, session, members)
@@ -40,7 +39,7 @@ export function judgeIdentity(
     changed: status?.internal?.keyFingerprint !== fingerprint,
     noneFound: held.known > 0 && held.missing === held.known,
     // While a session is in use, few objects can be missing at a time: the brake works as soon as they are too many.
-    confirmed: !doubted || (confirmation !== undefined && confirmation !== status?.confirmedIdentity),
+    confirmed: !doubted || openRequest(resource, 'confirmIdentity') !== undefined,
   })
   return { fingerprint, doubt }
 }

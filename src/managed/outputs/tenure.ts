@@ -48,7 +48,7 @@ export function keysNote(keys: readonly string[]): string {
   return [...new Set(keys)].sort((left, right) => (left < right ? -1 : 1)).join(',')
 }
 
-/** Value of the annotation `culvert.dev/output-of`. */
+/** Value of the annotation `internal.culvert.dev/output-of`. */
 export function noteOf(cr: CustomResource): string {
   return shortName({ kind: cr.kind, name: cr.metadata.name })
 }

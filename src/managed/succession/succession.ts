@@ -2,11 +2,12 @@ import { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { isNotedAhead, notedTime } from '../../util/noted-time.ts'
 import { isAccountTrouble } from '../account-trouble.ts'
-import { internalOf, isObserved, openRotationRequest, rotationRequest, statusOf } from '../cr.ts'
+import { internalOf, isObserved, statusOf } from '../cr.ts'
 import { TerminalError } from '../errors.ts'
 import type { TokenState } from '../outputs/token-care.ts'
 import { reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
+import { openRequest, requestOf } from '../requests.ts'
 import type { CommonStatus } from '../types/common.ts'
 import type { Fields, KindCondition, Succession } from '../types/descriptor.ts'
 import type { Former } from '../types/internal.ts'
@@ -79,7 +80,7 @@ function conditionOf(run: Reconciliation, step: SuccessionStep, { type }: Succes
     const message = `${what} could not be issued: ${failure.message}; ${old}, and it is tried again`
     return { type: condition, status: 'False', reason: failing, message }
   }
-  if (step.type === 'former' && openRotationRequest(run.cr) !== undefined) {
+  if (step.type === 'former' && openRequest(run.cr, 'rotate') !== undefined) {
     const message = `${what} was asked for, and is issued as soon as the former one is deleted: there are never three`
     return { type: condition, status: 'Unknown', reason: reasons.RotationWaiting, message }
   }
@@ -93,11 +94,11 @@ export function issueNotes({
   context,
   cr,
   descriptor,
-}: Reconciliation): Pick<CommonStatus, 'rotatedAt' | 'lastRotationRequest'> {
+}: Reconciliation): Pick<CommonStatus, 'rotatedAt' | 'lastHandledRotateAt'> {
   if (descriptor.succession?.type !== 'rotation') return {}
-  const request = rotationRequest(cr)
+  const request = requestOf(cr, 'rotate')
   const rotatedAt = new Date(context.clock.now()).toISOString()
-  return request === undefined ? { rotatedAt } : { rotatedAt, lastRotationRequest: request }
+  return request === undefined ? { rotatedAt } : { rotatedAt, lastHandledRotateAt: request }
 }
 
 /**
@@ -112,7 +113,7 @@ export function formerNotes(run: Reconciliation): Omit<Former, 'id' | 'nonce'> {
   const overlapMs = descriptor.succession?.overlapMs(cr.spec) ?? 0
   const now = context.clock.now()
   const due = dueAtOf(run, undefined)
-  const isHandedOver = openRotationRequest(cr) !== undefined || (due !== undefined && due <= now)
+  const isHandedOver = openRequest(cr, 'rotate') !== undefined || (due !== undefined && due <= now)
   if (overlapMs === 0 || !isHandedOver) return token
   return { ...token, deleteAfter: new Date(now + overlapMs).toISOString() }
 }
@@ -134,8 +135,8 @@ function stepOf(run: Reconciliation, remote: RemoteObject): SuccessionStep {
   const { context, cr, descriptor, internal, status } = run
   if (descriptor.succession === undefined) return { type: 'none' }
   const isRotation = descriptor.succession.type === 'rotation'
-  const answered = status.lastRotationRequest
-  const request = rotationRequest(cr)
+  const answered = status.lastHandledRotateAt
+  const request = requestOf(cr, 'rotate')
   const failure = failureOf(run)
   return decideSuccession({
     now: context.clock.now(),
@@ -176,5 +177,5 @@ function failureOf(run: Reconciliation) {
 }
 
 function aboutOf({ cr }: Reconciliation): string {
-  return JSON.stringify([cr.metadata.generation, rotationRequest(cr)])
+  return JSON.stringify([cr.metadata.generation, requestOf(cr, 'rotate')])
 }

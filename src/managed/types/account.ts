@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { choice, integer, list, object, stringMap, text } from '../../schema/define.ts'
 import { fixedField } from '../../schema/rules.ts'
+import { CONFIRM_IDENTITY_REQUESTED_AT, RECONCILE_REQUESTED_AT } from '../names.ts'
+import { answerTo } from './answer.ts'
 import { conditions, observedGeneration } from './common.ts'
 import { durationText } from './duration.ts'
 import { INTERNAL_DESCRIPTION } from './internal.ts'
@@ -178,24 +180,14 @@ export const accountStatusFields = {
       { description: INTERNAL_DESCRIPTION },
     ),
   ),
-  confirmedIdentity: Type.Optional(
-    text({
-      description: 'The value of the annotation `culvert.dev/confirm-identity` that was last acted on.',
-      maxLength: 255,
-    }),
-  ),
+  lastHandledConfirmIdentityAt: answerTo(CONFIRM_IDENTITY_REQUESTED_AT, 'acted on'),
   orphanCount: Type.Optional(
     integer({ description: 'Objects that Culvert made for resources that are gone.', minimum: 0 }),
   ),
   orphans: Type.Optional(
     list(orphan, { description: `The first ${ORPHANS_SHOWN} of these objects.`, maxItems: ORPHANS_SHOWN }),
   ),
-  lastHandledReconcileAt: Type.Optional(
-    text({
-      description: 'The value of the annotation `culvert.dev/reconcile-requested-at` that was last acted on.',
-      maxLength: 255,
-    }),
-  ),
+  lastHandledReconcileAt: answerTo(RECONCILE_REQUESTED_AT, 'acted on'),
 }
 
 const commonAccountSpec = object(accountSpecFields('its namespace'), { description: 'An account.' })

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { bool, bytesText, choice, integer, list, object, text, timestamp } from '../../schema/define.ts'
 import { atMostOne, exactlyOne, type Rule } from '../../schema/rules.ts'
+import { RECONCILE_REQUESTED_AT, ROTATE_REQUESTED_AT } from '../names.ts'
+import { answerTo } from './answer.ts'
 import { internalStatus } from './internal.ts'
 import { OWN_METADATA_BYTES, type OwnMetadata, ownMetadata } from './metadata.ts'
 
@@ -193,12 +195,7 @@ export const commonStatus = {
   adopted: Type.Optional(bool({ description: 'The object was there before this resource and was adopted by it.' })),
   accountRef: Type.Optional(accountInUse('The account in use.')),
   observedGeneration,
-  lastHandledReconcileAt: Type.Optional(
-    text({
-      description: 'The value of the annotation `culvert.dev/reconcile-requested-at` that was last acted on.',
-      maxLength: 255,
-    }),
-  ),
+  lastHandledReconcileAt: answerTo(RECONCILE_REQUESTED_AT, 'acted on'),
   ...internalStatus,
   conditions: Type.Optional(conditions),
 }
@@ -288,13 +285,7 @@ export const rotationStatus = {
   nextRotationAt: Type.Optional(
     timestamp({ description: 'When the next one is issued; absent while nothing asks for one.' }),
   ),
-  lastRotationRequest: Type.Optional(
-    text({
-      description:
-        'The value of the annotation `culvert.dev/rotate-requested-at` that was last answered by a new token.',
-      maxLength: 255,
-    }),
-  ),
+  lastHandledRotateAt: answerTo(ROTATE_REQUESTED_AT, 'answered by a new token'),
 }
 
 const commonStatusObject = object(

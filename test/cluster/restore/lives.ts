@@ -83,7 +83,7 @@ export async function backUp(world: World): Promise<Backup> {
   const all = await Promise.all([secrets, configMaps].map((type) => world.kube.list<Secret>(type, world)))
   const outputs = all
     .flatMap(({ items }) => items)
-    .filter(({ metadata }) => metadata.annotations?.['culvert.dev/output-of'] !== undefined)
+    .filter(({ metadata }) => metadata.annotations?.['internal.culvert.dev/output-of'] !== undefined)
   return { resources: lists.flat(), outputs }
 }
 

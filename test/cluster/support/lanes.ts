@@ -137,7 +137,7 @@ function wordsOf({ metadata, status, data }: Content): string {
 function named(fields: Fields = {}): readonly string[] {
   const told = Object.entries(fields).filter(([name]) => name !== 'conditions' && !/At$/.test(name))
   const names = told.map(([name, value]) => (value === null ? `-${name}` : name))
-  return names.map((name) => name.replace('culvert.dev/', '')).toSorted()
+  return names.map((name) => name.replace(/^.*\//, '')).toSorted()
 }
 
 /** `/a/b/<plural>`, the name and what follows it. */

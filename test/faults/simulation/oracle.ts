@@ -211,7 +211,7 @@ export class Oracle {
       if (unresolvedAttempt(cr) !== undefined) return [`${at} has an open attempt`]
       if (status?.internal?.superseded !== undefined) return [`${at} has a former object still`]
       const asked = metadata.annotations?.[ROTATE_REQUESTED_AT]
-      if (asked !== undefined && statusOf(cr).lastRotationRequest !== asked) return [`${at} was not rotated`]
+      if (asked !== undefined && statusOf(cr).lastHandledRotateAt !== asked) return [`${at} was not rotated`]
       return []
     })
   }

@@ -32,7 +32,7 @@ async function rotated(world: World): Promise<void> {
     await world.ready(kind, name)
     await world.annotate(kind, name, { 'culvert.dev/rotate-requested-at': 'once' })
     const met = ({ status }: Resource): boolean => {
-      return status?.lastRotationRequest === 'once' && status.internal?.superseded === undefined
+      return status?.lastHandledRotateAt === 'once' && status.internal?.superseded === undefined
     }
     await world.until(kind, name, 'has another token', met)
     await says(world, kind, name, 'RotationScheduled')

@@ -42,7 +42,7 @@ async function confirmed(world: World): Promise<void> {
   for (const { status } of crs) await world.api.delete(`/backends/tunnel_group/${status?.id}`)
   await world.pass()
   await says(world, 'Account', 'default', 'IdentityUnproven')
-  await world.annotate('Account', 'default', { 'culvert.dev/confirm-identity': 'it was meant' })
+  await world.annotate('Account', 'default', { 'culvert.dev/confirm-identity-requested-at': 'it was meant' })
   await world.ready('Account', 'default')
   for (const name of names) await world.ready('Backend', name)
 }

@@ -99,7 +99,7 @@ async function notTaken(world: World): Promise<readonly Subject[]> {
   const former = await world.api.create('/backends/http_response', { body: 'of a former life', status_code: 200 })
   const restored = { type: 'HTTPResponse', httpResponse: { body: 'of a former life', statusCode: 200 } }
   const note = `${world.namespace}/former-life/11111111-2222-3333-4444-555555555555/${former}/0123456789abcdef`
-  await world.apply('Backend', 'former-life', restored, { annotations: { 'culvert.dev/id': note } })
+  await world.apply('Backend', 'former-life', restored, { annotations: { 'internal.culvert.dev/id': note } })
   return [
     await saying(world, 'Backend', 'not-adoptable', 'NotAdoptable', 'Failed'),
     await saying(world, 'Backend', 'vanished', 'RemoteMissing', 'Failed'),

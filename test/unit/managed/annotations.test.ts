@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { fingerprint } from '../../../src/api/fingerprint.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { type Attempt, formatAttempt, parseAttempt } from '../../../src/managed/attempt.ts'
-import { hasFormerAttempt, openRequest, ownAttempt, unresolvedAttempt } from '../../../src/managed/cr.ts'
+import { hasFormerAttempt, ownAttempt, unresolvedAttempt } from '../../../src/managed/cr.ts'
 import { formatMarker, type Marker, mayHaveMade, parseMarker } from '../../../src/managed/marker.ts'
 import { formatOwnership, isSealed, parseOwnership } from '../../../src/managed/ownership.ts'
 import {
@@ -83,7 +83,7 @@ describe('attempts', () => {
       nonce: 'abcdef01',
       account: { kind: 'Account', name: 'a' },
     })
-    const resource = cr({ uid: 'mine', annotations: { 'culvert.dev/create-attempt': copied } })
+    const resource = cr({ uid: 'mine', annotations: { 'internal.culvert.dev/create-attempt': copied } })
     expect(ownAttempt(resource)).toBeUndefined()
     expect(unresolvedAttempt(resource)).toBeUndefined()
     expect(hasFormerAttempt(resource)).toBe(true)
@@ -91,7 +91,7 @@ describe('attempts', () => {
 
   test('are open while their nonce is not the one in status', () => {
     const attempt = { uid: 'mine', number: 2, nonce: 'abcdef01', account: { kind: 'Account', name: 'a' } } as const
-    const annotations = { 'culvert.dev/create-attempt': formatAttempt(attempt) }
+    const annotations = { 'internal.culvert.dev/create-attempt': formatAttempt(attempt) }
     const stored = (inStatus: string) =>
       cr({ uid: 'mine', annotations }, { internal: { create: { nonce: inStatus, attempt: 1 } } })
     expect(unresolvedAttempt(cr({ uid: 'mine', annotations }))).toEqual(attempt)
@@ -226,12 +226,4 @@ describe('ownership notes', () => {
       { numRuns: 1000 },
     )
   })
-})
-
-test('a request for a look is open until it is answered', () => {
-  const annotations = { 'culvert.dev/reconcile-requested-at': 'two' }
-  expect(openRequest(cr({}))).toBeUndefined()
-  expect(openRequest(cr({ annotations }))).toBe('two')
-  expect(openRequest(cr({ annotations }, { lastHandledReconcileAt: 'one' }))).toBe('two')
-  expect(openRequest(cr({ annotations }, { lastHandledReconcileAt: 'two' }))).toBeUndefined()
 })

@@ -41,7 +41,7 @@ type State = typeof states extends fc.Arbitrary<infer T> ? T : never
 
 function resourceIn({ attempt, id, stored, replaced }: State): CustomResource {
   const annotations =
-    attempt === undefined ? {} : { 'culvert.dev/create-attempt': formatAttempt({ ...attempt, account }) }
+    attempt === undefined ? {} : { 'internal.culvert.dev/create-attempt': formatAttempt({ ...attempt, account }) }
   return cr(
     { annotations },
     {
@@ -165,7 +165,7 @@ describe('objects of a resource', () => {
 
 describe('the claim that the annotation makes', () => {
   const claim = (text: string | undefined) =>
-    ownershipClaim(cr(text === undefined ? {} : { annotations: { 'culvert.dev/id': text } }), () => 'sealed')
+    ownershipClaim(cr(text === undefined ? {} : { annotations: { 'internal.culvert.dev/id': text } }), () => 'sealed')
 
   test.each([
     [undefined, { type: 'none' }],

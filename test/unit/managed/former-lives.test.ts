@@ -100,7 +100,8 @@ describe('an object with a mark', () => {
     Object.assign(run.context.resources, { noterOf: () => other })
     Object.assign(run, { cr: cr({ annotations: own }, run.status), session: { seal: () => 'sealed' } })
     const refused = (): unknown => refuseTaken(run, { id: 'bkdtg_1' })
-    if (isRefused) expect(refused).toThrow(/^bkdtg_1 is that of Backend\/api by its annotation culvert.dev\/id: /)
+    if (isRefused)
+      expect(refused).toThrow(/^bkdtg_1 is that of Backend\/api by its annotation internal.culvert.dev\/id: /)
     else expect(refused()).toEqual({ id: 'bkdtg_1' })
   })
 

@@ -36,10 +36,14 @@ describe('an object that outputs should go into', () => {
     ['is absent', undefined, { type: 'absent' }],
     ['is the owner’s', secret({ ownerReferences: [owner()] }), { type: 'own' }],
     ['was a former life’s', secret({ ownerReferences: [owner({ uid: 'former' })] }), { type: 'namesake' }],
-    ['was let go of', secret({ annotations: { 'culvert.dev/output-of': 'Backend/web' } }), { type: 'namesake' }],
+    [
+      'was let go of',
+      secret({ annotations: { 'internal.culvert.dev/output-of': 'Backend/web' } }),
+      { type: 'namesake' },
+    ],
     [
       'was let go of by another',
-      secret({ annotations: { 'culvert.dev/output-of': 'Backend/other' } }),
+      secret({ annotations: { 'internal.culvert.dev/output-of': 'Backend/other' } }),
       { type: 'foreign', owner: 'somebody else' },
     ],
     ['is a person’s', secret(), { type: 'foreign', owner: 'somebody else' }],
@@ -61,7 +65,7 @@ describe('an object that outputs should go into', () => {
     [
       'is another’s although we left a note',
       secret({
-        annotations: { 'culvert.dev/output-of': 'Backend/web' },
+        annotations: { 'internal.culvert.dev/output-of': 'Backend/web' },
         ownerReferences: [owner({ name: 'other', uid: 'x' })],
       }),
       { type: 'foreign', owner: 'Backend/other' },
@@ -75,7 +79,7 @@ describe('an object that outputs should go into', () => {
     const found = secret({ ownerReferences: [owner({ uid: 'former' }), person] })
     const metadata = {
       labels: LABELS,
-      annotations: { 'culvert.dev/output-of': noteOf(cr()) },
+      annotations: { 'internal.culvert.dev/output-of': noteOf(cr()) },
       ownerReferences: withOwner(found, cr()),
     }
     expect(metadata.ownerReferences).toEqual([person, owner()])
@@ -92,7 +96,7 @@ describe('a token in a Secret', () => {
     fc.assert(
       fc.property(keys, keys, texts, texts, fc.boolean(), (key, formerKey, token, other, known) => {
         const before = secret(
-          { annotations: { 'culvert.dev/output-keys': formerKey } },
+          { annotations: { 'internal.culvert.dev/output-keys': formerKey } },
           { [formerKey]: btoa('former'), mine: 'x' },
         )
         const issued = { id: 'ak_1', nonce: 'n', token }

@@ -67,7 +67,7 @@ test('a spec that changes back while the replacement is being found out about en
   await world.clock.advance(120_000)
   expect(world.account.list(PATH)).toMatchObject([{ ca_pem: caPem }])
   expect(world.get('CertificateAuthority', 'staff')?.metadata.annotations ?? {}).not.toHaveProperty([
-    'culvert.dev/create-attempt',
+    'internal.culvert.dev/create-attempt',
   ])
 })
 

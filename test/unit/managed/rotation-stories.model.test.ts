@@ -74,7 +74,7 @@ function expectAtRest(world: ModelWorld, watch: RotationWatch): void {
   expect(watch.ids).toEqual([watch.opened])
   expect(cr?.status?.id).toBe(watch.opened)
   expect(cr?.status?.internal?.superseded).toBeUndefined()
-  expect(cr?.status?.lastRotationRequest).toBe(cr?.metadata.annotations?.[REQUEST])
+  expect(cr?.status?.lastHandledRotateAt).toBe(cr?.metadata.annotations?.[REQUEST])
   expect(cr === undefined ? undefined : unresolvedAttempt(cr)).toBeUndefined()
   expect(cr?.status?.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual([
     'Ready=True',

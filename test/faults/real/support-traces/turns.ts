@@ -62,6 +62,6 @@ function isAtRest(cr: CustomResource): boolean {
     conditions.some((each) => each.type === type && each.status === 'True'),
   )
   const asked = metadata.annotations?.[ROTATE_REQUESTED_AT]
-  const isRotated = asked === undefined || statusOf(cr).lastRotationRequest === asked
+  const isRotated = asked === undefined || statusOf(cr).lastHandledRotateAt === asked
   return isMet && isRotated && unresolvedAttempt(cr) === undefined && status?.internal?.superseded === undefined
 }

@@ -106,7 +106,7 @@ test('more vanished objects than may vanish at a time stop everything until an a
   await world.clock.advance(180_000)
   expect(world.account.all()).toHaveLength(1)
   expect(world.get('Backend', 'web-0')).toBeDefined()
-  world.patchAccount({ metadata: { annotations: { 'culvert.dev/confirm-identity': 'yes' } } })
+  world.patchAccount({ metadata: { annotations: { 'culvert.dev/confirm-identity-requested-at': 'yes' } } })
   await world.until('all made again', () => world.account.all().length === 6)
   expect(world.get('Backend', 'web-0')).toBeUndefined()
 })
@@ -139,7 +139,7 @@ test('an address for another account is taken once an administrator confirms it'
   world.addresses.set('https://other.example.com', elsewhere)
   world.moveAccount('https://other.example.com', 'status kept')
   await world.until('IdentityUnproven', () => accountReason(world) === 'IdentityUnproven')
-  world.patchAccount({ metadata: { annotations: { 'culvert.dev/confirm-identity': 'moved' } } })
+  world.patchAccount({ metadata: { annotations: { 'culvert.dev/confirm-identity-requested-at': 'moved' } } })
   await world.until('made there', () => elsewhere.all().length === 1)
 })
 

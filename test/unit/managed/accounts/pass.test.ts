@@ -82,7 +82,7 @@ describe('a sweep over marked objects', () => {
       nonce: 'abcdef01',
       account: { kind: 'Account', name: 'a' },
     })
-    const open = cr({ annotations: { 'culvert.dev/create-attempt': attempt } }, { id: 'b_1' })
+    const open = cr({ annotations: { 'internal.culvert.dev/create-attempt': attempt } }, { id: 'b_1' })
     expect(swept(open, marked('b_2'))).toEqual({ orphans: [], copies: undefined })
     expect(swept(cr(), marked('b_2'))).toEqual({ orphans: [], copies: undefined })
     expect(swept(cr(), marked('b_2', { uid: 'former' }))).toEqual({ orphans: [], copies: undefined })
