@@ -7,23 +7,28 @@ import {
   referenceFields,
   referenceRule,
 } from '../managed/types/common.ts'
-import { choice, integer, list, object, stringMap, text } from '../schema/define.ts'
+import { bytesText, choice, integer, list, object, stringMap, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { fixedField, type Rule, unionOf } from '../schema/rules.ts'
+import { fixedField, keysLimit, type Rule, unionOf } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { managedKind } from './names.ts'
 
 /** Children of one backend. The contract states no limit; this one keeps the rules about them affordable. */
 const CHILDREN = 64
+/** Of a response, in bytes. The contract states no limits; with these a Backend can be stored and sent. */
+const BODY = 262_144
+const HEADER = 4096
 /** How many tunnels the status names. */
 export const TUNNELS_SHOWN = 256
 
 const tunnelGroup = object(
   {
     labels: Type.Optional(
-      stringMap(text({ description: 'Value of the label.', maxLength: 1024 }), {
-        description: 'Labels that a tunnel must have to belong to the group. Default: none.',
+      stringMap(text({ description: 'Value of the label. At most 1024 characters.', maxLength: 1024 }), {
+        description:
+          'Labels that a tunnel must have to belong to the group, at most 64, with names of at most 255 characters. Default: none.',
         maxProperties: 64,
+        rules: [keysLimit(255, 'labels')],
       }),
     ),
   },
@@ -33,17 +38,20 @@ const tunnelGroup = object(
 
 const httpResponse = object(
   {
-    body: Type.Optional(text({ description: 'Content of the response. Default: empty.', maxLength: 262_144 })),
+    body: Type.Optional(
+      bytesText('body', BODY, { description: `Content of the response. At most ${BODY} bytes. Default: empty.` }),
+    ),
     headers: Type.Optional(
       stringMap(
-        text({
-          description: 'Value of the header, in one line.',
-          maxLength: 8192,
+        bytesText('headers', HEADER, {
+          description: `Value of the header, in one line. At most ${HEADER} bytes.`,
           pattern: '^[^\\r\\n]*$',
         }),
         {
-          description: 'Headers of the response; case of the names means nothing. Default: none.',
+          description:
+            'Headers of the response, at most 64, with names of at most 255 characters; case of the names means nothing. Default: none.',
           maxProperties: 64,
+          rules: [keysLimit(255, 'headers')],
         },
       ),
     ),

@@ -4,7 +4,7 @@ import { reasons } from '../managed/reasons.ts'
 import { commonSpec, commonSpecRules, commonStatus, valueFrom } from '../managed/types/common.ts'
 import type { Desired, ManagedDescriptor, ReadinessView } from '../managed/types/descriptor.ts'
 import { lookAgainIn } from '../managed/types/look-again.ts'
-import { list, object, text, timestamp } from '../schema/define.ts'
+import { bytesText, list, object, text, timestamp } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
@@ -13,7 +13,7 @@ import { comparablePEM, pemProblem } from './pem.ts'
 import { cut, given, textOf, textsOf, timeOf } from './remote.ts'
 import { givenText, inlineOrFrom, inputsFrom } from './value-from.ts'
 
-/** A bundle of some dozens of authorities; the contract states no limit. */
+/** A bundle of some dozens of authorities, in bytes; the contract states no limit. */
 const PEM_LENGTH = 262_144
 const USAGES = 32
 
@@ -35,10 +35,9 @@ const definition = defineKind({
     {
       ...commonSpec('bytes'),
       caPEM: Type.Optional(
-        text({
-          description: 'One or more certificates of authorities, PEM-encoded. A change replaces the object.',
+        bytesText('caPEM', PEM_LENGTH, {
+          description: `One or more certificates of authorities, PEM-encoded; at most ${PEM_LENGTH} bytes. A change replaces the object.`,
           minLength: 1,
-          maxLength: PEM_LENGTH,
         }),
       ),
       caPEMFrom: Type.Optional(

@@ -3,6 +3,7 @@ import { commonSpec, commonSpecRules, commonStatus, reference, referenceFields }
 import { anyObject, bool, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { atMostOne, fixedField, type Rule, unionOf } from '../schema/rules.ts'
+import { textBudget } from '../schema/text-budget.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { DOMAIN_LENGTH, HOST_PATTERN } from './domain-name.ts'
 import { managedKind } from './names.ts'
@@ -10,7 +11,12 @@ import { managedKind } from './names.ts'
 /** The contract states no limits for these lists; these keep resources readable and rules affordable. */
 const HOSTPORTS = 128
 const REFERENCES = 64
-const RULES = 64
+const RULES = 32
+const EXPRESSIONS = 16
+const ACTIONS = 16
+const EXPRESSION = 16_384
+/** Characters of all expressions of a traffic policy, so that one that is written out still fits into a resource. */
+const ALL_EXPRESSIONS = 65_536
 
 const hostport = object(
   {
@@ -142,7 +148,7 @@ const tlsTermination = object(
 
 const trafficAction = object(
   {
-    type: text({ description: 'Type of the action.', minLength: 1, maxLength: 255 }),
+    type: text({ description: 'Type of the action. At most 63 characters.', minLength: 1, maxLength: 63 }),
     config: Type.Optional(anyObject({ description: 'Settings of the action. Default: none.' })),
   },
   { description: 'What is done with matching traffic.' },
@@ -150,14 +156,25 @@ const trafficAction = object(
 
 const trafficRule = object(
   {
-    name: Type.Optional(text({ description: 'Name of the rule. Default: none.', maxLength: 255 })),
-    expressions: Type.Optional(
-      list(text({ description: 'A CEL expression.', minLength: 1, maxLength: 16_384 }), {
-        description: 'CEL expressions that filter traffic; the rule applies where all hold. Default: none.',
-        maxItems: RULES,
-      }),
+    name: Type.Optional(
+      text({ description: 'Name of the rule. At most 255 characters. Default: none.', maxLength: 255 }),
     ),
-    actions: Type.Optional(list(trafficAction, { description: 'Actions, in order. Default: none.', maxItems: RULES })),
+    expressions: Type.Optional(
+      list(
+        text({
+          description: `A CEL expression. At most ${EXPRESSION} characters.`,
+          minLength: 1,
+          maxLength: EXPRESSION,
+        }),
+        {
+          description: `CEL expressions that filter traffic, at most ${EXPRESSIONS}; the rule applies where all hold. Default: none.`,
+          maxItems: EXPRESSIONS,
+        },
+      ),
+    ),
+    actions: Type.Optional(
+      list(trafficAction, { description: `Actions, in order, at most ${ACTIONS}. Default: none.`, maxItems: ACTIONS }),
+    ),
   },
   { description: 'A rule of the traffic policy.' },
 )
@@ -166,14 +183,24 @@ const trafficPolicy = object(
   {
     enabled,
     inbound: Type.Optional(
-      list(trafficRule, { description: 'Rules for inbound traffic, in order. Default: none.', maxItems: RULES }),
+      list(trafficRule, {
+        description: `Rules for inbound traffic, in order, at most ${RULES}. Default: none.`,
+        maxItems: RULES,
+      }),
     ),
     outbound: Type.Optional(
-      list(trafficRule, { description: 'Rules for outbound traffic, in order. Default: none.', maxItems: RULES }),
+      list(trafficRule, {
+        description: `Rules for outbound traffic, in order, at most ${RULES}. Default: none.`,
+        maxItems: RULES,
+      }),
     ),
   },
-  // For the same reason as the termination of TLS.
-  { description: 'What is done with traffic: rules with actions, for each direction.', atomic: true },
+  {
+    description: `What is done with traffic: rules with actions, for each direction. All expressions together take at most ${ALL_EXPRESSIONS} characters.`,
+    // For the same reason as the termination of TLS.
+    atomic: true,
+    rules: [textBudget({ lists: ['inbound', 'outbound'], texts: 'expressions', characters: ALL_EXPRESSIONS })],
+  },
 )
 
 const isOn = (field: string): string => `(has(self.${field}) && (!has(self.${field}.enabled) || self.${field}.enabled))`

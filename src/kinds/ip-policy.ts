@@ -25,7 +25,7 @@ import { compareTexts, listOf, objectOf, textOf } from './remote.ts'
 
 const RULES = 1000
 /** Of each rule; a policy with as many rules as it may have is to fit into the cluster's store. */
-const RULE_METADATA_BYTES = 256
+const RULE_METADATA_BYTES = 160
 
 const rule = object(
   {
@@ -58,7 +58,7 @@ const definition = defineKind({
       ...commonSpec('bytes'),
       rules: Type.Optional(
         list(rule, {
-          description: 'The rules, each range once. Their order means nothing.',
+          description: `The rules, each range once, at most ${RULES}. Their order means nothing.`,
           maxItems: RULES,
           listType: 'map',
           mapKeys: ['cidr'],
@@ -102,6 +102,7 @@ const definition = defineKind({
   status: object(
     {
       ...commonStatus,
+      // Read by `children.ts` (objects known from before), by `unusablePolicy` (which rules are about to go), and by people who look for unclaimed rules.
       rules: Type.Optional(
         list(
           object(

@@ -4,6 +4,7 @@ import { commonSpecRules } from '../managed/types/common.ts'
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { list, object, stringMap, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { keysLimit } from '../schema/rules.ts'
 import { cidrText, normaliseCIDR } from './cidr.ts'
 import { managedColumns } from './columns.ts'
 import { managedKind } from './names.ts'
@@ -63,18 +64,22 @@ const criticalOptions = object(
   },
 )
 
-const extensions = stringMap(text({ description: 'Value of the extension, mostly empty.', maxLength: 4096 }), {
-  description:
-    'What the server permits the holder, such as `permit-pty: ""`; `{}` for nothing. A change makes a new certificate. Default: permit-pty and permit-user-rc.',
-  maxProperties: 64,
-  atomic: true,
-  rules: [
-    {
-      rule: `!self.exists(name, name in [${FLAGS.map((name) => `'${name}'`).join(', ')}] && self[name] != '')`,
-      message: `extensions has a value for one of ${FLAGS.join(', ')}, which take none: write ""`,
-    },
-  ],
-})
+const extensions = stringMap(
+  text({ description: 'Value of the extension, mostly empty. At most 1024 characters.', maxLength: 1024 }),
+  {
+    description:
+      'What the server permits the holder, such as `permit-pty: ""`; `{}` for nothing. At most 64, with names of at most 255 characters. A change makes a new certificate. Default: permit-pty and permit-user-rc.',
+    maxProperties: 64,
+    atomic: true,
+    rules: [
+      keysLimit(255, 'extensions'),
+      {
+        rule: `!self.exists(name, name in [${FLAGS.map((name) => `'${name}'`).join(', ')}] && self[name] != '')`,
+        message: `extensions has a value for one of ${FLAGS.join(', ')}, which take none: write ""`,
+      },
+    ],
+  },
+)
 
 const definition = defineKind({
   ...managedKind,

@@ -94,3 +94,18 @@ function escapeLength(pattern: string, rest: string, ...allowed: readonly RegExp
     `the escape "${rest.slice(0, 2)}" differs between JavaScript and RE2, or is a back-reference`,
   )
 }
+
+/** Whether a text that matches has ASCII characters only; false where that takes more than a glance to tell. */
+export function isASCII(pattern: string): boolean {
+  if (!pattern.startsWith('^') || /[^\x20-\x7e]|\[\^|\\[DW]|\\x[89a-fA-F]/.test(pattern)) return false
+  let depth = 0
+  let last = ''
+  for (let at = 0; at < pattern.length; at += last.length) {
+    last = pattern.slice(at, at + (pattern[at] === '[' ? classLength(pattern, at) : tokenLength(pattern, at)))
+    if (last.startsWith('(')) depth += 1
+    if (last === ')') depth -= 1
+    // Of alternatives each would have to be anchored.
+    if (last === '|' && depth === 0) return false
+  }
+  return last === '$'
+}

@@ -138,3 +138,50 @@ export function countedMembers(rule: string): readonly string[] {
   const counted = counting.exec(rule)?.[1] ?? ''
   return [...counted.matchAll(/self\.(\w+)/g)].map(([, field = '']) => field)
 }
+
+/** The limit that a rule of {@link bytesLimit} sets; undefined for any other. */
+export function byteLimitOf({ rule }: Rule): number | undefined {
+  return numberIn(/^size\(bytes\(self\)\) <= (\d+)$/, rule)
+}
+
+/** Limit of the names in a map, which a schema alone cannot state. In characters. */
+export function keysLimit(characters: number, field: string): Rule {
+  return {
+    rule: `self.all(key, size(key) <= ${characters})`,
+    message: `${field} takes names of at most ${characters} characters: shorten the name`,
+  }
+}
+
+/** The limit that a rule of {@link keysLimit} sets, or one that refuses empty names too; undefined for any other. */
+export function keyLimitOf({ rule }: Rule): number | undefined {
+  return numberIn(/^self\.all\(key, (?:size\(key\) > 0 && )?size\(key\) <= (\d+)\)$/, rule)
+}
+
+/** Limit of a map of texts as JSON; names count in characters, since CEL knows no bound of their bytes. `entry` is for each one's punctuation. */
+export function mapLimit(bytes: number, entry: number, field: string): Rule {
+  return {
+    rule: `self.map(key, size(key) + size(bytes(self[key])) + ${entry}).sum() <= ${bytes}`,
+    message: `${field} takes at most ${bytes} bytes in all, written as JSON: shorten it`,
+  }
+}
+
+/** The limit that a rule of {@link mapLimit} sets; undefined for any other. */
+export function mapLimitOf({ rule }: Rule): number | undefined {
+  return numberIn(/^self\.map\(key, size\(key\) \+ size\(bytes\(self\[key\]\)\) \+ \d+\)\.sum\(\) <= (\d+)$/, rule)
+}
+
+function numberIn(pattern: RegExp, rule: string): number | undefined {
+  const found = pattern.exec(rule)?.[1]
+  return found === undefined ? undefined : Number(found)
+}
+
+const unionClause = /^\(self\.\w+ == '[^']*'(?:\) == has\(self\.(\w+)\)| \|\| !has\(self\.(\w+)\)\))$/
+
+/** Fields of which a rule of {@link exactlyOne}, {@link atMostOne} or {@link unionOf} lets one be set; none of another rule. */
+export function exclusiveFields({ rule }: Rule): readonly string[] {
+  const members = rule.split(' && ').map((clause) => {
+    const [, needed, optional] = unionClause.exec(clause) ?? []
+    return needed ?? optional
+  })
+  return members.every((member) => member !== undefined) ? members : countedMembers(rule)
+}

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { choice, integer, list, object, stringMap, text } from '../../schema/define.ts'
-import { fixedField } from '../../schema/rules.ts'
+import { fixedField, keysLimit } from '../../schema/rules.ts'
 import { CONFIRM_IDENTITY_REQUESTED_AT, RECONCILE_REQUESTED_AT } from '../names.ts'
 import { answerTo } from './answer.ts'
 import { conditions, observedGeneration } from './common.ts'
@@ -119,8 +119,8 @@ const matchExpression = object(
     operator: choice(['In', 'NotIn', 'Exists', 'DoesNotExist'], { description: 'How the label is compared.' }),
     values: Type.Optional(
       list(text({ description: 'A label value.', maxLength: 63 }), {
-        description: 'Values for In and NotIn; none for Exists and DoesNotExist.',
-        maxItems: 64,
+        description: 'Values for In and NotIn, at most 16; none for Exists and DoesNotExist.',
+        maxItems: 16,
       }),
     ),
   },
@@ -141,12 +141,13 @@ export const labelSelector = (description: string) =>
     {
       matchLabels: Type.Optional(
         stringMap(text({ description: 'Label value.', maxLength: 63 }), {
-          description: 'Labels that must be there with these values.',
+          description: 'Labels that must be there with these values, at most 64.',
           maxProperties: 64,
+          rules: [keysLimit(317, 'matchLabels')],
         }),
       ),
       matchExpressions: Type.Optional(
-        list(matchExpression, { description: 'Further requirements; all must be met.', maxItems: 64 }),
+        list(matchExpression, { description: 'Further requirements, at most 64; all must be met.', maxItems: 64 }),
       ),
     },
     { description },

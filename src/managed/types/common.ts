@@ -79,7 +79,7 @@ export type TextLimits = 'bytes' | 'characters' | 'unstated'
 const DESCRIPTION = 255
 const METADATA = 4096
 /** Well below the 1 MiB body limit, so that both texts fit into one request. */
-const UNSTATED = 65_536
+const UNSTATED = 32_768
 
 function limitedText(
   field: 'description' | 'rawMetadata',
@@ -93,7 +93,10 @@ function limitedText(
     case 'characters':
       return text({ description: `${options.description} At most ${limit} characters.`, maxLength: limit })
     case 'unstated':
-      return text({ description: options.description, maxLength: UNSTATED })
+      return text({
+        description: `${options.description} At most ${UNSTATED} characters.`,
+        maxLength: UNSTATED,
+      })
   }
 }
 

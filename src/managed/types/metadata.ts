@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { stringMap, text } from '../../schema/define.ts'
+import { mapLimit } from '../../schema/rules.ts'
 
 /** `metadata` of a spec: texts of the user, which stand beside Culvert's mark in the one JSON object that the API keeps. */
 export type OwnMetadata = Readonly<Record<string, string>>
@@ -32,10 +33,7 @@ export function ownMetadata(options: { readonly description: string; readonly by
           rule: `self.all(key, size(key) > 0 && size(key) <= ${KEY_LENGTH})`,
           message: `metadata has a key that is empty or longer than ${KEY_LENGTH} characters: rename it`,
         },
-        {
-          rule: `self.map(key, size(key) + size(bytes(self[key])) + ${PUNCTUATION}).sum() <= ${bytes}`,
-          message: `metadata takes at most ${bytes} bytes in all, written as JSON: shorten it`,
-        },
+        mapLimit(bytes, PUNCTUATION, 'metadata'),
       ],
     }),
   )

@@ -337,7 +337,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'IPPolicy',
     'with long rule metadata',
     { rules: [{ ...rule, metadata: { a: `${'a'.repeat(248)}ä` } }] },
-    'metadata takes at most 256 bytes in all',
+    'metadata takes at most 160 bytes in all',
   ),
   changed('IPRestriction', 'with another type', { type: 'Dashboard' }, 'type is fixed at create: delete'),
   row(
@@ -454,6 +454,18 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   ),
   row('Edge', 'with a policy by no name', { ipRestriction: { ipPolicyRefs: [{}] } }, 'set exactly one of name, id'),
   row('Edge', 'with a backend by name and by id', { backend: { name: 'a', id: 'b' } }, 'set at most one of name, id'),
+  row(
+    'Edge',
+    'with more expressions than fit',
+    tls({ trafficPolicy: { inbound: [{ expressions: Array.from({ length: 5 }, () => 'a'.repeat(16_384)) }] } }),
+    'expressions of inbound and outbound take at most 65536 characters together',
+  ),
+  row(
+    'Backend',
+    'with a long name of a label',
+    { tunnelGroup: { labels: { ['a'.repeat(256)]: 'b' } } },
+    'labels takes names of at most 255 characters',
+  ),
   row('EventSubscription', 'with a destination by no name', { destinationRefs: [{}] }, 'set exactly one of name, id'),
   changed('ReservedDomain', 'with another domain', { domain: 'b.example.com' }, 'domain is fixed at create: delete'),
   changed('ReservedDomain', 'with another region', { region: 'us' }, 'region is fixed at create: delete'),

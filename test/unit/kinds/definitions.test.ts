@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
-import { checkEnumWords } from '../../../src/schema/enum-words.ts'
 import { checkRules } from '../../../src/schema/rule-checks.ts'
 import { toStructural } from '../../../src/schema/structural.ts'
 
@@ -20,10 +19,6 @@ describe.each(kinds.map(({ role, definition }) => ({ kind: definition.kind, role
     test.each(['spec', 'status'] as const)('has a %s that the apiserver takes, with rules of bounded cost', (part) => {
       const node = toStructural(definition[part], part)
       expect(() => checkRules(node, part)).not.toThrow()
-    })
-
-    test.each(['spec', 'status'] as const)('has a %s whose choices are in CamelCase', (part) => {
-      expect(() => checkEnumWords(toStructural(definition[part], part), part)).not.toThrow()
     })
 
     test('is listed by the category and shows how it stands', () => {

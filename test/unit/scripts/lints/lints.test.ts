@@ -5,6 +5,7 @@ import { noCitations } from '../../../../scripts/lints/descriptions.ts'
 import { camelCaseEnums } from '../../../../scripts/lints/enums.ts'
 import { type Finding, findingsOf, type Lint } from '../../../../scripts/lints/lint.ts'
 import { noMetadataText } from '../../../../scripts/lints/metadata-text.ts'
+import { storableSpecs } from '../../../../scripts/lints/sizes.ts'
 import { discriminatedUnions } from '../../../../scripts/lints/unions.ts'
 import { fromNamesSources } from '../../../../scripts/lints/value-sources.ts'
 import { valueFrom } from '../../../../src/managed/types/common.ts'
@@ -156,4 +157,12 @@ describe('citations of the contract', () => {
     ])
     expect(placesFound(noCitations, { ...sampleKind, description: 'As management-api.md says.' })).toEqual(['Sample'])
   })
+})
+
+test('a spec that could grow too large to be stored is found, with the places that take most', () => {
+  const texts = (maxItems: number) => kindWith({ words: list(text({ ...d, maxLength: 1000 }), { ...d, maxItems }) })
+  expect(placesFound(storableSpecs, texts(200))).toEqual([])
+  const [finding] = findingsOf([texts(300)], [storableSpecs])
+  expect(finding).toMatchObject({ place: 'Sample.spec', problem: expect.stringContaining('spec.words[]') })
+  expect(placesFound(storableSpecs, kindWith({ word: text(d) }))).toEqual(['Sample.spec'])
 })
