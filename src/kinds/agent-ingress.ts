@@ -14,7 +14,7 @@ import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-poli
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
 import { dnsEndpoint } from './dns-endpoint.ts'
-import { given, sorted, textOf, textsOf } from './remote.ts'
+import { given, namesOf, sorted, textOf, textsOf } from './remote.ts'
 
 /** Agent ingresses with their certificates (`management-api.md § Domains, addresses, ingress`). */
 export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
@@ -24,6 +24,8 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
   collections: [collections.agentIngresses],
   collectionOf: () => collections.agentIngresses,
   createOnly: ['domain'],
+  setBy: ({ domain, certificateManagementPolicy }) =>
+    namesOf({ domain, certificate_management_policy: certificateManagementPolicy }),
   desire: ({ spec: { domain, certificateManagementPolicy: policy } }) => ({
     domain,
     certificate_management_policy: policy === undefined ? null : sentCertificatePolicy(policy),

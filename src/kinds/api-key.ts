@@ -7,7 +7,7 @@ import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
-import { given } from './remote.ts'
+import { given, namesOf } from './remote.ts'
 import { keyOutput, tokenConditions, tokenFields, tokenSuccession } from './token.ts'
 
 const definition = defineKind({
@@ -48,6 +48,7 @@ export const apiKey: ManagedDescriptor<APIKeySpec> = {
   refersTo: [ownerKind],
   references: ownerReferences,
   createOnly: ['owner_id'],
+  setBy: ({ owner }) => namesOf({ owner_id: owner }),
   desire: (desired) => ({ owner_id: sentOwner(desired) }),
   observe: (remote) => ({ owner_id: ownerOf(remote) }),
   status: (remote) => given({ ownerID: ownerOf(remote) }),

@@ -4,7 +4,7 @@ import type { Ref } from '../managed/types/common.ts'
 import type { Desired, Fields, FoundReference, ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { type BackendSpec, backendDefinition, TUNNELS_SHOWN } from './backend-schema.ts'
 import { available, plain } from './defaults.ts'
-import { objectOf, refIds, sorted, textMapOf, textOf, textsOf } from './remote.ts'
+import { namesOf, objectOf, refIds, sorted, textMapOf, textOf, textsOf } from './remote.ts'
 
 /** Backends of all four types (`management-api.md § Edges and backends`). Cycles are found by whoever follows references. */
 export const backend: ManagedDescriptor<BackendSpec> = {
@@ -21,6 +21,7 @@ export const backend: ManagedDescriptor<BackendSpec> = {
   refersTo: [{ kind: 'Backend', idsIn: childIds }],
   references,
   problems,
+  setBy,
   desire,
   observe,
   comparable: (fields) =>
@@ -66,6 +67,16 @@ function problems({ httpResponse }: BackendSpec): readonly string[] {
     ...malformed.map((name) => `spec.httpResponse.headers: ${JSON.stringify(name)} is not a header name: correct it`),
     ...twice.map((name) => `spec.httpResponse.headers: ${name} is named twice, in different case: remove one`),
   ]
+}
+
+function setBy({ tunnelGroup, httpResponse, weighted, failover }: BackendSpec): readonly string[] {
+  return namesOf({
+    labels: tunnelGroup?.labels,
+    body: httpResponse?.body,
+    headers: httpResponse?.headers,
+    status_code: httpResponse?.statusCode,
+    backends: weighted?.backendRefs ?? failover?.backendRefs,
+  })
 }
 
 function desire(desired: Desired<BackendSpec>): Fields {

@@ -7,6 +7,7 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
+import { namesOf } from './remote.ts'
 
 const definition = defineKind({
   ...managedKind,
@@ -31,7 +32,7 @@ const definition = defineKind({
           },
         ],
       }),
-      active: Type.Optional(bool({ description: 'Whether the bot is active. Default: true.', default: true })),
+      active: Type.Optional(bool({ description: 'Whether the bot is active. Default: true.' })),
     },
     { description: 'What the bot should be.', rules: bareSpecRules },
   ),
@@ -63,6 +64,7 @@ export const botUser: ManagedDescriptor<BotUserSpec> = {
   collections: [collections.botUsers],
   collectionOf: () => collections.botUsers,
   markedBy: 'name',
+  setBy: ({ displayName, active }) => namesOf({ name: displayName, active }),
   desire: ({ spec: { displayName, active = true } }, remote) => ({
     name: displayName,
     active: remote !== undefined && active,
@@ -70,6 +72,6 @@ export const botUser: ManagedDescriptor<BotUserSpec> = {
   observe: ({ name, active }) => ({ name, active: active !== false }),
   silencesKeys: ({ active }) => active === false,
   status: ({ active }) => ({ active: active !== false }),
-  readiness: ({ spec: { active = true } }) =>
-    available(active ? 'the bot is active' : 'the bot exists and is not active'),
+  readiness: ({ remote: { active } }) =>
+    available(active !== false ? 'the bot is active' : 'the bot exists and is not active'),
 }

@@ -80,6 +80,7 @@ export const certificateAuthority: ManagedDescriptor<CertificateAuthoritySpec> =
   },
   createOnly: ['ca_pem'],
   replacement: { fields: ['ca_pem'], first: 'create' },
+  setBy: () => ['ca_pem'],
   desire: (desired) => ({ ca_pem: pemOf(desired) }),
   observe: ({ ca_pem }) => ({ ca_pem: comparablePEM(textOf(ca_pem) ?? '') }),
   comparable: (fields) => ({ ...fields, ca_pem: comparablePEM(textOf(fields.ca_pem) ?? '') }),

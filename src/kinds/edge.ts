@@ -14,7 +14,7 @@ import {
   wantsModule,
 } from './edge-modules.ts'
 import { type EdgeSpec, edgeDefinition } from './edge-schema.ts'
-import { objectOf, refId, refIds, sorted, textsOf } from './remote.ts'
+import { namesOf, objectOf, refId, refIds, sorted, textsOf } from './remote.ts'
 
 const refersTo: readonly ReferenceKind[] = [
   { kind: 'Backend', idsIn: ({ backend }) => [refId(objectOf(backend)?.backend)].filter((id) => id !== undefined) },
@@ -42,6 +42,11 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
     modulesOf(spec)
       .filter((module) => wantsModule(spec, module))
       .flatMap((module) => module.problems(spec)),
+  // A module is one value: what the spec leaves out inside of it has the contract's default.
+  setBy: (spec) => {
+    const modules = modulesOf(spec).map(({ name, field }) => [name, spec[field]])
+    return namesOf({ hostports: spec.hostports, ...Object.fromEntries(modules) })
+  },
   desire: (desired, remote) => ({
     hostports: hostportTexts(desired),
     ...Object.fromEntries(

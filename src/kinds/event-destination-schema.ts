@@ -56,9 +56,7 @@ export const eventDestinationDefinition = defineKind({
   spec: object(
     {
       ...commonSpec('bytes'),
-      format: Type.Optional(
-        choice(['JSON'], { description: 'How events are written. Default: JSON.', default: 'JSON' }),
-      ),
+      format: Type.Optional(choice(['JSON'], { description: 'How events are written. Default: JSON.' })),
       type: choice(['Firehose', 'Kinesis', 'CloudWatchLogs', 'Monitor'], {
         description: 'Where events go. The member of the same name says more.',
       }),

@@ -11,7 +11,7 @@ import {
   targetSecrets,
   targetType,
 } from './event-target.ts'
-import { cut, textOf } from './remote.ts'
+import { cut, namesOf, textOf } from './remote.ts'
 
 /** Sinks for account events (`management-api.md § Events`). The target is replaced whole. */
 export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
@@ -22,7 +22,9 @@ export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
   collectionOf: () => collections.eventDestinations,
   secretFields: ['target'],
   inputs: targetSecrets,
+  setBy: ({ format }) => namesOf({ format, target: true }),
   // JSON is the only format, and returned in lower case.
+
   desire: (desired) => ({ format: 'json', target: sentTarget(desired) }),
   observe: ({ format, target }) => ({
     format: textOf(format)?.toLowerCase(),

@@ -82,6 +82,7 @@ export const eventSubscription: ManagedDescriptor<EventSubscriptionSpec> = {
   refersTo: [{ kind: 'EventDestination', idsIn: ({ destinations }) => refIds(destinations) }],
   references: ({ destinationRefs }) =>
     destinationRefs.map((ref, index) => ({ path: `spec.destinationRefs[${index}]`, kind: 'EventDestination', ref })),
+  setBy: () => ['sources', 'destination_ids'],
   desire: (desired) => {
     const { sources, destinationRefs } = desired.spec
     return {

@@ -76,6 +76,7 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
   accountFrom: policyReference,
   createOnly: ['ip_policy_id', 'action'],
   replacement: { fields: ['ip_policy_id', 'action'], first: 'delete', guard },
+  setBy: () => ['ip_policy_id', 'cidr', 'action'],
   desire: (desired) => {
     const { ipPolicyRef, cidr: range, action } = desired.spec
     return { ip_policy_id: desired.id('IPPolicy', ipPolicyRef), cidr: range, action: sentAction(action) }

@@ -30,6 +30,8 @@ export interface WantedRule {
   readonly description: string
   readonly own: OwnMetadata | undefined
   readonly metadata: string
+  /** Whether the spec sets the description; of a rule that somebody else made it is left alone otherwise. */
+  readonly isDescribed: boolean
 }
 
 /** A rule as the API holds it. An action that is neither is kept as it is: such a rule is never wanted. */
@@ -154,7 +156,9 @@ function update(rule: WantedRule, held: HeldRule | undefined, isAdopted: boolean
   const isForeign = isAdopted && parseObject(held.metadata)?.[MARK_KEY] === undefined
   const metadata = wantedMetadata({ metadata: rule.own }, held.metadata, isForeign ? undefined : rule.metadata)
   const body: Fields = {
-    ...(held.description === rule.description ? {} : { description: rule.description }),
+    ...(held.description === rule.description || (isForeign && !rule.isDescribed)
+      ? {}
+      : { description: rule.description }),
     ...(held.metadata === metadata ? {} : { metadata }),
   }
   const changed = Object.keys(body)
@@ -196,7 +200,10 @@ function remove(rule: HeldRule): ChildOperation {
   return { type: 'delete', id: rule.id, about: nameOf(rule) }
 }
 
-function bodyOf(policyId: string, { cidr, action, description, metadata }: Omit<WantedRule, 'own'>): Fields {
+function bodyOf(
+  policyId: string,
+  { cidr, action, description, metadata }: Omit<WantedRule, 'own' | 'isDescribed'>,
+): Fields {
   return { ip_policy_id: policyId, cidr, action, ...(description === '' ? {} : { description }), metadata }
 }
 

@@ -21,7 +21,7 @@ import {
   type WantedRule,
 } from './ip-policy-rules.ts'
 import { managedKind } from './names.ts'
-import { compareTexts, listOf, objectOf, textOf } from './remote.ts'
+import { compareTexts, listOf, namesOf, objectOf, textOf } from './remote.ts'
 
 const RULES = 1000
 /** Of each rule; a policy with as many rules as it may have is to fit into the cluster's store. */
@@ -136,7 +136,7 @@ const children: Children<IPPolicySpec> = {
   parentId: policyOf,
   idsIn: ({ rules }) => listOf(rules).flatMap((held) => textOf(objectOf(held)?.id) ?? []),
   plan: (desired, policyId, current) => {
-    if (takesRules(desired.spec)) return []
+    if (takesRules(desired.spec) || !desired.decides('rules')) return []
     const markerFor = (range: string, action: SentAction, own?: OwnMetadata): string => {
       return desired.marker(ruleNonce(policyId, range, action), own)
     }
@@ -145,11 +145,13 @@ const children: Children<IPPolicySpec> = {
         cidr: range,
         action: sentAction(action),
         description: description ?? '',
+        isDescribed: description !== undefined,
         own,
         metadata: markerFor(range, sentAction(action), own),
       }),
     )
-    const isAdopted = desired.status.adopted === true
+    // No spec sets this one: of an adopted policy each rule says by itself what it leaves out.
+    const isAdopted = !desired.decides('rules[]')
     return planRules({ policyId, wanted, held: current.map(heldRule), isAdopted, markerFor })
   },
   status: (current) => {
@@ -184,13 +186,17 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
       return metadataProblems(`spec.rules[${cidr}].metadata`, metadata, RULE_METADATA_BYTES)
     })
   },
+  setBy: ({ rules }) => namesOf({ rules }),
   desire: () => ({}),
   observe: () => ({}),
   status: () => ({}),
   readiness: ({ spec, unclaimed = 0 }) => {
-    const count = spec.rules?.length ?? 0
     if (takesRules(spec)) return available(withUnclaimed(unclaimed))
-    return available(count === 0 ? 'the policy has no rules, as declared' : 'every declared rule is in place')
+    return available(
+      spec.rules?.[0] === undefined
+        ? 'the policy is in place, and declares no rules'
+        : 'every declared rule is in place',
+    )
   },
   unusable: unusablePolicy,
   unusableObject: unusablePolicyObject,
@@ -200,7 +206,7 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
     field: ACKNOWLEDGED,
     acknowledged,
     narrows: ({ desired, remote, children: held }) => {
-      const isOurs = desired !== undefined && !takesRules(desired.spec)
+      const isOurs = desired !== undefined && !takesRules(desired.spec) && desired.decides('rules')
       return isOurs && letsFewerIn(held, desired.spec.rules ?? []) ? remote?.id : undefined
     },
   },

@@ -8,7 +8,7 @@ import { fixedField } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
-import { refIds, sorted, textOf, textsOf } from './remote.ts'
+import { namesOf, refIds, sorted, textOf, textsOf } from './remote.ts'
 
 /** The contract states no limit; the same as for the policies of an Edge. */
 const REFERENCES = 64
@@ -98,10 +98,12 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
   references: ({ ipPolicyRefs }) =>
     ipPolicyRefs.map((ref, index) => ({ path: `spec.ipPolicyRefs[${index}]`, kind: 'IPPolicy', ref })),
   restrictsAPI: {
+    field: 'enforcement',
     spec: (spec) => spec.type === 'API' && isEnforced(spec),
     object: ({ type, enforced }) => type === SENT_TYPES.API && enforced === true,
   },
   createOnly: ['type'],
+  setBy: ({ enforcement }) => namesOf({ type: true, enforced: enforcement, ip_policy_ids: true }),
   desire: (desired) => {
     const { type, ipPolicyRefs } = desired.spec
     return {
@@ -117,6 +119,6 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
   }),
   comparable: (fields: Fields) => ({ ...fields, ip_policy_ids: sorted(textsOf(fields.ip_policy_ids)) }),
   status: () => ({}),
-  readiness: ({ spec }) =>
-    available(isEnforced(spec) ? 'the restriction is enforced' : 'the restriction is in place and only warns'),
+  readiness: ({ remote: { enforced } }) =>
+    available(enforced === true ? 'the restriction is enforced' : 'the restriction is in place and only warns'),
 }

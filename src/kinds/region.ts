@@ -4,11 +4,10 @@ import { text } from '../schema/define.ts'
  * A region of the service (`management-api.md § Domains, addresses, ingress`). A pattern and no list: regions are added there, and the API refuses
  * one that it does not know.
  */
-export function region(description: string, options: { readonly default?: string } = {}) {
+export function region(description: string) {
   return text({
     description: `${description} A region of the service, such as us, eu or ap; the API refuses one that it does not have.`,
     maxLength: 32,
     pattern: '^[a-z]{2,8}(-[a-z0-9]+)*$',
-    ...options,
   })
 }

@@ -75,6 +75,11 @@ export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }
 
+/** Names of the fields that are not undefined: what `setBy` of a descriptor returns, from the values of a spec by the API's names. */
+export function namesOf(fields: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.keys(given(fields))
+}
+
 /** `fields` without those that are undefined. */
 export function given(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

@@ -9,7 +9,10 @@ import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
 import { region } from './region.ts'
-import { refId, textOf } from './remote.ts'
+import { namesOf, refId, textOf } from './remote.ts'
+
+/** What the contract gives an address that names none. */
+const REGION = 'us'
 
 const definition = defineKind({
   ...managedKind,
@@ -22,7 +25,7 @@ const definition = defineKind({
   spec: object(
     {
       ...commonSpec('bytes'),
-      region: Type.Optional(region('Where the address is. Fixed at create. Default: us.', { default: 'us' })),
+      region: Type.Optional(region(`Where the address is. Fixed at create. Default: ${REGION}.`)),
       endpointConfigurationID: Type.Optional(
         text({
           description: 'Id of an endpoint configuration for traffic to the address. Default: none.',
@@ -31,7 +34,10 @@ const definition = defineKind({
         }),
       ),
     },
-    { description: 'What the address should be.', rules: [...commonSpecRules, fixedField('region')] },
+    {
+      description: 'What the address should be.',
+      rules: [...commonSpecRules, fixedField('region', { absent: REGION })],
+    },
   ),
   status: object(
     {
@@ -54,12 +60,14 @@ export const reservedAddress: ManagedDescriptor<ReservedAddressSpec> = {
   collectionOf: () => collections.reservedAddrs,
   createOnly: ['region'],
   updateOnly: ['endpoint_configuration_id'],
+  setBy: ({ region: place, endpointConfigurationID }) =>
+    namesOf({ region: place, endpoint_configuration_id: endpointConfigurationID }),
   desire: ({ spec }) => ({
-    region: spec.region ?? 'us',
+    region: spec.region ?? REGION,
     endpoint_configuration_id: spec.endpointConfigurationID ?? null,
   }),
   observe: (remote) => ({
-    region: textOf(remote.region) ?? 'us',
+    region: textOf(remote.region) ?? REGION,
     endpoint_configuration_id: refId(remote.endpoint_configuration) ?? null,
   }),
   status: (remote) => {

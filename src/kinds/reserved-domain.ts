@@ -8,7 +8,7 @@ import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-poli
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
 import { dnsEndpoint } from './dns-endpoint.ts'
-import { given, refId, refURI, textOf } from './remote.ts'
+import { given, namesOf, refId, refURI, textOf } from './remote.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './reserved-domain-schema.ts'
 
 /** Reserved domains with their certificates (`management-api.md § Domains, addresses, ingress`). Usable as soon as one exists. */
@@ -20,6 +20,7 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
   collectionOf: () => collections.reservedDomains,
   createOnly: ['domain', 'region'],
   updateOnly: ['http_endpoint_configuration_id', 'https_endpoint_configuration_id'],
+  setBy,
   desire: ({ spec }) => ({
     domain: spec.domain,
     region: spec.region,
@@ -39,6 +40,18 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
   renewsAt: ({ renewsAt }) => textOf(renewsAt),
   readiness,
   companion: dnsEndpoint(dnsRecords),
+}
+
+function setBy(spec: ReservedDomainSpec): readonly string[] {
+  const certificate = spec.certificateID ?? spec.certificateManagementPolicy
+  return namesOf({
+    domain: spec.domain,
+    region: spec.region,
+    certificate_id: certificate,
+    certificate_management_policy: certificate,
+    http_endpoint_configuration_id: spec.httpEndpointConfigurationID,
+    https_endpoint_configuration_id: spec.httpsEndpointConfigurationID,
+  })
 }
 
 /**

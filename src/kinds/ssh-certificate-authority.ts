@@ -10,9 +10,11 @@ import { available, plain } from './defaults.ts'
 import { knownHostsLine } from './known-hosts.ts'
 import { managedKind } from './names.ts'
 import { configMapPlace, placeOf } from './output-place.ts'
-import { given, textOf, wholeText } from './remote.ts'
+import { given, namesOf, textOf, wholeText } from './remote.ts'
 import { PUBLIC_KEY_LENGTH } from './ssh-public-key.ts'
 
+/** What the contract gives an authority that names none. */
+const KEY_TYPE = 'Ed25519'
 const another = 'delete this resource and create it anew, which makes another authority with another key'
 
 /** Rule of the spec: `field` describes keys of one type only. */
@@ -38,8 +40,7 @@ const definition = defineKind({
       ...commonSpec('bytes'),
       privateKeyType: Type.Optional(
         choice(['RSA', 'ECDSA', 'Ed25519'], {
-          description: 'Type of the private key. Fixed at create. Default: Ed25519.',
-          default: 'Ed25519',
+          description: `Type of the private key. Fixed at create. Default: ${KEY_TYPE}.`,
         }),
       ),
       ellipticCurve: Type.Optional(
@@ -64,9 +65,9 @@ const definition = defineKind({
       description: 'What the authority should be.',
       rules: [
         ...commonSpecRules,
-        fixedField('privateKeyType', another),
-        fixedField('ellipticCurve', another),
-        fixedField('keySize', another),
+        fixedField('privateKeyType', { remedy: another, absent: KEY_TYPE }),
+        fixedField('ellipticCurve', { remedy: another }),
+        fixedField('keySize', { remedy: another }),
         onlyFor('ellipticCurve', 'ECDSA'),
         onlyFor('keySize', 'RSA'),
       ],
@@ -99,7 +100,9 @@ export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthorityS
   collections: [collections.sshCertificateAuthorities],
   collectionOf: () => collections.sshCertificateAuthorities,
   createOnly: ['private_key_type', 'elliptic_curve', 'key_size'],
-  desire: ({ spec: { privateKeyType = 'Ed25519', ellipticCurve, keySize } }) => ({
+  setBy: ({ privateKeyType, ellipticCurve, keySize }) =>
+    namesOf({ private_key_type: privateKeyType, elliptic_curve: ellipticCurve, key_size: keySize }),
+  desire: ({ spec: { privateKeyType = KEY_TYPE, ellipticCurve, keySize } }) => ({
     private_key_type: privateKeyType.toLowerCase(),
     elliptic_curve: ellipticCurve,
     key_size: keySize,

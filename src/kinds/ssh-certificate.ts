@@ -15,7 +15,7 @@ import type { Rule } from '../schema/rules.ts'
 import { textColumn, wideColumn } from './columns.ts'
 import { plain } from './defaults.ts'
 import { onePlace } from './output-place.ts'
-import { given, sorted, textOf, textsOf, wholeText } from './remote.ts'
+import { given, namesOf, sorted, textOf, textsOf, wholeText } from './remote.ts'
 import {
   comparablePublicKey,
   publicKeyFields,
@@ -147,6 +147,7 @@ export interface CertificateSpec extends CommonSpec {
   readonly publicKey?: string
   readonly publicKeyFrom?: ValueFrom
   readonly principals?: readonly string[]
+  readonly anyPrincipal?: boolean
   readonly validAfter?: string
   readonly validUntil?: string
   readonly validFor?: string
@@ -160,6 +161,7 @@ const SIGNED = ['ssh_certificate_authority_id', 'public_key', 'principals', 'val
 /** The fields that a certificate is made of, in the four forms that a descriptor asks for. */
 interface SignedFields<Spec> {
   readonly names: readonly string[]
+  setBy(spec: Spec): readonly string[]
   desire(desired: Desired<Spec>): Fields
   observe(remote: RemoteObject): Fields
   comparable(fields: Fields): Fields
@@ -211,6 +213,16 @@ export function certificateParts<Spec extends CertificateSpec>({
     inputProblems: publicKeyInputProblems,
     createOnly: fields,
     replacement: { fields, first: 'create' },
+    setBy: (spec: Spec): readonly string[] => [
+      ...namesOf({
+        ssh_certificate_authority_id: true,
+        public_key: true,
+        principals: spec.principals ?? spec.anyPrincipal,
+        valid_after: spec.validAfter,
+        valid_until: spec.validUntil ?? spec.validFor,
+      }),
+      ...own.setBy(spec),
+    ],
     desire: (desired: Desired<Spec>, remote: RemoteObject | undefined): Fields => ({
       ssh_certificate_authority_id: desired.id(AUTHORITY, desired.spec.sshCertificateAuthorityRef),
       public_key: publicKeyOf(desired),

@@ -9,7 +9,7 @@ import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
-import { given } from './remote.ts'
+import { given, namesOf } from './remote.ts'
 import {
   comparablePublicKey,
   publicKeyFields,
@@ -60,6 +60,7 @@ export const sshCredential: ManagedDescriptor<SSHCredentialSpec> = {
   inputProblems: publicKeyInputProblems,
   createOnly: ['owner_id', 'public_key'],
   replacement: { fields: ['public_key'], first: 'create' },
+  setBy: ({ owner, acl: rules }) => namesOf({ owner_id: owner, public_key: true, acl: rules }),
   desire: (desired, remote) => ({
     owner_id: sentOwner(desired),
     public_key: publicKeyOf(desired),

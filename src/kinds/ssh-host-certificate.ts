@@ -70,7 +70,7 @@ export const sshHostCertificate: ManagedDescriptor<SSHHostCertificateSpec> = {
   ...certificateParts<SSHHostCertificateSpec>({
     defaultLength: LENGTH,
     needsAuthority: (spec) => placeOf(spec) !== undefined,
-    own: { names: [], desire: () => ({}), observe: () => ({}), comparable: (fields) => fields },
+    own: { names: [], setBy: () => [], desire: () => ({}), observe: () => ({}), comparable: (fields) => fields },
   }),
   definition,
   collections: [collections.sshHostCertificates],

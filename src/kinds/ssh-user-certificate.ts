@@ -9,7 +9,7 @@ import { cidrText, normaliseCIDR } from './cidr.ts'
 import { managedColumns } from './columns.ts'
 import { managedKind } from './names.ts'
 import { outputPlace, placeOf } from './output-place.ts'
-import { given, sorted, textMapOf } from './remote.ts'
+import { given, namesOf, sorted, textMapOf } from './remote.ts'
 import {
   certificateColumns,
   certificateConditions,
@@ -124,6 +124,8 @@ export const sshUserCertificate: ManagedDescriptor<SSHUserCertificateSpec> = {
     needsAuthority: () => false,
     own: {
       names: ['critical_options', 'extensions'],
+      setBy: ({ criticalOptions: options, extensions: named }) =>
+        namesOf({ critical_options: options, extensions: named }),
       desire: ({ spec }) => ({
         critical_options: sentOptions(spec.criticalOptions),
         extensions: spec.extensions ?? DEFAULT_EXTENSIONS,

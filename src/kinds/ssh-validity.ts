@@ -176,6 +176,7 @@ export const validitySuccession: Succession<WithValidity> = {
     return until - (spec.renewBefore === undefined ? (until - after) / 3 : durationMs(spec.renewBefore))
   },
   overlapMs: () => 0,
+  fresh: ['valid_after', 'valid_until'],
 }
 
 function millis(text: string | undefined): number | undefined {

@@ -9,7 +9,7 @@ import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
-import { given } from './remote.ts'
+import { given, namesOf } from './remote.ts'
 import { tokenConditions, tokenFields, tokenOutput, tokenSuccession } from './token.ts'
 
 const definition = defineKind({
@@ -49,6 +49,7 @@ export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
   refersTo: [ownerKind],
   references: ownerReferences,
   createOnly: ['owner_id'],
+  setBy: ({ owner, acl: rules }) => namesOf({ owner_id: owner, acl: rules }),
   desire: (desired, remote) => ({
     owner_id: sentOwner(desired),
     acl: wantedACL(desired.spec.acl, remote !== undefined),

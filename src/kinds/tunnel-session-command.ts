@@ -42,7 +42,7 @@ const definition = defineKind({
     {
       description:
         'What is done, and to whom. But for ttlAfterFinished it never changes: another command is another resource.',
-      rules: FIXED.map((field) => fixedField(field, 'a command runs once, create another one instead')),
+      rules: FIXED.map((field) => fixedField(field, { remedy: 'a command runs once, create another one instead' })),
     },
   ),
   status: object(commandStatusFields, { description: 'What became of the command.' }),

@@ -6,6 +6,7 @@ import { TerminalError } from './errors.ts'
 import { sought } from './look.ts'
 import { markerOf } from './marker.ts'
 import { withItsToken } from './outputs/token-recovery.ts'
+import { decided } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
@@ -40,7 +41,7 @@ export function refuseHeld(run: Reconciliation, id: string, holder: CustomResour
   if (holder === undefined || holder.metadata.uid === cr.metadata.uid) return
   if (statusOf(cr).id === id) {
     run.note({ id: undefined, uri: undefined, createdAt: undefined, adopted: undefined })
-    run.noteInternal({ create: undefined })
+    run.noteInternal({ create: undefined, applied: undefined })
   }
   throw notAdoptable(`${id} is held by ${holderName(cr, holder)}: name another object, or delete that resource first`)
 }
@@ -88,6 +89,7 @@ export async function adopt(run: Reconciliation, wanted: Wanted): Promise<Remote
   await run.patchMetadata({ finalizers: withFinalizer(cr) })
   run.noteObject(object, { nonce: markerOf(object)?.nonce ?? context.random.hex(16), attempt: 0 })
   run.note({ adopted: true })
+  run.noteInternal({ applied: [] })
   // Of a former life's object the Secret may still hold the token; that of anybody else's is known to whoever made it.
   await withItsToken(run, [object])
   context.events.record(cr, { type: 'Normal', reason: 'Adopted', message: adoptedMessage(run, object.id) })
@@ -103,7 +105,7 @@ function adoptedMessage({ cr }: Reconciliation, id: string): string {
 
 /** Fields fixed at create in which `object` differs from the spec, so far as the API shows them. */
 export function fixedDifferences({ descriptor }: Reconciliation, { desired }: Wanted, object: RemoteObject) {
-  const wanted = descriptor.desire(desired, object)
+  const wanted = decided(desired, descriptor.desire(desired, object))
   const comparable = descriptor.comparable(wanted, object)
   const found = descriptor.observe(object)
   return descriptor.createOnly.filter((field) => {

@@ -2,6 +2,7 @@ import type { RemoteObject } from '../api/types.ts'
 import { nameOf, shortName } from './cr.ts'
 import type { Wanted } from './desired.ts'
 import { TerminalError, WaitError } from './errors.ts'
+import type { Operation } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { wholesOf } from './references.ts'
@@ -59,6 +60,29 @@ export function waitBeforeRestricting(
     throw new WaitError(reasons.ReferenceNotReady, `${path}: ${shortName(nameOf(target))} ${lacking}`, IN_USE_MS)
   }
 }
+
+/**
+ * Before an adopted object that keeps callers out of the API is changed while its spec leaves open whether it does: the spec then acknowledges nothing, and
+ * the change may shut Culvert out. @throws TerminalError naming the field.
+ */
+export function refuseUnsaidRestriction(
+  { cr, descriptor: { restrictsAPI } }: Reconciliation,
+  operations: readonly Operation[],
+  remote: RemoteObject,
+): void {
+  if (restrictsAPI === undefined || restrictsAPI.spec(cr.spec)) return
+  for (const operation of operations) {
+    if (operation.type !== 'update' || 'target' in operation) continue
+    const changed = operation.fields.filter((field) => !TEXTS.has(field))
+    if (changed.length === 0 || !restrictsAPI.object({ ...remote, ...operation.body })) continue
+    throw new TerminalError(
+      reasons.InvalidSpec,
+      `${remote.id} keeps callers out of the API, and spec.${restrictsAPI.field} is left out: set it before ${changed.join(', ')} is changed`,
+    )
+  }
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['description', 'metadata'])
 
 function refusal(by: string, field: string, isDeletion: boolean): Error {
   const message =

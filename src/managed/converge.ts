@@ -2,7 +2,7 @@ import type { RemoteObject } from '../api/types.ts'
 import { type WriteReason, writeReasons } from '../telemetry/write-origin.ts'
 import { adopt, refuseVanished } from './adopt.ts'
 import { announce, describe, describeAll } from './announce.ts'
-import { heldAlone, refuseShutOut, waitBeforeRestricting } from './api-access.ts'
+import { heldAlone, refuseShutOut, refuseUnsaidRestriction, waitBeforeRestricting } from './api-access.ts'
 import { executeChild, observeChildren, quarantineChildren } from './children.ts'
 import { conclude, noteKindStatus, planFor } from './conclude.ts'
 import { contestAbout, noteTurn, refuseContest } from './contest.ts'
@@ -16,6 +16,7 @@ import { TerminalError, WaitError } from './errors.ts'
 import { keepFinalizer } from './finalizer.ts'
 import { findSuccessor } from './former-life.ts'
 import { refuseSilencing } from './key-in-use.ts'
+import { appliedAfter, appliedBefore } from './left-alone.ts'
 import { look } from './look.ts'
 import { markerOf, parseMarker } from './marker.ts'
 import { REMOTE_ID } from './names.ts'
@@ -227,6 +228,7 @@ async function apply(
     await refuseSilencing(run, operations)
     // Nobody refers yet to what this run has made.
     if (!isNew && run.descriptor.children !== undefined) await refuseShutOut(run, wanted, observed)
+    refuseUnsaidRestriction(run, operations, observed.remote)
     announce(run, operations)
     await prepare(run, operations, observed)
     await execute(run, wanted, observed.remote.id, operations, reason)
@@ -241,6 +243,7 @@ async function apply(
     const about = left.map(describe).join(', ')
     throw new TerminalError(reasons.Rejected, `the API accepted a write and did not apply it: ${about}`)
   }
+  run.noteInternal(appliedAfter(run.descriptor, run.cr, run.status))
   if (contested !== undefined) noteTurn(run, contested)
   return observed
 }
@@ -253,7 +256,7 @@ function appliedReferences({ references }: Wanted) {
 async function prepare(run: Reconciliation, operations: readonly Operation[], observed: Observed): Promise<void> {
   const { cr, descriptor, internal } = run
   const { remote } = observed
-  const intent = descriptor.intent(cr.spec, internal)
+  const intent = { ...descriptor.intent(cr.spec, internal), ...appliedBefore(descriptor, cr, run.status) }
   const stored = internalOf(cr)
   const intended = !equalJSON({ ...stored, ...intent }, stored)
   if (run.unstored || intended) {

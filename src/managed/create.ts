@@ -43,8 +43,15 @@ export async function settleIdentity(run: Reconciliation): Promise<string | unde
   }
 }
 
-/** Makes the object: one durable attempt, then one POST. The id is noted and, until it is stored, kept in memory. */
-export async function createObject(run: Reconciliation, wanted: Wanted, reason: WriteReason): Promise<string> {
+/**
+ * Makes the object, or the one that takes the place of `former`: one durable attempt, then one POST. The id is noted and, until it is stored, kept in memory.
+ */
+export async function createObject(
+  run: Reconciliation,
+  wanted: Wanted,
+  reason: WriteReason,
+  former?: RemoteObject,
+): Promise<string> {
   const { context, collection, cr, memory, session } = run
   const step = createStep(cr, memory)
   const nonce = step.type === 'attempt' ? step.nonce : context.random.hex(16)
@@ -56,7 +63,7 @@ export async function createObject(run: Reconciliation, wanted: Wanted, reason: 
     account: session.account,
     modules: [...new Set([...earlier, ...run.descriptor.modules(cr.spec)])],
   }
-  const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce, cr.spec.metadata))
+  const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce, cr.spec.metadata), former)
   const reserved = await reserveToken(run, attempt)
   await recordAttempt(run, attempt)
   memory.firstScanAt = undefined

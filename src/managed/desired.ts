@@ -2,6 +2,7 @@ import type { ManagedContext } from './context.ts'
 import type { CustomResource } from './cr.ts'
 import { TerminalError } from './errors.ts'
 import { type Inputs, readInputs } from './inputs.ts'
+import { decider } from './left-alone.ts'
 import { formatMarker } from './marker.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -35,6 +36,7 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
     id: (kind, ref) => references.get(kind, ref).id,
     target: (kind, ref) => references.get(kind, ref),
     input: (source, ref) => inputs.get(source, ref),
+    decides: decider(descriptor, cr, () => run.status),
     now: context.clock.now(),
     marker: (nonce, metadata) => markerText(context, cr, nonce, metadata),
   }

@@ -34,19 +34,36 @@ export interface PlanContext {
 /**
  * The body of the POST: every field that a create may carry, `metadata` (or the name until the id is known) being the marker, with
  * the user's own keys beside it (`management-api.md § Standard operations`). Absent means the API's default, so nulls are left out.
+ * @param former the object whose place the new one takes; what is left alone there is carried over
  */
 export function planCreate<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
   desired: Desired<Spec>,
   marker: string,
+  former?: RemoteObject,
 ): Fields {
-  const fields = without(descriptor.desire(desired, undefined), descriptor.updateOnly)
-  const { description } = desired.spec
+  const kept = former === undefined ? {} : leftAlone(descriptor, desired, former)
+  const fields = without({ ...descriptor.desire(desired, undefined), ...kept }, descriptor.updateOnly)
+  const description = desired.decides('description') ? desired.spec.description : former?.description
   return {
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)),
     ...(description && descriptor.markedBy === 'metadata' ? { description } : {}),
     [descriptor.markedBy]: marker,
   }
+}
+
+/** Fields of the former object that the spec says nothing about, so far as they differ from what a new one would be given. */
+function leftAlone<Spec extends CommonSpec>(
+  descriptor: ManagedDescriptor<Spec>,
+  desired: Desired<Spec>,
+  former: RemoteObject,
+): Fields {
+  const wanted = descriptor.comparable(descriptor.desire(desired, former), former)
+  const fresh = descriptor.succession?.fresh ?? []
+  const kept = Object.entries(descriptor.observe(former)).filter(([field, value]) => {
+    return !(desired.decides(field) || fresh.includes(field)) && !equalJSON(wanted[field], value)
+  })
+  return Object.fromEntries(kept)
 }
 
 /** The writes that make the remote object and its children equal to the spec. Pure; a dry run uses the same. */
@@ -74,7 +91,7 @@ export function planReplacement<Spec extends CommonSpec>(
 ): ReplaceOperation | undefined {
   const { replacement } = descriptor
   if (replacement === undefined) return undefined
-  const wanted = descriptor.desire(desired, remote)
+  const wanted = decided(desired, descriptor.desire(desired, remote))
   const fields = differing(descriptor, wanted, descriptor.observe(remote), remote).filter((field) => {
     return replacement.fields.includes(field)
   })
@@ -103,9 +120,9 @@ export function planUpdate<Spec extends CommonSpec>(
 ): (Operation & { readonly type: 'update' }) | undefined {
   const described = descriptor.markedBy === 'metadata'
   const wanted: Fields = {
-    ...without(descriptor.desire(desired, remote), descriptor.createOnly),
+    ...decided(desired, without(descriptor.desire(desired, remote), descriptor.createOnly)),
     ...(described && {
-      description: desired.spec.description ?? '',
+      ...decided(desired, { description: desired.spec.description ?? '' }),
       metadata: wantedMetadata(desired.spec, remote.metadata ?? '', context.markedMetadata),
     }),
   }
@@ -121,6 +138,11 @@ export function planUpdate<Spec extends CommonSpec>(
   })
   if (fields.length === 0) return undefined
   return { type: 'update', body: Object.fromEntries(fields.map((field) => [field, wanted[field]])), fields }
+}
+
+/** Those of the fields that the spec decides about. */
+export function decided(desired: Pick<Desired<unknown>, 'decides'>, fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([field]) => desired.decides(field)))
 }
 
 function without(fields: Fields, names: readonly string[]): Fields {

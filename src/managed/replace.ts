@@ -32,7 +32,7 @@ export async function replaceObject(
     await deleteForSure(run, collection, former.id, reason)
     run.note({ id: undefined, uri: undefined, createdAt: undefined })
   }
-  return createObject(run, wanted, reason)
+  return createObject(run, wanted, reason, former)
 }
 
 /** Makes the object that stands while neither the old nor the new one does. It bears our mark, and goes as a copy does. */

@@ -2,7 +2,7 @@ import { rootSchema } from './crd.ts'
 import type { KindDefinition } from './definition.ts'
 import { isExperimental } from './experimental.ts'
 import { code, generatedMarkdownHeader, section, table } from './markdown.ts'
-import { bytesLimit, fixedFieldRule, fixedOnceSetRule, immutableRule } from './rules.ts'
+import { bytesLimit, fixedOnceSetRule, immutableRule, isFixedFieldRule } from './rules.ts'
 import type { SchemaNode } from './schema-node.ts'
 
 export interface PageExtras {
@@ -98,7 +98,8 @@ function nestedFields(field: SchemaNode, path: string, change: FieldRow['change'
 
 function changeOf(parent: SchemaNode, name: string, field: SchemaNode): FieldRow['change'] {
   const has = (node: SchemaNode, rule: string) => node['x-kubernetes-validations']?.some((each) => each.rule === rule)
-  if (has(field, immutableRule) || has(parent, fixedFieldRule(name))) {
+  const isFixed = parent['x-kubernetes-validations']?.some(({ rule }) => isFixedFieldRule(rule, name))
+  if (has(field, immutableRule) || isFixed) {
     return 'fixed'
   }
   return has(parent, fixedOnceSetRule(name)) ? 'fixed once set' : ''

@@ -49,24 +49,40 @@ export function immutable(message: string): Rule {
   return { rule: immutableRule, message, reason: 'FieldValueForbidden' }
 }
 
-/**
- * Rule of the parent object: `field` keeps the value, or the absence, it had at create.
- *
- * @param remedy what to do instead. Default: delete the resource and create it anew.
- */
-export function fixedField(field: string, remedy = 'delete this resource and create it anew'): Rule {
+interface FixedFieldOptions {
+  /** What to do instead. Default: delete the resource and create it anew. */
+  readonly remedy?: string
+  /** The value that an absent field stands for; it may be written out later. Default: absence is a value of its own. */
+  readonly absent?: string
+}
+
+/** Rule of the parent object: `field` keeps the value, or the absence, it had at create. */
+export function fixedField(
+  field: string,
+  { remedy = 'delete this resource and create it anew', absent }: FixedFieldOptions = {},
+): Rule {
   return {
-    rule: fixedFieldRule(field),
+    rule: absent === undefined ? fixedFieldRule(field) : fixedValueRule(field, absent),
     message: `${field} is fixed at create: ${remedy}`,
     fieldPath: `.${field}`,
     reason: 'FieldValueForbidden',
   }
 }
 
-/** CEL of {@link fixedField}; the documentation recognises fixed fields by it. */
-export function fixedFieldRule(field: string): string {
+function fixedFieldRule(field: string): string {
   const name = celName(field)
   return `has(self.${name}) == has(oldSelf.${name}) && (!has(self.${name}) || self.${name} == oldSelf.${name})`
+}
+
+function fixedValueRule(field: string, absent: string): string {
+  const name = celName(field)
+  return `(has(self.${name}) ? self.${name} : '${absent}') == (has(oldSelf.${name}) ? oldSelf.${name} : '${absent}')`
+}
+
+/** Whether the CEL is that of {@link fixedField} for `field`. */
+export function isFixedFieldRule(rule: string, field: string): boolean {
+  const name = celName(field)
+  return rule === fixedFieldRule(field) || rule.startsWith(`(has(self.${name}) ? self.${name} : `)
 }
 
 /**

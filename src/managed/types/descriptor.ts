@@ -64,6 +64,11 @@ export interface Desired<Spec> {
   target(kind: string, ref: Ref): ResolvedTarget
   /** Value of an input that was found by `inputs`, to the letter. */
   input(source: InputSource, ref: KeyRef): string
+  /**
+   * Whether the spec decides about an API field (or, with children, about the field that declares them). Always, but for an adopted object: there only about
+   * fields that it sets or has set; the others are left alone.
+   */
+  decides(field: string): boolean
   /** Wall time in milliseconds. */
   readonly now: number
   /** `metadata` of the object or one of its children: the marker, with keys of the user's beside it. */
@@ -199,6 +204,11 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   /** API fields that hold secret inputs: sent again when one of these changes, since the API does not return them. */
   readonly secretFields: readonly string[]
   /**
+   * API fields, and the field of `children`, that the spec sets. A field that is made of several of the spec's is set when one of these is; inside of a field
+   * what is left out has the contract's default.
+   */
+  setBy(spec: Spec): readonly string[]
+  /**
    * Every field of the kind as it should be (`description` and `metadata` are the reconciler's). Null clears; undefined leaves alone.
    * `remote` is undefined when the object is yet to be created.
    */
@@ -258,6 +268,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
 
 /** Whether callers are kept out of the API. */
 export interface APIRestriction<Spec> {
+  /** Field of the spec that says so. */
+  readonly field: string
   /** By an object as a spec has it. */
   spec(spec: Spec): boolean
   /** By an object as the API has it. */
@@ -303,6 +315,8 @@ export interface Succession<Spec> {
   dueAt(view: SuccessionView<Spec>): number | undefined
   /** How long the former object works on beside the new one, in milliseconds. */
   overlapMs(spec: Spec): number
+  /** API fields in which a new object never takes after the former one. */
+  readonly fresh?: readonly string[]
 }
 
 export interface SuccessionView<Spec> {

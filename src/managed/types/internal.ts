@@ -62,6 +62,14 @@ const internal = object(
         listType: 'set',
       }),
     ),
+    applied: Type.Optional(
+      list(text({ description: 'Name of a field at the API.', maxLength: 63 }), {
+        description:
+          'Of an adopted object, or the one that took its place: fields that the spec has set. The others are left alone; one of these that leaves the spec goes back to its default.',
+        maxItems: 32,
+        listType: 'set',
+      }),
+    ),
     tokenDigest: Type.Optional(
       text({ description: 'Digest by which an altered token in the Secret is noticed.', maxLength: 64 }),
     ),

@@ -27,6 +27,7 @@ export function desiredOf<Spec>({ spec, status = {}, objects = {} }: Given<Spec>
     id,
     target: (kind, ref) => ({ id: id(kind, ref), object: objects[`${kind}/${ref.name ?? ref.id}`] }),
     input: (_source, { name, key }) => TEXTS[key] ?? `${name}/${key}`,
+    decides: () => true,
     now: Date.UTC(2026, 0, 1),
     marker: (nonce, metadata) => JSON.stringify({ culvert: nonce, ...metadata }),
   }

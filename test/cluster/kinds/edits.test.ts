@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
-import { fixedFieldRule } from '../../../src/schema/rules.ts'
+import { isFixedFieldRule } from '../../../src/schema/rules.ts'
 import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { toStructural } from '../../../src/schema/structural.ts'
 import { EDIT_NEEDS, editStories } from '../../builders/edits/all.ts'
@@ -67,9 +67,9 @@ function placesOf(schema: SchemaNode, value: unknown): ReadonlyMap<string, strin
 }
 
 function wanted(schema: SchemaNode): readonly string[] {
-  const fixed = new Set(schema['x-kubernetes-validations']?.map(({ rule }) => rule))
+  const rules = schema['x-kubernetes-validations'] ?? []
   const changing = Object.entries(schema.properties ?? {}).filter(([name]) => {
-    return !(COMMON.has(name) || fixed.has(fixedFieldRule(name)))
+    return !(COMMON.has(name) || rules.some(({ rule }) => isFixedFieldRule(rule, name)))
   })
   return changing.flatMap(([name, node]) => {
     const optional = !(schema.required?.includes(name) || CHOSEN.has(name))

@@ -223,3 +223,45 @@ test('managementPolicy Observe lets go of what Culvert made: drift is told and l
   await world.until('gone', () => world.get('Backend', 'web') === undefined)
   expect(world.account.get(TUNNELS, id)).toMatchObject({ labels: { app: 'by hand' } })
 })
+
+test('an adopted object keeps what the spec never set; what it has set goes back to the default when it is left out', async () => {
+  const { world, id, adopting, observing } = await worldWith(TUNNELS, {
+    labels: { app: 'old' },
+    description: 'by hand',
+    metadata: 'theirs',
+  })
+  const group = (more: object) => ({ type: 'TunnelGroup', tunnelGroup: {}, ...more })
+  world.apply('Backend', 'web', group(observing))
+  await inSync(world, 'Backend', 'web')
+  const from = world.writes.length
+  world.apply('Backend', 'web', group(adopting))
+  await inSync(world, 'Backend', 'web')
+  expect(apiWrites(world, from)).toEqual([])
+  world.apply('Backend', 'web', group({ ...adopting, description: 'ours' }))
+  await inSync(world, 'Backend', 'web')
+  expect(world.account.get(TUNNELS, id)).toMatchObject({
+    labels: { app: 'old' },
+    description: 'ours',
+    metadata: 'theirs',
+  })
+  expect(world.get('Backend', 'web')?.status?.internal).toMatchObject({ applied: ['description'] })
+  world.apply('Backend', 'web', group(adopting))
+  await inSync(world, 'Backend', 'web')
+  expect(world.account.get(TUNNELS, id)).toMatchObject({ labels: { app: 'old' }, description: '', metadata: 'theirs' })
+  expect(world.get('Backend', 'web')?.status?.internal).toMatchObject({ applied: [] })
+  const rest = world.writes.length
+  await world.clock.advance(300_000)
+  expect(world.writes.slice(rest)).toEqual([])
+})
+
+test('a rotated key of an adopted one keeps what the spec never set', async () => {
+  const { world, adopting } = await worldWith('credentials', { acl: ['bind:a.example.com'], description: 'by hand' })
+  world.apply('TunnelCredential', 'edge', adopting, { annotations: { 'culvert.dev/rotate-requested-at': 'now' } })
+  await world.until('rotated', () => world.get('TunnelCredential', 'edge')?.status?.lastHandledRotateAt === 'now')
+  await world.clock.advance(300_000)
+  const { id } = world.get('TunnelCredential', 'edge')?.status ?? {}
+  expect(world.account.get('credentials', String(id))).toMatchObject({
+    acl: ['bind:a.example.com'],
+    description: 'by hand',
+  })
+})

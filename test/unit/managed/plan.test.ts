@@ -23,6 +23,7 @@ const kind: ManagedDescriptor<Spec> = {
   createOnly: ['region'],
   updateOnly: ['endpoint_id'],
   secretFields: ['secret'],
+  setBy: ({ fields }) => Object.keys(fields),
   desire: ({ spec }) => spec.fields,
   observe: ({ region, endpoint_id, size, labels }) => ({ region, endpoint_id, size, labels }),
   comparable: ({ secret: _, ...fields }) => fields,

@@ -70,7 +70,9 @@ describe('fixedField', () => {
 
   test('reports at the field, with the remedy', () => {
     expect(rule.fieldPath).toBe('.region')
-    expect(fixedField('region', 'reserve another').message).toBe('region is fixed at create: reserve another')
+    expect(fixedField('region', { remedy: 'reserve another' }).message).toBe(
+      'region is fixed at create: reserve another',
+    )
   })
 })
 
