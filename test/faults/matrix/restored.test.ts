@@ -3,6 +3,7 @@ import { backups } from '../simulation/restore/backups.ts'
 import { clusters } from '../simulation/restore/clusters.ts'
 import { copies } from '../simulation/restore/copies.ts'
 import { keys } from '../simulation/restore/keys.ts'
+import { stripped } from '../simulation/restore/stripped.ts'
 import { oneOf, type Trial } from '../simulation/restore/trial.ts'
 import { exported, lostAmid, rollbacks } from '../simulation/restore/turns.ts'
 import { Laboratory } from '../simulation/world.ts'
@@ -14,6 +15,7 @@ import { restoredAmidLists } from './restored-lists.ts'
 const groups: readonly (readonly Trial[])[] = [
   copies,
   backups,
+  stripped,
   restoredAmidLists,
   oneOf(4, rollbacks),
   oneOf(11, lostAmid),
