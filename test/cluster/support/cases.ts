@@ -144,7 +144,7 @@ export async function expectRules(world: World): Promise<void> {
   const alone = (await world.list('IPPolicyRule')).map(({ spec }) => {
     const { ipPolicyRef, cidr, action } = spec as unknown as IPPolicyRuleSpec
     const policy = policies.find(({ metadata }) => metadata.name === ipPolicyRef.name)
-    return `${policy?.status?.id} ${cidr} ${action}`
+    return `${policy?.status?.id} ${cidr} ${action.toLowerCase()}`
   })
   expect(held.toSorted()).toEqual([...declared, ...alone].toSorted())
 }
