@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
+import { exclusiveFields } from '../../src/schema/rules.ts'
 import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { SchemaCoverage } from './schema-coverage.ts'
 import { keepsAllRules, withFixedFields } from './schema-rules.ts'
@@ -55,14 +56,21 @@ export function touched([before, after]: Change): readonly string[] {
 
 function changesOf(node: SchemaNode, pool: readonly Spec[], field: string): readonly Change[] {
   const found = new Map<Transition, Change>()
+  const taken = [field, ...membersChosenBy(node, field)]
   for (let pair = 0; pair < PAIRS && found.size < 3; pair += 1) {
     const before = pool[pair % pool.length] ?? {}
-    const after = changed(node, before, pool[(7 * pair + 1) % pool.length] ?? {}, [field])
+    const after = changed(node, before, pool[(7 * pair + 1) % pool.length] ?? {}, taken)
     if (after === undefined || !touched([before, after]).includes(field)) continue
     const transition = before[field] === undefined ? 'added' : after[field] === undefined ? 'removed' : 'changed'
     if (!found.has(transition)) found.set(transition, [before, after])
   }
   return [...found.values()]
+}
+
+/** Members of the union that the field is the type of: they change with it. */
+export function membersChosenBy(node: SchemaNode, field: string): readonly string[] {
+  const rules = node['x-kubernetes-validations'] ?? []
+  return rules.filter(({ rule }) => rule.startsWith(`(self.${field} == '`)).flatMap(exclusiveFields)
 }
 
 /** `before` with the fields `taken` as `other` has them, as far as they may change; undefined when the rules refuse that. */
