@@ -6,6 +6,7 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
+import { outputProblems } from './output-place.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
 import { given, namesOf } from './remote.ts'
 import { keyOutput, tokenConditions, tokenFields, tokenSuccession } from './token.ts'
@@ -47,6 +48,7 @@ export const apiKey: ManagedDescriptor<APIKeySpec> = {
   collectionOf: () => collections.apiKeys,
   refersTo: [ownerKind],
   references: ownerReferences,
+  problems: outputProblems,
   createOnly: ['owner_id'],
   setBy: ({ owner }) => namesOf({ owner_id: owner }),
   desire: (desired) => ({ owner_id: sentOwner(desired) }),

@@ -1,37 +1,102 @@
 import { Type } from 'typebox'
-import type { OutputTarget } from '../managed/types/descriptor.ts'
-import { text } from '../schema/define.ts'
-import { atMostOne } from '../schema/rules.ts'
+import type { OutputTarget, OutputTemplate } from '../managed/types/descriptor.ts'
+import { object, text } from '../schema/define.ts'
+import { exactlyOne } from '../schema/rules.ts'
+import { outputMetadata, outputMetadataProblems } from './output-metadata.ts'
 
-function objectName(kind: OutputTarget['kind'], what: string) {
+/** Where the token goes that the API tells only in the answer to the create. `key` is the default. */
+export function tokenPlace(key: string) {
+  const secret = object(
+    {
+      name: Type.Optional(objectName('Secret', ' Default: the name of this resource.')),
+      key: Type.Optional(
+        text({
+          description: `Key in the Secret. Default: ${key}.`,
+          minLength: 1,
+          maxLength: 253,
+          pattern: '^[-._a-zA-Z0-9]+$',
+        }),
+      ),
+      ...outputMetadata,
+    },
+    { description: 'The Secret that the token is put into.' },
+  )
   return Type.Optional(
-    text({
-      description: `Name of the ${kind} that ${what}. Culvert makes it, owns it, and deletes it with this resource; one that exists already is refused. Default: none is written.`,
-      minLength: 1,
-      maxLength: 253,
-      pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
-    }),
+    object(
+      { secret },
+      {
+        description:
+          'Where the token goes. Default: into a Secret of the name of this resource, under its default key.',
+        ...WHOLE,
+      },
+    ),
   )
 }
 
-/** Where public texts of a resource go, if they are asked for. `what` finishes "the ConfigMap that …". */
+/** Where public texts go, if they are asked for. `what` finishes "The ConfigMap that …". */
 export function configMapPlace(what: string) {
-  return { configMapName: objectName('ConfigMap', what) }
+  return Type.Optional(
+    object({ configMap: textsObject('ConfigMap', what) }, { description: `Where texts go. ${NONE}`, ...WHOLE }),
+  )
 }
 
-/** The same, into a Secret or a ConfigMap; goes with `onePlace`. */
-export function outputPlace(what: string) {
-  return { secretName: objectName('Secret', what), ...configMapPlace(what) }
+/** The same, into a Secret or a ConfigMap. */
+export function secretOrConfigMapPlace(what: string) {
+  return Type.Optional(
+    object(
+      {
+        secret: Type.Optional(textsObject('Secret', what)),
+        configMap: Type.Optional(textsObject('ConfigMap', what)),
+      },
+      {
+        description: `Where texts go: exactly one of secret and configMap. ${NONE}`,
+        rules: [exactlyOne(['secret', 'configMap'])],
+        ...WHOLE,
+      },
+    ),
+  )
 }
 
-export const onePlace = atMostOne(['secretName', 'configMapName'])
+const NONE = 'Default: none are written.'
+/** To server-side apply, which cannot take one object out and put another in its place: it would make null of the first. */
+const WHOLE = { atomic: true } as const
 
-interface Placed {
-  readonly secretName?: string
-  readonly configMapName?: string
+function textsObject(kind: OutputTarget['kind'], what: string) {
+  return object({ name: objectName(kind), ...outputMetadata }, { description: `The ${kind} that ${what}.` })
 }
 
-export function placeOf({ secretName, configMapName }: Placed): OutputTarget | undefined {
-  if (secretName !== undefined) return { kind: 'Secret', name: secretName }
-  return configMapName === undefined ? undefined : { kind: 'ConfigMap', name: configMapName }
+function objectName(kind: OutputTarget['kind'], absent = '') {
+  return text({
+    description: `Name of the ${kind}. Culvert makes it, owns it, and deletes it with this resource; one that exists already is refused.${absent}`,
+    minLength: 1,
+    maxLength: 253,
+    pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
+  })
+}
+
+/** What a spec with any of these may say. */
+export interface WithOutput {
+  readonly output?: {
+    readonly secret?: Partial<OutputTemplate> & { readonly name?: string; readonly key?: string }
+    readonly configMap?: Partial<OutputTemplate> & { readonly name: string }
+  }
+}
+
+/** The object that derived texts go into. */
+export function placeOf({ output: { secret, configMap } = {} }: WithOutput): OutputTarget | undefined {
+  if (secret?.name !== undefined) return { kind: 'Secret', name: secret.name }
+  return configMap === undefined ? undefined : { kind: 'ConfigMap', name: configMap.name }
+}
+
+export function templateOf({ output: { secret, configMap } = {} }: WithOutput): OutputTemplate {
+  const { labels = {}, annotations = {} } = secret ?? configMap ?? {}
+  return { labels, annotations }
+}
+
+/** Problems of the output that CEL cannot see. */
+export function outputProblems({ output: { secret, configMap } = {} }: WithOutput): readonly string[] {
+  return [
+    ...outputMetadataProblems('spec.output.secret', secret ?? {}),
+    ...outputMetadataProblems('spec.output.configMap', configMap ?? {}),
+  ]
 }

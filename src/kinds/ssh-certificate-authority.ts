@@ -9,7 +9,7 @@ import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { knownHostsLine } from './known-hosts.ts'
 import { managedKind } from './names.ts'
-import { configMapPlace, placeOf } from './output-place.ts'
+import { configMapPlace, outputProblems, placeOf, templateOf } from './output-place.ts'
 import { given, namesOf, textOf, wholeText } from './remote.ts'
 import { PUBLIC_KEY_LENGTH } from './ssh-public-key.ts'
 
@@ -57,7 +57,7 @@ const definition = defineKind({
           rules: [{ rule: 'self == 2048 || self == 4096', message: 'keySize is 2048 or 4096: choose one of them' }],
         }),
       ),
-      ...configMapPlace(
+      output: configMapPlace(
         'the public key goes into: under the key ca.pub for the TrustedUserCAKeys of hosts, and as a line for clients that trust it for all hosts under the key known_hosts',
       ),
     },
@@ -99,6 +99,7 @@ export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthorityS
   definition,
   collections: [collections.sshCertificateAuthorities],
   collectionOf: () => collections.sshCertificateAuthorities,
+  problems: outputProblems,
   createOnly: ['private_key_type', 'elliptic_curve', 'key_size'],
   setBy: ({ privateKeyType, ellipticCurve, keySize }) =>
     namesOf({ private_key_type: privateKeyType, elliptic_curve: ellipticCurve, key_size: keySize }),
@@ -114,6 +115,7 @@ export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthorityS
   output: {
     type: 'derived',
     target: placeOf,
+    template: templateOf,
     data: (_desired, { public_key }): Readonly<Record<string, string>> => {
       const key = textOf(public_key)
       return key === undefined ? {} : { 'ca.pub': `${key.trim()}\n`, known_hosts: knownHostsLine([], key) }

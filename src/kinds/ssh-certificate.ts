@@ -14,7 +14,7 @@ import { bool, list, text } from '../schema/define.ts'
 import type { Rule } from '../schema/rules.ts'
 import { textColumn, wideColumn } from './columns.ts'
 import { plain } from './defaults.ts'
-import { onePlace } from './output-place.ts'
+import { outputProblems, type WithOutput } from './output-place.ts'
 import { given, namesOf, sorted, textOf, textsOf, wholeText } from './remote.ts'
 import {
   comparablePublicKey,
@@ -105,7 +105,6 @@ export function certificateRules(any: string, defaultLength: string): readonly R
       message: 'anyPrincipal goes without principals: remove one of them',
       fieldPath: '.anyPrincipal',
     },
-    onePlace,
   ]
 }
 
@@ -142,7 +141,7 @@ export const certificateConditions = [
 ] as const
 
 /** What both kinds of certificate have in their specs. */
-export interface CertificateSpec extends CommonSpec {
+export interface CertificateSpec extends CommonSpec, WithOutput {
   readonly sshCertificateAuthorityRef: Ref
   readonly publicKey?: string
   readonly publicKeyFrom?: ValueFrom
@@ -152,8 +151,6 @@ export interface CertificateSpec extends CommonSpec {
   readonly validUntil?: string
   readonly validFor?: string
   readonly renewBefore?: string
-  readonly secretName?: string
-  readonly configMapName?: string
 }
 
 const SIGNED = ['ssh_certificate_authority_id', 'public_key', 'principals', 'valid_after', 'valid_until']
@@ -209,7 +206,7 @@ export function certificateParts<Spec extends CertificateSpec>({
       },
     ],
     inputs: publicKeyInputs,
-    problems: publicKeyProblems,
+    problems: (spec: Spec) => [...publicKeyProblems(spec), ...outputProblems(spec)],
     inputProblems: publicKeyInputProblems,
     createOnly: fields,
     replacement: { fields, first: 'create' },

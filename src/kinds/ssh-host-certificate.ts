@@ -6,7 +6,7 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns } from './columns.ts'
 import { knownHostsLine } from './known-hosts.ts'
 import { managedKind } from './names.ts'
-import { outputPlace, placeOf } from './output-place.ts'
+import { placeOf, secretOrConfigMapPlace, templateOf } from './output-place.ts'
 import { given } from './remote.ts'
 import {
   authorityKey,
@@ -51,7 +51,7 @@ const definition = defineKind({
         },
         `${LENGTH} (a year)`,
       ),
-      ...outputPlace(
+      output: secretOrConfigMapPlace(
         'the certificate goes into, under the key ssh_host_key-cert.pub, beside a line for clients under the key known_hosts',
       ),
     },
@@ -78,6 +78,7 @@ export const sshHostCertificate: ManagedDescriptor<SSHHostCertificateSpec> = {
   output: {
     type: 'derived',
     target: placeOf,
+    template: templateOf,
     data: (desired, remote) => {
       const key = authorityKey(desired)
       const { principals = [] } = desired.spec

@@ -8,7 +8,7 @@ import { keysLimit } from '../schema/rules.ts'
 import { cidrText, normaliseCIDR } from './cidr.ts'
 import { managedColumns } from './columns.ts'
 import { managedKind } from './names.ts'
-import { outputPlace, placeOf } from './output-place.ts'
+import { placeOf, secretOrConfigMapPlace, templateOf } from './output-place.ts'
 import { given, namesOf, sorted, textMapOf } from './remote.ts'
 import {
   certificateColumns,
@@ -105,7 +105,7 @@ const definition = defineKind({
       ),
       criticalOptions: Type.Optional(criticalOptions),
       extensions: Type.Optional(extensions),
-      ...outputPlace('the certificate goes into, under the key id-cert.pub'),
+      output: secretOrConfigMapPlace('the certificate goes into, under the key id-cert.pub'),
     },
     { description: 'What the certificate should be.', rules: [...commonSpecRules, ...certificateRules(ANY, LENGTH)] },
   ),
@@ -143,6 +143,7 @@ export const sshUserCertificate: ManagedDescriptor<SSHUserCertificateSpec> = {
   output: {
     type: 'derived',
     target: placeOf,
+    template: templateOf,
     data: (_desired, remote): Readonly<Record<string, string>> => {
       const file = certificateFile(remote)
       return file === undefined ? {} : { 'id-cert.pub': file }

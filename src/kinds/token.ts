@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import type { OneTimeOutput, Succession } from '../managed/types/descriptor.ts'
 import { durationText, shorterThan } from '../managed/types/duration.ts'
-import { object, text } from '../schema/define.ts'
+import { object } from '../schema/define.ts'
 import { durationMs } from '../util/duration.ts'
+import { templateOf, tokenPlace, type WithOutput } from './output-place.ts'
 
 const KEY = 'token'
 const LONGEST_DEFAULT_OVERLAP_MS = 3_600_000
@@ -36,39 +37,24 @@ const rotation = object(
   },
 )
 
-/** Where the token goes that the API tells only in the answer to the create. */
+/** Spec fields of every kind with a token. */
 export const tokenFields = {
-  secretName: Type.Optional(
-    text({
-      description:
-        'Name of the Secret that the token is put into. Culvert makes it, owns it, and deletes it with this resource; one that exists already is refused. Default: the name of this resource.',
-      minLength: 1,
-      maxLength: 253,
-      pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
-    }),
-  ),
-  secretKey: Type.Optional(
-    text({
-      description: 'Key in the Secret. Default: token.',
-      minLength: 1,
-      maxLength: 253,
-      pattern: '^[-._a-zA-Z0-9]+$',
-      default: KEY,
-    }),
-  ),
+  output: tokenPlace(KEY),
   rotation: Type.Optional(rotation),
 }
 
-interface WithToken {
-  readonly secretName?: string
-  readonly secretKey?: string
+interface WithToken extends WithOutput {
   readonly rotation?: { readonly interval: string; readonly overlap?: string }
 }
 
 const output = {
   type: 'one-time',
   field: 'token',
-  target: ({ secretName, secretKey = KEY }: WithToken, name: string) => ({ name: secretName ?? name, key: secretKey }),
+  target: ({ output: { secret } = {} }: WithToken, name: string) => ({
+    name: secret?.name ?? name,
+    key: secret?.key ?? KEY,
+  }),
+  template: templateOf,
 } as const
 
 /** A token with which agents connect. */

@@ -8,6 +8,7 @@ import { acl, comparableACL, wantedACL } from './acl.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
+import { outputProblems } from './output-place.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
 import { given, namesOf } from './remote.ts'
 import { tokenConditions, tokenFields, tokenOutput, tokenSuccession } from './token.ts'
@@ -48,6 +49,7 @@ export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
   collectionOf: () => collections.credentials,
   refersTo: [ownerKind],
   references: ownerReferences,
+  problems: outputProblems,
   createOnly: ['owner_id'],
   setBy: ({ owner, acl: rules }) => namesOf({ owner_id: owner, acl: rules }),
   desire: (desired, remote) => ({

@@ -27,6 +27,11 @@ export const REMOTE_ID = `${INTERNAL}/id`
 export const OUTPUT_OF = `${INTERNAL}/output-of`
 /** Beside it: the keys in the object that are ours, with commas between. Others are left alone. */
 export const OUTPUT_KEYS = `${INTERNAL}/output-keys`
+/** Beside it: the labels, and the annotations, that the spec of the CR has put there, with commas between. Others are left alone. */
+export const OUTPUT_LABELS = `${INTERNAL}/output-labels`
+export const OUTPUT_ANNOTATIONS = `${INTERNAL}/output-annotations`
+/** Label by which people find what Culvert made. */
+export const MANAGED_BY = 'app.kubernetes.io/managed-by'
 /** On a Secret with a token: the nonce that the object was created under. Beside it `REMOTE_ID` is the object's id. */
 export const CREATE_NONCE = `${INTERNAL}/create-nonce`
 /** On a Secret with a token: a digest of it, by which an alteration is noticed. */

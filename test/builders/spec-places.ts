@@ -83,6 +83,19 @@ const backends = ref(['blue', 'green'], ['bkdtg_red'])
 const owner = { 'spec.owner': fc.constantFrom({ botUserRef: { name: 'build' } }, { id: 'bot_deploy' }) }
 const endpoint = fc.constantFrom('ec_a', 'ec_b')
 
+const keys = fc.constantFrom('team', 'example.com/sync', 'reloader.stakater.com/match')
+
+/** What labels and annotations of outputs may be called. */
+const output = (...members: readonly string[]): Places =>
+  Object.fromEntries(
+    members.flatMap((member) =>
+      ['labels', 'annotations'].map((field) => [
+        `spec.output.${member}.${field}`,
+        fc.dictionary(keys, fc.constantFrom('', 'true', 'edge'), { maxKeys: 3, noNullPrototype: true }),
+      ]),
+    ),
+  )
+
 const acl: Places = {
   'spec.acl[]': fc.oneof(
     fc.constant('*'),
@@ -113,6 +126,7 @@ const rotation: Places = {
 /** The end lies behind every start, and ahead: a certificate that has expired is refused (`api-decisions.md § Values`). */
 const certificate: Places = {
   ...publicKey,
+  ...output('secret', 'configMap'),
   'spec.sshCertificateAuthorityRef': ref(['team'], ['sshca_other']),
   'spec.validAfter': moment(1971, 2050),
   'spec.validUntil': moment(2060, 2099),
@@ -182,6 +196,7 @@ const places: Readonly<Record<string, Places>> = {
   ReservedAddress: { 'spec.region': region, 'spec.endpointConfigurationID': endpoint },
   // Making an RSA key takes seconds.
   SSHCertificateAuthority: {
+    ...output('configMap'),
     'spec.privateKeyType': fc.constantFrom('ECDSA', 'ECDSA', 'ECDSA', 'ECDSA', 'Ed25519', 'Ed25519', 'RSA'),
     'spec.keySize': fc.oneof({ weight: 9, arbitrary: fc.constant(2048) }, { weight: 1, arbitrary: fc.constant(4096) }),
   },
@@ -197,8 +212,8 @@ const places: Readonly<Record<string, Places>> = {
   },
   SSHHostCertificate: certificate,
   SSHCredential: { ...publicKey, ...acl, ...owner },
-  APIKey: { ...owner, ...rotation },
-  TunnelCredential: { ...acl, ...owner, ...rotation },
+  APIKey: { ...owner, ...output('secret'), ...rotation },
+  TunnelCredential: { ...acl, ...owner, ...output('secret'), ...rotation },
   CertificateAuthority: {
     'spec.caPEM': fc.constantFrom(caPem, partnerCaPem, `text around it\n${caPem}\n`),
     'spec.caPEMFrom.secretKeyRef': keyOf('ca.crt', 'partner.crt'),

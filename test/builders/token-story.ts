@@ -11,6 +11,7 @@ import type { KubeFault } from './model-kube-client.ts'
 import { times } from './model-operator.ts'
 import { liveThrough, suffer } from './model-trouble.ts'
 import { ModelWorld } from './model-world.ts'
+import { tokenPlaceIn } from './output-of-spec.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -26,15 +27,20 @@ const RESOURCES: readonly { readonly kind: string; readonly name: string; readon
   {
     kind: 'APIKey',
     name: 'ci',
-    specs: [{}, { secretName: 'ci-other' }, { secretKey: 'key', description: 'for CI' }, { rawMetadata: 'mine' }],
+    specs: [
+      {},
+      { output: { secret: { name: 'ci-other' } } },
+      { output: { secret: { key: 'key' } }, description: 'for CI' },
+      { rawMetadata: 'mine' },
+    ],
   },
   {
     kind: 'TunnelCredential',
     name: 'agent',
     specs: [
       {},
-      { acl: ['bind:*.example.com'], secretName: 'agent-other' },
-      { metadata: { team: 'shop' }, secretName: 'agent-other', secretKey: 'key' },
+      { acl: ['bind:*.example.com'], output: { secret: { name: 'agent-other' } } },
+      { metadata: { team: 'shop' }, output: { secret: { name: 'agent-other', key: 'key' } } },
       { acl: ['*'], description: 'agents' },
     ],
   },
@@ -158,8 +164,8 @@ function patchSecret(world: ModelWorld, key: KubeObject['metadata'], patch: Fiel
 
 /** Somebody else makes a Secret where the token of a spec would go, unless there is one. */
 function occupy(world: ModelWorld, index: number, spec: number): void {
-  const [, name, { secretName = name }] = specAt(index, spec)
-  const key = { namespace: NAMESPACE, name: String(secretName) }
+  const [, resource, asked] = specAt(index, spec)
+  const key = { namespace: NAMESPACE, name: tokenPlaceIn(asked, resource).name }
   if (world.kube.get(secretType, key) !== undefined) return
   world.kube.create(secretType, key, { metadata: { labels: { foreign: 'true' } }, data: FOREIGN })
 }
@@ -220,8 +226,8 @@ export function tokenReports(world: ModelWorld): readonly TokenReport[] {
     const cr = world.get(kind, name)
     const held = world.account.list(pathOf(kind)).map(({ id }) => id)
     const own = secretsOf(world, cr)
-    const { secretName = name, secretKey = 'token' } = (cr?.spec ?? {}) as { secretName?: string; secretKey?: string }
-    const token = own.find(({ metadata }) => metadata.name === secretName)?.data?.[secretKey]
+    const place = tokenPlaceIn(cr?.spec ?? {}, name)
+    const token = own.find(({ metadata }) => metadata.name === place.name)?.data?.[place.key]
     return [
       {
         resource: `${kind}/${name}`,
@@ -229,7 +235,7 @@ export function tokenReports(world: ModelWorld): readonly TokenReport[] {
         id: cr === undefined ? undefined : statusOf(cr).id,
         tokenOf: token === undefined ? undefined : world.account.tokens.get(atob(token)),
         secrets: own.filter(isNoted).map(({ metadata, data = {} }) => `${metadata.name}: ${keysOf(data)}`),
-        wanted: cr === undefined ? '' : `${secretName}: ${secretKey}`,
+        wanted: cr === undefined ? '' : `${place.name}: ${place.key}`,
         leaks: leaks(world, own),
       },
     ]

@@ -134,7 +134,12 @@ const uses: readonly Use[] = [
   // The API would let an authority go, and then nothing could be signed for these any more.
   {
     target: ['SSHCertificateAuthority', 'team', {}, 'ssh_certificate_authorities'],
-    user: ['SSHUserCertificate', 'alice', certified('alice', { secretName: 'certificate' }), 'ssh_user_certificates'],
+    user: [
+      'SSHUserCertificate',
+      'alice',
+      certified('alice', { output: { secret: { name: 'certificate' } } }),
+      'ssh_user_certificates',
+    ],
     other: certifiedBy,
   },
   {
@@ -142,7 +147,7 @@ const uses: readonly Use[] = [
     user: [
       'SSHHostCertificate',
       'database',
-      certified('db.example.com', { configMapName: 'certificate' }),
+      certified('db.example.com', { output: { configMap: { name: 'certificate' } } }),
       'ssh_host_certificates',
     ],
     other: certifiedBy,

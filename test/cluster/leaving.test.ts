@@ -74,7 +74,11 @@ test('a release lets go of every kind without a call to the account, keeps token
   const cases = [...casesTitled('minimal'), ...casesTitled('full')]
   await applyClusterAccount(world)
   await applyNeeds(world, cases, ['a'])
-  const signer = { kind: 'SSHCertificateAuthority', name: 'signer', spec: { configMapName: 'signer' } }
+  const signer = {
+    kind: 'SSHCertificateAuthority',
+    name: 'signer',
+    spec: { output: { configMap: { name: 'signer' } } },
+  }
   const subjects = [...subjectsOf(cases, 'a'), signer]
   await applyAll(world, subjects)
   await Promise.all(subjects.map(({ kind, name }) => world.ready(kind, name, 60_000)))

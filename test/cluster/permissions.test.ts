@@ -166,10 +166,10 @@ test('a resource of any kind that is edited while its create is stored, and a co
 test('an output that gets another name leaves no ConfigMap behind', async () => {
   await using world = await World.open()
   const find = (name: string) => world.kube.get(core('configmaps', 'ConfigMap'), { namespace: world.namespace, name })
-  await world.apply('SSHCertificateAuthority', 'signer', { configMapName: 'former' })
+  await world.apply('SSHCertificateAuthority', 'signer', { output: { configMap: { name: 'former' } } })
   await world.ready('SSHCertificateAuthority', 'signer')
   expect(await find('former')).toBeDefined()
-  await world.apply('SSHCertificateAuthority', 'signer', { configMapName: 'latter' })
+  await world.apply('SSHCertificateAuthority', 'signer', { output: { configMap: { name: 'latter' } } })
   await until('the former ConfigMap is gone', async () => (await find('former')) === undefined)
   expect(await find('latter')).toBeDefined()
 })

@@ -167,7 +167,7 @@ test('a certificate of a few seconds is renewed before each end, also after a ki
     sshCertificateAuthorityRef: { name: 'team' },
     publicKey: sshKeys.ed25519,
     principals: ['alice'],
-    secretName: 'alice',
+    output: { secret: { name: 'alice' } },
   }
   await world.apply('SSHUserCertificate', 'alice', { ...spec, validFor: '15s', renewBefore: '12s' })
   let { status } = await world.ready('SSHUserCertificate', 'alice')

@@ -5,7 +5,12 @@ import { until } from './support/wait.ts'
 import { conditionOf, core, type Resource, World } from './support/world.ts'
 
 const authorityRef = { sshCertificateAuthorityRef: { name: 'team' } }
-const alice = { ...authorityRef, publicKey: sshKeys.ed25519, principals: ['alice'], secretName: 'alice-certificate' }
+const alice = {
+  ...authorityRef,
+  publicKey: sshKeys.ed25519,
+  principals: ['alice'],
+  output: { secret: { name: 'alice-certificate' } },
+}
 
 async function withAuthority(): Promise<World> {
   const world = await World.open()
@@ -97,7 +102,12 @@ test('a certificate that ends when its spec says is no longer Ready from that mo
 
 test('an authority that somebody deleted at the API is made again, and its certificates are issued anew', async () => {
   await using world = await withAuthority()
-  const spec = { ...authorityRef, publicKey: sshKeys.rsa, principals: ['a.example.com'], configMapName: 'host' }
+  const spec = {
+    ...authorityRef,
+    publicKey: sshKeys.rsa,
+    principals: ['a.example.com'],
+    output: { configMap: { name: 'host' } },
+  }
   await world.apply('SSHHostCertificate', 'host', spec)
   const before = await world.ready('SSHHostCertificate', 'host')
   const authority = await world.ready('SSHCertificateAuthority', 'team')

@@ -51,7 +51,7 @@ async function newKey(name: string): Promise<string> {
 async function applyAll({ name, spec }: (typeof AUTHORITIES)[number]): Promise<void> {
   const signed = { sshCertificateAuthorityRef: { name } }
   const login = { ...signed, publicKey: keys.user, principals: [user] }
-  await world.apply('SSHCertificateAuthority', name, { ...spec, configMapName: `${name}-authority` })
+  await world.apply('SSHCertificateAuthority', name, { ...spec, output: { configMap: { name: `${name}-authority` } } })
   const certificates: readonly [string, Record<string, unknown>][] = [
     ['login', { ...login, validFor: '2h' }],
     ['other', { ...login, principals: ['somebody-else'] }],
@@ -61,9 +61,12 @@ async function applyAll({ name, spec }: (typeof AUTHORITIES)[number]): Promise<v
     ['any', { ...signed, publicKey: keys.user, anyPrincipal: true }],
   ]
   for (const [title, certificate] of certificates) {
-    await world.apply('SSHUserCertificate', `${name}-${title}`, { ...certificate, secretName: `${name}-${title}` })
+    await world.apply('SSHUserCertificate', `${name}-${title}`, {
+      ...certificate,
+      output: { secret: { name: `${name}-${title}` } },
+    })
   }
-  const host = { ...signed, publicKey: keys.host, configMapName: `${name}-host` }
+  const host = { ...signed, publicKey: keys.host, output: { configMap: { name: `${name}-host` } } }
   await world.apply('SSHHostCertificate', `${name}-host`, { ...host, principals: ['localhost', 'a.example.com'] })
 }
 

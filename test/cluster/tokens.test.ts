@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { KubeProxy } from '../builders/kube-proxy.ts'
+import { tokenPlaceIn } from '../builders/output-of-spec.ts'
 import { applyNeeds, casesTitled, managed, subjectsOf } from './support/cases.ts'
 import { killsAt } from './support/crash-walk.ts'
 import { PostGate, SecretGate } from './support/token-gates.ts'
@@ -80,18 +81,18 @@ test('a Secret of somebody else is refused before anything is made, and nothing 
   for (const kind of kindNames) {
     const { message } = await world.reason(kind, 'ci', 'Ready', 'OutputNotOwned')
     expect(message).toContain('Secret ci')
-    expect(message).toContain('secretName')
+    expect(message).toContain('spec.output.secret.name')
   }
   await world.pass()
   expect(creates(world)).toBe(0)
   expect(await secretNamed(world, 'ci')).toEqual(before)
 
   // Either remedy helps; then the other resource is refused the Secret that is now the first one's.
-  await world.apply('TunnelCredential', 'ci', { secretName: 'ci-agent' })
+  await world.apply('TunnelCredential', 'ci', { output: { secret: { name: 'ci-agent' } } })
   await world.ready('TunnelCredential', 'ci')
   await world.kube.delete(secrets, { namespace: world.namespace, name: 'ci' })
   await world.ready('APIKey', 'ci')
-  await world.apply('TunnelCredential', 'copy', { secretName: 'ci' })
+  await world.apply('TunnelCredential', 'copy', { output: { secret: { name: 'ci' } } })
   expect((await world.reason('TunnelCredential', 'copy', 'Ready', 'OutputNotOwned')).message).toContain('APIKey/ci')
   await world.delete('TunnelCredential', 'copy')
   await world.gone('TunnelCredential', 'copy')
@@ -185,12 +186,12 @@ test('another name or key moves the token, and leaves nothing of it behind', asy
   const { status } = await world.ready('APIKey', 'ci')
   const mark = world.mark()
   await edit(world, 'ci', { data: { keep: btoa('mine') } })
-  await world.apply('APIKey', 'ci', { secretKey: 'api-key' })
+  await world.apply('APIKey', 'ci', { output: { secret: { key: 'api-key' } } })
   const moved = await world.ready('APIKey', 'ci')
   expect(await openedBy(world, 'APIKey', await tokenOf(world, moved))).toBe(status?.id)
   expect(new Set(Object.keys((await secretNamed(world, 'ci'))?.data ?? {}))).toEqual(new Set(['api-key', 'keep']))
 
-  await world.apply('APIKey', 'ci', { secretName: 'elsewhere' })
+  await world.apply('APIKey', 'ci', { output: { secret: { name: 'elsewhere' } } })
   await world.until('APIKey', 'ci', 'has moved', (cr) => JSON.stringify(cr.status?.output).includes('elsewhere'))
   const again = await world.ready('APIKey', 'ci')
   expect(await openedBy(world, 'APIKey', await tokenOf(world, again))).toBe(status?.id)
@@ -200,7 +201,7 @@ test('another name or key moves the token, and leaves nothing of it behind', asy
   expect(left).not.toHaveProperty('metadata.ownerReferences')
   expect(world.writes(mark)).toEqual([])
 
-  await world.apply('APIKey', 'ci', { secretName: 'once-more' })
+  await world.apply('APIKey', 'ci', { output: { secret: { name: 'once-more' } } })
   await until(
     'the Secret that held nothing else is gone',
     async () => (await secretNamed(world, 'elsewhere')) === undefined,
@@ -264,7 +265,7 @@ test('a token is written nowhere but into its Secret, whatever goes wrong', { ti
   for (const { kind, name, spec } of subjects) await world.apply(kind, name, spec)
   for (const { kind, name } of subjects) await world.ready(kind, name, 60_000)
   const [first] = subjects
-  await edit(world, String(first?.spec.secretName ?? first?.name), { data: { token: btoa('altered') } })
+  await edit(world, tokenPlaceIn(first?.spec ?? {}, String(first?.name)).name, { data: { token: btoa('altered') } })
   await world.until(String(first?.kind), String(first?.name), 'was issued anew', ({ status }) => {
     return status?.internal?.superseded === undefined && status?.internal?.create?.attempt === 1
   })

@@ -13,8 +13,9 @@ const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 function naming(value: unknown, text: string, field = ''): unknown {
   if (Array.isArray(value)) return /Refs$/.test(field) ? [{ name: text }] : value.map((each) => naming(each, text))
   if (typeof value !== 'object' || value === null) {
-    return /^(secretName|configMapName)$/.test(field) ? text : value
+    return value
   }
+  if (/^(secret|configMap)$/.test(field)) return { ...value, name: text }
   if (/Ref$/.test(field)) {
     const { id: _id, ...rest } = value as Spec
     return { ...rest, name: text }
@@ -65,7 +66,7 @@ test('names that climb out of the namespace lead nowhere, in whatever field they
           if (JSON.stringify(crooked) === JSON.stringify(spec(name))) return
           const said = await attempt(mallory, kind, name, crooked)
           expect(
-            NOTHING_FOUND.includes(said) || /secretName|configMapName/.test(said),
+            NOTHING_FOUND.includes(said) || /spec\.output\.(secret|configMap)\.name/.test(said),
             `${kind} ${text}: ${said}`,
           ).toBe(true)
           refusals++
@@ -201,10 +202,10 @@ test('in an account that tenants share, nobody comes by the object, the token or
     await mallory.apply('TunnelCredential', 'mine', { accountRef })
     await mallory.ready('TunnelCredential', 'mine')
     const mine = await mallory.getSecret('mine')
-    for (const secretName of ['nobodys', 'mine']) {
-      expect(await attempt(mallory, 'TunnelCredential', `into-${secretName}`, { accountRef, secretName })).toBe(
-        'OutputNotOwned',
-      )
+    for (const name of ['nobodys', 'mine']) {
+      expect(
+        await attempt(mallory, 'TunnelCredential', `into-${name}`, { accountRef, output: { secret: { name } } }),
+      ).toBe('OutputNotOwned')
     }
     expect((await mallory.getSecret('nobodys'))?.data?.token).toBe(Buffer.from('precious').toString('base64'))
     expect(await mallory.getSecret('mine')).toEqual(mine)
@@ -213,9 +214,9 @@ test('in an account that tenants share, nobody comes by the object, the token or
     expect(
       await attempt(mallory, 'TunnelCredential', 'by-path', {
         accountRef,
-        secretName: `../${world.operatorNamespace}`,
+        output: { secret: { name: `../${world.operatorNamespace}` } },
       }),
-    ).toMatch(/secretName/)
+    ).toMatch(/spec\.output\.secret\.name/)
     for (const cr of await mallory.list('Backend')) await mallory.delete('Backend', cr.metadata.name)
     const isEmpty = async (): Promise<boolean> => (await mallory.list('Backend')).length === 0
     await until('all of the tenant is gone', isEmpty, { timeoutMs: 120_000 })

@@ -5,6 +5,7 @@ import { reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import type { Fields } from '../types/descriptor.ts'
 import { type DataObject, type Holder, keyOfTarget, type Place, readTarget, targetText, typeOfTarget } from './place.ts'
+import { NO_TEMPLATE, templateChanges, templateOfOutput } from './template.ts'
 import { isClaimed, LABELS, noteOf, tenureOf, withOwner } from './tenure.ts'
 
 const TRIES = 5
@@ -12,7 +13,8 @@ const TRIES = 5
 const FALLBACK_MS = 30_000
 
 /**
- * Makes the target ours: creates it with `content`, or takes over what a former life of the CR left. What is ours already stays as it is.
+ * Makes the target ours: creates it with `content`, or takes over what a former life of the CR left; with the labels and annotations that the
+ * spec wants there. What is so already stays as it is.
  * @returns it as it then is.
  * @throws TerminalError when it belongs to somebody else; nothing of it was touched.
  */
@@ -29,13 +31,19 @@ export async function claim(run: Reconciliation, target: Place, content: Fields 
 }
 
 async function tryClaim(run: Reconciliation, target: Place, content: Fields): Promise<DataObject> {
-  const { context, cr } = run
+  const { context, cr, descriptor } = run
   const found = await readTarget(context.kube, cr, target)
   if (found?.metadata.deletionTimestamp !== undefined) {
     throw new WaitError(reasons.Progressing, `${targetText(target)} is being deleted`, FALLBACK_MS)
   }
-  if (found !== undefined && isClaimed(found, cr)) return found
-  const metadata = { labels: LABELS, annotations: { [OUTPUT_OF]: noteOf(cr) }, ownerReferences: withOwner(found, cr) }
+  const wanted = 'type' in target ? NO_TEMPLATE : templateOfOutput(descriptor, cr)
+  const changes = templateChanges(found, wanted)
+  if (found !== undefined && isClaimed(found, cr) && changes === undefined) return found
+  const metadata = {
+    labels: { ...LABELS, ...changes?.labels },
+    annotations: { [OUTPUT_OF]: noteOf(cr), ...changes?.annotations },
+    ownerReferences: withOwner(found, cr),
+  }
   const tenure = tenureOf(found, cr)
   if (tenure.type === 'foreign') throw notOurs(target, tenure.owner)
   if (found === undefined) {
@@ -47,7 +55,7 @@ async function tryClaim(run: Reconciliation, target: Place, content: Fields): Pr
 
 /** The refusal of an object that belongs to somebody else. */
 export function notOurs(target: Place, owner: string): TerminalError {
-  const field = target.kind === 'Secret' ? 'secretName' : 'the name of the ConfigMap'
+  const field = target.kind === 'Secret' ? 'spec.output.secret.name' : 'spec.output.configMap.name'
   const remedy = 'type' in target ? 'give this resource another name' : `choose another with ${field}`
   return new TerminalError(
     reasons.OutputNotOwned,

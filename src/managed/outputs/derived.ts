@@ -2,9 +2,10 @@ import type { RemoteObject } from '../../api/types.ts'
 import type { Wanted } from '../desired.ts'
 import { OUTPUT_KEYS } from '../names.ts'
 import type { Reconciliation } from '../reconciliation.ts'
-import type { OutputTarget } from '../types/descriptor.ts'
+import type { Fields, OutputTarget } from '../types/descriptor.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
-import { encoded, readTarget, textIn } from './place.ts'
+import { type DataObject, encoded, readTarget, textIn } from './place.ts'
+import { templateChanges, templateOfOutput } from './template.ts'
 import { isClaimed, keysNote, keysWritten, tenureOf } from './tenure.ts'
 import { vacateOthers } from './vacate.ts'
 
@@ -25,22 +26,31 @@ export async function writeDerived(run: Reconciliation, { desired }: Wanted, rem
 }
 
 async function put(run: Reconciliation, target: OutputTarget, data: Texts): Promise<void> {
-  const { cr, context } = run
+  const { cr, context, descriptor } = run
   const found = await naming(target, () => readTarget(context.kube, cr, target))
   const tenure = tenureOf(found, cr)
   if (tenure.type === 'foreign') throw notOurs(target, tenure.owner)
-  const keys = Object.keys(data).sort((left, right) => (left < right ? -1 : 1))
-  const wrong = keys.filter((key) => textIn(target.kind, found, key) !== data[key])
-  const left = keysWritten(found).filter((key) => data[key] === undefined)
-  const isSame = wrong.length === 0 && keysNote(keysWritten(found)) === keysNote(keys)
-  if (found === undefined || !isSame || !isClaimed(found, cr)) {
+  const isOurs = found !== undefined && isClaimed(found, cr)
+  const template = templateOfOutput(descriptor, cr)
+  if (!isOurs || templateChanges(found, template) !== undefined || dataChanges(target, found, data) !== undefined) {
     const object = await claim(run, target)
-    const changes = [
-      ...wrong.map((key) => [key, encoded(target.kind, data[key] ?? '')]),
-      ...left.map((key) => [key, null]),
-    ]
-    const patch = { metadata: { annotations: { [OUTPUT_KEYS]: keysNote(keys) } }, data: Object.fromEntries(changes) }
-    await naming(target, () => patchTarget(run, target, object, patch))
+    const patch = dataChanges(target, object, data)
+    if (patch !== undefined) await naming(target, () => patchTarget(run, target, object, patch))
   }
-  run.note({ output: { ...target, keys } })
+  run.note({ output: { ...target, keys: sortedKeys(data) } })
+}
+
+/** The patch after which the object holds the texts, and none that we wrote before; undefined when it does. */
+function dataChanges({ kind }: OutputTarget, object: DataObject, data: Texts): Fields | undefined {
+  const keys = sortedKeys(data)
+  const wrong = keys.filter((key) => textIn(kind, object, key) !== data[key])
+  const written = keysWritten(object)
+  if (wrong.length === 0 && keysNote(written) === keysNote(keys)) return undefined
+  const left = written.filter((key) => data[key] === undefined)
+  const changes = [...wrong.map((key) => [key, encoded(kind, data[key] ?? '')]), ...left.map((key) => [key, null])]
+  return { metadata: { annotations: { [OUTPUT_KEYS]: keysNote(keys) } }, data: Object.fromEntries(changes) }
+}
+
+function sortedKeys(data: Texts): string[] {
+  return Object.keys(data).sort((left, right) => (left < right ? -1 : 1))
 }

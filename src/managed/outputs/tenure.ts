@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference } from '../../kube/types.ts'
 import { type CustomResource, shortName } from '../cr.ts'
-import { GROUP, OUTPUT_KEYS, OUTPUT_OF } from '../names.ts'
+import { GROUP, MANAGED_BY, OUTPUT_KEYS, OUTPUT_OF } from '../names.ts'
 
 /** Whose an object is that a CR wants to write its outputs into. */
 export type Tenure =
@@ -29,7 +29,7 @@ function isNamesake({ apiVersion, kind, name }: OwnerReference, cr: CustomResour
 }
 
 /** By which people find what Culvert made. */
-export const LABELS = { 'app.kubernetes.io/managed-by': 'culvert' } as const
+export const LABELS = { [MANAGED_BY]: 'culvert' } as const
 
 /** Whether the object says in full that it is the CR's. */
 export function isClaimed(object: KubeObject, cr: CustomResource): boolean {
@@ -40,10 +40,15 @@ export function isClaimed(object: KubeObject, cr: CustomResource): boolean {
 
 /** Keys in the object that were written by us, by what it says itself. */
 export function keysWritten(object: KubeObject | undefined): readonly string[] {
-  return object?.metadata.annotations?.[OUTPUT_KEYS]?.split(',').filter((key) => key !== '') ?? []
+  return namesNoted(object, OUTPUT_KEYS)
 }
 
-/** Value of the annotation that `keysWritten` reads. */
+/** Names that an annotation of the object holds, as `keysNote` writes them. */
+export function namesNoted(object: KubeObject | undefined, annotation: string): readonly string[] {
+  return object?.metadata.annotations?.[annotation]?.split(',').filter((name) => name !== '') ?? []
+}
+
+/** Value of an annotation that `namesNoted` reads. */
 export function keysNote(keys: readonly string[]): string {
   return [...new Set(keys)].sort((left, right) => (left < right ? -1 : 1)).join(',')
 }

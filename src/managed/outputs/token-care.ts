@@ -5,6 +5,7 @@ import type { Reconciliation } from '../reconciliation.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
 import { heldToken, isDescribed, isLive, tokenPatch } from './held-token.ts'
 import { type DataObject, readTarget, targetText } from './place.ts'
+import { templateChanges, templateOfOutput } from './template.ts'
 import { isClaimed, tenureOf } from './tenure.ts'
 import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
 import { vacateOthers } from './vacate.ts'
@@ -37,7 +38,7 @@ interface FormerPlace {
 export async function findToken(run: Reconciliation): Promise<TokenState> {
   const place = tokenPlace(run)
   if (place === undefined) return { type: 'none' }
-  const { cr, status } = run
+  const { cr, descriptor, status } = run
   // Nobody but who made it was told the token of an adopted object.
   if (status.adopted && status.output === undefined) return { type: 'none' }
   const { target, key } = place
@@ -47,7 +48,8 @@ export async function findToken(run: Reconciliation): Promise<TokenState> {
   if (tenure.type === 'foreign') return { ...placed, type: 'foreign', owner: tenure.owner }
   const held = heldToken(secret, key)
   if (secret !== undefined && held.token !== undefined && isLive(held, status)) {
-    const tidy = isClaimed(secret, cr) && isDescribed(secret, status, key)
+    const changes = templateChanges(secret, templateOfOutput(descriptor, cr))
+    const tidy = changes === undefined && isClaimed(secret, cr) && isDescribed(secret, status, key)
     return { ...placed, type: 'kept', token: held.token, tidy }
   }
   const token = await formerToken(run, placed, secret)
@@ -129,6 +131,7 @@ async function writeToken(run: Reconciliation, { target, key }: TokenPlace, toke
   const { id = '' } = run.status
   const { create } = run.internal
   const secret = await claim(run, target)
+  if (isLive(heldToken(secret, key), run.status) && isDescribed(secret, run.status, key)) return
   const patch = tokenPatch(secret, run.status, key, { id, nonce: create?.nonce ?? '', token })
   await naming(target, () => patchTarget(run, target, secret, patch))
 }

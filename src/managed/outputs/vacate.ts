@@ -5,6 +5,7 @@ import type { ManagedDescriptor, OutputTarget } from '../types/descriptor.ts'
 import { patchTarget } from './claim.ts'
 import { companionTarget } from './companion.ts'
 import { type Holder, outputTarget, type Place } from './place.ts'
+import { NO_TEMPLATE, templateChanges } from './template.ts'
 import { keysWritten, LABELS, withoutOwner } from './tenure.ts'
 import { deleteFound, withOwned } from './with-owned.ts'
 
@@ -36,11 +37,15 @@ async function vacate(run: Reconciliation, place: OutputTarget): Promise<void> {
     if (others.length === 0) {
       await deleteFound(run, place, found)
     } else if (keys.length > 0) {
+      const { annotations, labels } = templateChanges(found, NO_TEMPLATE) ?? {}
       await patchTarget(run, place, found, {
         metadata: {
           ownerReferences: withoutOwner(found, cr),
-          annotations: removed([REMOTE_ID, CREATE_NONCE, TOKEN_DIGEST, RESERVED_FOR, OUTPUT_KEYS]),
-          labels: removed(Object.keys(LABELS)),
+          annotations: {
+            ...annotations,
+            ...removed([REMOTE_ID, CREATE_NONCE, TOKEN_DIGEST, RESERVED_FOR, OUTPUT_KEYS]),
+          },
+          labels: { ...labels, ...removed(Object.keys(LABELS)) },
         },
         data: removed(keys),
       })

@@ -141,6 +141,12 @@ export interface OutputTarget {
   readonly name: string
 }
 
+/** Labels and annotations that the spec wants on that object beside Culvert's own: for reflectors, reloaders and the like. */
+export interface OutputTemplate {
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+}
+
 /**
  * A secret that the API tells once, in the answer to the create. It goes into one key of a Secret, is kept nowhere else, and
  * when it is lost there the object is replaced.
@@ -152,6 +158,7 @@ export interface OneTimeOutput<Spec> {
   /** The secret is a key of the API itself: an account may work with it (`management-api.md § Authentication`). */
   readonly opensAccounts: boolean
   target(spec: Spec, name: string): KeyRef
+  template(spec: Spec): OutputTemplate
 }
 
 /** Texts that follow at any time from the spec and the remote object. */
@@ -159,6 +166,7 @@ export interface DerivedOutput<Spec> {
   readonly type: 'derived'
   /** Undefined: the spec asks for none. */
   target(spec: Spec, name: string): OutputTarget | undefined
+  template(spec: Spec): OutputTemplate
   /** The keys of the target with their texts. */
   data(desired: Desired<Spec>, remote: RemoteObject): Readonly<Record<string, string>>
 }

@@ -73,11 +73,11 @@ const certificate: readonly Edit[] = [
   again({ validFor: undefined }),
   ...quiet({ renewBefore: '1h' }, { renewBefore: '30m' }, { renewBefore: undefined }),
   ...quiet(
-    { secretName: 'PLACE-a' },
-    { secretName: 'PLACE-b' },
-    { secretName: undefined, configMapName: 'PLACE-a' },
-    { configMapName: 'PLACE-b' },
-    { configMapName: undefined },
+    { output: { secret: { name: 'PLACE-a' } } },
+    { output: { secret: { name: 'PLACE-b' } } },
+    { output: { configMap: { name: 'PLACE-a' } } },
+    { output: { configMap: { name: 'PLACE-b' } } },
+    { output: undefined },
   ),
 ]
 
@@ -115,12 +115,17 @@ export const credentialStories: readonly EditStory[] = [
       ...texts,
       ...(kind === 'TunnelCredential' ? acl : []),
       ...quiet(
-        { secretName: 'PLACE-a' },
-        { secretName: 'PLACE-b' },
-        { secretName: undefined },
-        { secretKey: 'a' },
-        { secretKey: 'b' },
-        { secretKey: undefined },
+        { output: { secret: { name: 'PLACE-a' } } },
+        { output: { secret: { name: 'PLACE-b' } } },
+        {
+          output: {
+            secret: { name: 'PLACE-b', labels: { team: 'edge' }, annotations: { 'example.com/sync': 'true' } },
+          },
+        },
+        { output: { secret: { labels: { team: 'core' } } } },
+        { output: { secret: { key: 'a' } } },
+        { output: { secret: { key: 'b' } } },
+        { output: undefined },
         { rotation: { interval: '720h' } },
         { rotation: { interval: '1440h', overlap: '24h' } },
         { rotation: { interval: '1440h', overlap: '0s' } },
@@ -131,7 +136,11 @@ export const credentialStories: readonly EditStory[] = [
   story('SSHCredential', 'key', { publicKey: sshKeys.ed25519 }, [...texts, ...acl, ...publicKeys(() => ({ acl: [] }))]),
   story('SSHCertificateAuthority', 'authority', notEmpty, [
     ...texts,
-    ...quiet({ configMapName: 'PLACE-a' }, { configMapName: 'PLACE-b' }, { configMapName: undefined }),
+    ...quiet(
+      { output: { configMap: { name: 'PLACE-a' } } },
+      { output: { configMap: { name: 'PLACE-b' } } },
+      { output: undefined },
+    ),
   ]),
   story(
     'SSHUserCertificate',

@@ -70,8 +70,13 @@ export function story(kind: string, title: string, base: Body, edits: readonly E
 }
 
 function withPlaces(spec: Body, title: string): Body {
-  const entries = Object.entries(spec).map(([field, value]) => {
-    return [field, typeof value === 'string' ? value.replace('PLACE', `place-of-${title}`) : value] as const
-  })
-  return Object.fromEntries(entries)
+  const named = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.replace('PLACE', `place-of-${title}`)
+    return isBody(value) ? withPlaces(value, title) : value
+  }
+  return Object.fromEntries(Object.entries(spec).map(([field, value]) => [field, named(value)]))
+}
+
+function isBody(value: unknown): value is Body {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

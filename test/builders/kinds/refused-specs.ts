@@ -43,7 +43,7 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
     sshCertificateAuthorityRef: { name: 'team' },
     publicKey: sshKeys.ed25519,
     principals: ['a.example.com', '2001:db8::1'],
-    configMapName: 'certificate',
+    output: { configMap: { name: 'certificate' } },
   },
   SSHCredential: {
     publicKey: sshKeys.rsa,
@@ -136,8 +136,8 @@ const certificates = (['SSHUserCertificate', 'SSHHostCertificate'] as const).fla
   row(
     kind,
     'with outputs in two places',
-    { secretName: 'a', configMapName: 'b' },
-    'set at most one of secretName, configMapName',
+    { output: { secret: { name: 'a' }, configMap: { name: 'b' } } },
+    'set exactly one of secret, configMap',
   ),
 ])
 

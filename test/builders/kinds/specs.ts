@@ -167,7 +167,7 @@ export const botSpec: fc.Arbitrary<BotUserSpec> = fc.record(
   { requiredKeys: ['displayName'] },
 )
 
-const token = { secretName: name, secretKey: name }
+const token = { output: fc.record({ secret: fc.record({ name, key: name }, { requiredKeys: [] }) }) }
 
 export const apiKeySpec: fc.Arbitrary<APIKeySpec> = partial<APIKeySpec>(token as never).map((fields) => ({
   ...fields,
@@ -225,7 +225,7 @@ const certificateSpec = fc
     validity,
     fc.uniqueArray(fc.constantFrom('alice', 'bob', 'deploy'), { maxLength: 3 }),
     name,
-    fc.constantFrom({}, { secretName: 'a' }, { configMapName: 'a' }),
+    fc.constantFrom({}, { output: { secret: { name: 'a' } } }, { output: { configMap: { name: 'a' } } }),
   )
   .map(([key, [validAfter, until], principals, authority, place]) => ({
     ...key,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { expectations, expectedOf } from '../../builders/expected.ts'
+import { tokenPlaceIn } from '../../builders/output-of-spec.ts'
 import { specsOf } from '../../builders/specs.ts'
 import { expectAsWritten, type Subject, subjects, surrounding } from '../support/as-written.ts'
 import { applyAll, applyNeeds, managed } from '../support/cases.ts'
@@ -75,7 +76,7 @@ test('with deletionPolicy Retain every kind leaves its object, without a call, a
     expect(body, `${kind}/${name}`).toEqual(expectedOf(kind, title)({ ...around, name }))
     const token = tokens[index]
     if (token === undefined) continue
-    const secret = await secretNamed(world, String(cr.spec.secretName))
+    const secret = await secretNamed(world, tokenPlaceIn(cr.spec, name).name)
     expect(secret?.metadata.ownerReferences ?? [], `${kind}/${name}`).toEqual([])
     expect(Object.values(secret?.data ?? {})).toContain(Buffer.from(token).toString('base64'))
     expect(await openedBy(world, kind, token)).toBe(id)

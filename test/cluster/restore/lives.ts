@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
+import { tokenPlaceIn } from '../../builders/output-of-spec.ts'
 import { CONFIG_MAP, type Manifest, SECRET, SEED, specsOf } from '../../builders/specs.ts'
 import { CaseList } from '../../faults/support/case-list.ts'
 import { applyAll, applyNeeds, casesTitled, managed, subjectsOf } from '../support/cases.ts'
@@ -200,9 +201,9 @@ export async function objectIds(world: World): Promise<readonly string[]> {
 
 /** Whether the Secret that the spec names opens the object. */
 export async function opens(world: World, { kind, name, spec }: Manifest, id: string): Promise<boolean> {
-  const { secretName = name, secretKey = 'token' } = spec as { secretName?: string; secretKey?: string }
-  const secret = await world.kube.get<Secret>(secrets, { namespace: world.namespace, name: secretName })
-  const token = Buffer.from(secret?.data?.[secretKey] ?? '', 'base64').toString('utf8')
+  const place = tokenPlaceIn(spec, name)
+  const secret = await world.kube.get<Secret>(secrets, { namespace: world.namespace, name: place.name })
+  const token = Buffer.from(secret?.data?.[place.key] ?? '', 'base64').toString('utf8')
   return (await openedBy(world, kind, token)) === id
 }
 

@@ -159,8 +159,18 @@ export class CertificateLife implements AsyncDisposable {
   async #apply(lengths: Record<typeof USER | typeof HOST, Record<string, unknown>>): Promise<void> {
     const { world } = this
     const signed = { sshCertificateAuthorityRef: { name: NAME } }
-    const user = { ...signed, publicKey: await this.#newKey('id'), principals: [userInfo().username], secretName: NAME }
-    const host = { ...signed, publicKey: await this.#newKey('host'), principals: ['localhost'], configMapName: NAME }
+    const user = {
+      ...signed,
+      publicKey: await this.#newKey('id'),
+      principals: [userInfo().username],
+      output: { secret: { name: NAME } },
+    }
+    const host = {
+      ...signed,
+      publicKey: await this.#newKey('host'),
+      principals: ['localhost'],
+      output: { configMap: { name: NAME } },
+    }
     await world.apply('SSHCertificateAuthority', NAME, { privateKeyType: 'Ed25519' })
     await world.apply(USER, NAME, { ...user, ...lengths[USER] })
     await world.apply(HOST, NAME, { ...host, ...lengths[HOST] })

@@ -1,4 +1,5 @@
 import type { Interception, KubeProxy, PassingRequest } from '../../builders/kube-proxy.ts'
+import { tokenPlaceIn } from '../../builders/output-of-spec.ts'
 import type { Manifest } from '../../builders/specs.ts'
 import { pathOf } from './cases.ts'
 import type { Gate } from './gates.ts'
@@ -23,7 +24,7 @@ export class SecretGate implements Gate {
     this.#names = new Map(
       subjects.flatMap((subject): (readonly [string, string])[] => [
         [pathOf(world, subject), subject.name],
-        [String(subject.spec.secretName ?? subject.name), subject.name],
+        [tokenPlaceIn(subject.spec, subject.name).name, subject.name],
       ]),
     )
   }

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type { KubeObject } from '../../../src/kube/types.ts'
 import type { ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
 import { EmulatorClient } from '../../builders/emulator-client.ts'
+import { tokenPlaceIn } from '../../builders/output-of-spec.ts'
 import { core, type Resource, type World } from './world.ts'
 
 /** A Secret with its content. */
@@ -22,10 +23,10 @@ export function hasToken({ output }: ManagedDescriptor): boolean {
 
 /** The token in the Secret that the CR's spec asks for. */
 export async function tokenOf(world: World, { metadata, spec }: Resource): Promise<string> {
-  const { secretName = metadata.name, secretKey = 'token' } = spec as { secretName?: string; secretKey?: string }
-  const secret = await secretNamed(world, secretName)
+  const place = tokenPlaceIn(spec, metadata.name)
+  const secret = await secretNamed(world, place.name)
   expect(secret?.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([metadata.uid])
-  return Buffer.from(secret?.data?.[secretKey] ?? '', 'base64').toString('utf8')
+  return Buffer.from(secret?.data?.[place.key] ?? '', 'base64').toString('utf8')
 }
 
 /** Id of the object that the token opens, as the far side judges it; undefined when it opens nothing. */

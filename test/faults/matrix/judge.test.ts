@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
 import { secretType } from '../../../src/managed/inputs.ts'
 import { type Body, type Drift, drifts } from '../../builders/drifts.ts'
+import { outputIn } from '../../builders/output-of-spec.ts'
 import { type SpecCase, specsOf } from '../../builders/specs.ts'
 import { EPISODE_SEED } from '../simulation/episodes.ts'
 import { Oracle } from '../simulation/oracle.ts'
@@ -85,10 +86,10 @@ test('the judge tells of a secret of a target that the API has otherwise, and of
   expect(await destination.oracle.unlikeDeclared()).toEqual([expect.stringContaining('target.monitor is')])
 
   const certificate = await atRest(laboratory, titled('SSHUserCertificate', 'full'))
-  const { secretName = '' } = (certificate.world.get('SSHUserCertificate', NAME)?.spec ?? {}) as { secretName?: string }
-  const key = { namespace: NAMESPACE, name: secretName }
+  const name = outputIn(certificate.world.get('SSHUserCertificate', NAME)?.spec ?? {})?.name ?? ''
+  const key = { namespace: NAMESPACE, name }
   certificate.world.server.patch(secretType, key, { data: { 'id-cert.pub': 'b3RoZXI=' } })
-  expect(await certificate.oracle.unlikeDeclared()).toEqual([expect.stringContaining(`output ${secretName} is`)])
+  expect(await certificate.oracle.unlikeDeclared()).toEqual([expect.stringContaining(`output ${name} is`)])
 })
 
 test('the judge expects a line for clients where a host certificate names its authority by id, too', async () => {

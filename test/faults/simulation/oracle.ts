@@ -1,6 +1,7 @@
 import { type CustomResource, internalOf, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
 import { parseMarker } from '../../../src/managed/marker.ts'
 import { ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
+import { tokenPlaceIn } from '../../builders/output-of-spec.ts'
 import { headersOf, KEY } from './api-server.ts'
 import { collectionsOf, refersToPolicies } from './collections.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
@@ -273,12 +274,12 @@ export class Oracle {
     for (const cr of this.#world.all()) {
       const { output } = this.#world.kinds.managedKind(cr.kind) ?? {}
       if (output?.type !== 'one-time' || this.#isRefused(cr) || isUntold(cr)) continue
-      const { secretName = cr.metadata.name, secretKey = 'token' } = cr.spec as Readonly<Record<string, string>>
+      const place = tokenPlaceIn(cr.spec, cr.metadata.name)
       const secret = this.#world
         .secrets()
-        .find(({ metadata }) => metadata.namespace === cr.metadata.namespace && metadata.name === secretName)
+        .find(({ metadata }) => metadata.namespace === cr.metadata.namespace && metadata.name === place.name)
       const data = secret?.data as Readonly<Record<string, string>> | undefined
-      const token = Buffer.from(data?.[secretKey] ?? '', 'base64').toString()
+      const token = Buffer.from(data?.[place.key] ?? '', 'base64').toString()
       const opened = await this.#openedBy(cr.kind, token)
       const { id } = statusOf(cr)
       if (opened !== id) problems.push(`the token of ${cr.kind}/${cr.metadata.name} opens ${opened} in place of ${id}`)

@@ -4,6 +4,7 @@ import { configMapType, secretType } from '../../../src/managed/inputs.ts'
 import { markerOf } from '../../../src/managed/marker.ts'
 import { declaredParts } from '../../builders/declared/parts.ts'
 import type { Declared, Held, Resolved } from '../../builders/declared/types.ts'
+import { outputIn } from '../../builders/output-of-spec.ts'
 import type { SimulatedWorld } from './world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -141,16 +142,8 @@ function outputsOf(
   object: RemoteObject,
   objects: ReadonlyMap<string, RemoteObject>,
 ): readonly Declared[] {
-  const {
-    secretName,
-    configMapName,
-    principals = [],
-  } = cr.spec as {
-    readonly secretName?: string
-    readonly configMapName?: string
-    readonly principals?: readonly string[]
-  }
-  const name = secretName ?? configMapName
+  const { principals = [] } = cr.spec as { readonly principals?: readonly string[] }
+  const place = outputIn(cr.spec)
   const line = (text: unknown): string => `${String(text).trim()}\n`
   const trusted = (hosts: readonly string[], key: unknown): string =>
     line(`@cert-authority ${hosts.length === 0 ? '*' : hosts.join(',')} ${String(key).trim()}`)
@@ -165,14 +158,17 @@ function outputsOf(
     },
   }
   const wanted = texts[cr.kind]?.()
-  if (name === undefined || wanted === undefined) return []
+  if (place === undefined || wanted === undefined) return []
   const { namespace = '' } = cr.metadata
-  const target = world.kube.get(secretName === undefined ? configMapType : secretType, { namespace, name })
+  const target = world.kube.get(place.kind === 'ConfigMap' ? configMapType : secretType, {
+    namespace,
+    name: place.name,
+  })
   const data = (target?.data ?? {}) as Readonly<Record<string, string>>
   const found = Object.entries(data).map(([key, value]) => {
-    return [key, secretName === undefined ? value : Buffer.from(value, 'base64').toString()]
+    return [key, place.kind === 'ConfigMap' ? value : Buffer.from(value, 'base64').toString()]
   })
-  return [[`output ${name}`, wanted, Object.fromEntries(found)]]
+  return [[`output ${place.name}`, wanted, Object.fromEntries(found)]]
 }
 
 function textOf(value: unknown): string {

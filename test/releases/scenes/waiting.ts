@@ -62,9 +62,9 @@ async function forCorrection(world: World): Promise<readonly Subject[]> {
   await world.apply('IPPolicyRule', 'refused', rule)
   for (const kind of ['APIKey', 'TunnelCredential']) {
     await world.secret('of-somebody-else', { keep: 'theirs' })
-    await world.apply(kind, 'foreign-secret', { secretName: 'of-somebody-else' })
+    await world.apply(kind, 'foreign-secret', { output: { secret: { name: 'of-somebody-else' } } })
   }
-  await world.apply('SSHCertificateAuthority', 'foreign-config-map', { configMapName: 'bad-input' })
+  await world.apply('SSHCertificateAuthority', 'foreign-config-map', { output: { configMap: { name: 'bad-input' } } })
   await world.api.create('/reserved_domains', { domain: 'taken.tunnel.example' })
   await world.apply('ReservedDomain', 'taken', { domain: 'taken.tunnel.example' })
   await world.apply('Edge', 'unknown-id', { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ id: 'ipp_unknown' }] } })

@@ -114,7 +114,7 @@ describe('a new certificate is issued', () => {
       extensions: { 'permit-user-rc': '', 'permit-pty': '' },
       validFor: '1h',
       validAfter: '2030-01-01T01:00:00.9+01:00',
-      secretName: 'a',
+      output: { secret: { name: 'a' } },
     }
     expect(replaces(full, same)).toEqual([])
   })
@@ -233,12 +233,22 @@ describe('outputs', () => {
     if (output?.type !== 'derived') throw new Error('a user certificate has a derived output')
     expect(output.data(desired(base), remote)).toEqual({ 'id-cert.pub': 'cert-line me@laptop\n' })
     expect(output.target(base, 'alice')).toBeUndefined()
-    expect(output.target({ ...base, secretName: 'a' }, 'alice')).toEqual({ kind: 'Secret', name: 'a' })
-    expect(output.target({ ...base, configMapName: 'a' }, 'alice')).toEqual({ kind: 'ConfigMap', name: 'a' })
+    expect(output.target({ ...base, output: { secret: { name: 'a' } } }, 'alice')).toEqual({
+      kind: 'Secret',
+      name: 'a',
+    })
+    expect(output.target({ ...base, output: { configMap: { name: 'a' } } }, 'alice')).toEqual({
+      kind: 'ConfigMap',
+      name: 'a',
+    })
   })
 
   test('of a host certificate also are what clients trust it by, for its names or for all', () => {
-    const names = { ...hostBase, principals: ['a.example.com', 'b.example.com', '2001:db8::1'], secretName: 'a' }
+    const names = {
+      ...hostBase,
+      principals: ['a.example.com', 'b.example.com', '2001:db8::1'],
+      output: { secret: { name: 'a' } },
+    }
     expect(data(names)).toEqual({
       'ssh_host_key-cert.pub': 'cert-line me@laptop\n',
       known_hosts: `@cert-authority a.example.com,b.example.com,2001:db8::1 ${authority.public_key}\n`,
@@ -251,7 +261,7 @@ describe('outputs', () => {
     const needs = (spec: SSHHostCertificateSpec) =>
       sshHostCertificate.references(spec).map(({ needsObject }) => needsObject)
     expect(needs(hostBase)).toEqual([false])
-    expect(needs({ ...hostBase, configMapName: 'a' })).toEqual([true])
+    expect(needs({ ...hostBase, output: { configMap: { name: 'a' } } })).toEqual([true])
   })
 
   test('of an authority are its public key for hosts and for clients', () => {
@@ -261,7 +271,7 @@ describe('outputs', () => {
       'ca.pub': `${authority.public_key}\n`,
       known_hosts: `@cert-authority * ${authority.public_key}\n`,
     })
-    expect(output.target({ configMapName: 'a' }, 'team')).toEqual({ kind: 'ConfigMap', name: 'a' })
+    expect(output.target({ output: { configMap: { name: 'a' } } }, 'team')).toEqual({ kind: 'ConfigMap', name: 'a' })
     expect(output.target({}, 'team')).toBeUndefined()
   })
 })

@@ -10,7 +10,7 @@ const page = await readFile(new URL('../../../docs/annotations.md', import.meta.
 const sections = new Map(
   page.split(/^## /m).map((section) => [section.slice(0, section.indexOf('\n')), section] as const),
 )
-const declared = Object.values(names).filter((name) => name.includes('/'))
+const declared = Object.values(names).filter((name) => name.includes(`${GROUP}/`))
 
 /** What stands in the first column of the tables under a heading. */
 function listed(heading: string): readonly string[] {

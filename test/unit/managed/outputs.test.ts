@@ -160,7 +160,7 @@ describe('derived outputs', () => {
   async function signer(): Promise<ModelWorld> {
     const world = ModelWorld.start()
     world.account.shownBeside.set('ssh_certificate_authorities', { public_key: 'ssh-ed25519 AAAA' })
-    world.apply('SSHCertificateAuthority', 'signer', { configMapName: 'public' })
+    world.apply('SSHCertificateAuthority', 'signer', { output: { configMap: { name: 'public' } } })
     await world.until('Ready', () => isReady(world))
     return world
   }
@@ -184,7 +184,7 @@ describe('derived outputs', () => {
   test('are taken away when the spec asks for them no more, but for what others put there', async () => {
     const world = await signer()
     world.kube.mergePatch(configMapType, place, { data: { mine: 'kept' } })
-    world.apply('SSHCertificateAuthority', 'signer', { configMapName: 'elsewhere' })
+    world.apply('SSHCertificateAuthority', 'signer', { output: { configMap: { name: 'elsewhere' } } })
     await world.until(
       'moved',
       () => world.get('SSHCertificateAuthority', 'signer')?.status?.output?.name === 'elsewhere',
@@ -200,7 +200,7 @@ describe('derived outputs', () => {
   test('never go into what belongs to somebody else', async () => {
     const world = ModelWorld.start()
     world.kube.create(configMapType, place, { data: { 'ca.pub': 'of another' } })
-    world.apply('SSHCertificateAuthority', 'signer', { configMapName: 'public' })
+    world.apply('SSHCertificateAuthority', 'signer', { output: { configMap: { name: 'public' } } })
     await world.until('refused', () => {
       const conditions = world.get('SSHCertificateAuthority', 'signer')?.status?.conditions ?? []
       return conditions.some(({ reason }) => reason === 'OutputNotOwned')

@@ -221,7 +221,7 @@ test('a key that somebody puts into a Secret of their own counts, whatever an AP
   const world = ModelWorld.start()
   await world.clock.advance(2000)
   // Named by an APIKey that is refused it.
-  world.apply('APIKey', 'ci', { secretName: 'key', secretKey: 'apiKey' })
+  world.apply('APIKey', 'ci', { output: { secret: { name: 'key', key: 'apiKey' } } })
   await world.clock.advance(2000)
   world.keys.set('key-2', world.account)
   world.changeKey('key-2')

@@ -98,13 +98,13 @@ export async function renewalsFail(world: World): Promise<void> {
     ...signed,
     validFor: '10m',
     renewBefore: '595s',
-    secretName: 'ending',
+    output: { secret: { name: 'ending' } },
   })
   await world.apply('SSHHostCertificate', 'ended', {
     ...signed,
     validFor: '8s',
     renewBefore: '4s',
-    configMapName: 'ended',
+    output: { configMap: { name: 'ended' } },
   })
   await world.apply('APIKey', 'rotating', { rotation: { interval: '720h', overlap: '1s' } })
   await world.ready('APIKey', 'rotating')

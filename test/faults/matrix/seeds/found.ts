@@ -1,3 +1,4 @@
+import type { WithOutput } from '../../../builders/output-of-spec.ts'
 import { leaveObject } from '../../simulation/adoption/found.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
 import type { Role } from './roles.ts'
@@ -112,6 +113,8 @@ export class Found {
 
 /** With outputs of its own: what one retains with its object stays, and nobody else takes it. */
 function elsewhere(spec: Fields): Fields {
-  const places = Object.entries(spec).filter(([field]) => ['secretName', 'configMapName'].includes(field))
-  return { ...spec, ...Object.fromEntries(places.map(([field, name]) => [field, `${String(name)}-of-rival`])) }
+  const { output } = spec as WithOutput
+  if (output === undefined) return spec
+  const places = Object.entries(output).map(([member, place]) => [member, { ...place, name: `${place.name}-of-rival` }])
+  return { ...spec, output: Object.fromEntries(places) }
 }

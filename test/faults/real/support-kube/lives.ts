@@ -1,4 +1,5 @@
 import { ROTATE_REQUESTED_AT } from '../../../../src/managed/names.ts'
+import { outputIn } from '../../../builders/output-of-spec.ts'
 import { type Manifest, type SpecCase, specsOf } from '../../../builders/specs.ts'
 import { managed, subjectsOf, withText } from '../../../cluster/support/cases.ts'
 import { hasToken } from '../../../cluster/support/tokens.ts'
@@ -48,8 +49,8 @@ export function livesOf(cases: readonly SpecCase[], suffix: string): readonly Ma
   return subjectsOf(cases, suffix).map((subject) => {
     const { kind, name, spec } = subject
     if (withTokens.has(kind)) return { ...subject, spec: { ...spec, rotation: { interval: '720h', overlap: '0s' } } }
-    const publishes = specsOf(kind).some((each) => 'configMapName' in each.spec('any'))
-    return publishes ? { ...subject, spec: { ...spec, configMapName: name } } : subject
+    const publishes = specsOf(kind).some((each) => outputIn(each.spec('any'))?.kind === 'ConfigMap')
+    return publishes ? { ...subject, spec: { ...spec, output: { configMap: { name } } } } : subject
   })
 }
 

@@ -1,0 +1,56 @@
+import type { KubeObject } from '../../kube/types.ts'
+import { OUTPUT_ANNOTATIONS, OUTPUT_LABELS } from '../names.ts'
+import type { CommonSpec } from '../types/common.ts'
+import type { ManagedDescriptor, OutputTemplate } from '../types/descriptor.ts'
+import { keysNote, namesNoted } from './tenure.ts'
+
+type Texts = Readonly<Record<string, string>>
+
+/** A merge patch of an object's metadata: null takes away. */
+export interface MetadataChanges {
+  readonly labels: Readonly<Record<string, string | null>>
+  readonly annotations: Readonly<Record<string, string | null>>
+}
+
+/** Of what nobody asks anything for. */
+export const NO_TEMPLATE: OutputTemplate = { labels: {}, annotations: {} }
+
+/** What the spec wants on the object that its outputs go into. */
+export function templateOfOutput(
+  { output }: Pick<ManagedDescriptor, 'output'>,
+  { spec }: { readonly spec: CommonSpec },
+): OutputTemplate {
+  return output?.template(spec) ?? NO_TEMPLATE
+}
+
+/**
+ * What has to change for the object to be as the template wants it; undefined when nothing has. The object itself tells which of its labels
+ * and annotations came from a template, so that those go that have left it, and no others.
+ */
+export function templateChanges(object: KubeObject | undefined, template: OutputTemplate): MetadataChanges | undefined {
+  const { labels, annotations } = object?.metadata ?? {}
+  const changes = {
+    labels: changesOf(labels, namesNoted(object, OUTPUT_LABELS), template.labels),
+    annotations: {
+      ...changesOf(annotations, namesNoted(object, OUTPUT_ANNOTATIONS), template.annotations),
+      ...changesOf(annotations, [OUTPUT_LABELS, OUTPUT_ANNOTATIONS], {
+        ...noteOfNames(OUTPUT_LABELS, template.labels),
+        ...noteOfNames(OUTPUT_ANNOTATIONS, template.annotations),
+      }),
+    },
+  }
+  const isSame = Object.keys(changes.labels).length + Object.keys(changes.annotations).length === 0
+  return isSame ? undefined : changes
+}
+
+function noteOfNames(note: string, texts: Texts): Texts {
+  const names = Object.keys(texts)
+  return names.length === 0 ? {} : { [note]: keysNote(names) }
+}
+
+/** What makes of `found` what is wanted; of what is not wanted, only `ours` goes. */
+function changesOf(found: Texts = {}, ours: readonly string[], wanted: Texts): Readonly<Record<string, string | null>> {
+  const left = ours.filter((name) => Object.hasOwn(found, name) && !Object.hasOwn(wanted, name))
+  const wrong = Object.entries(wanted).filter(([name, text]) => !Object.hasOwn(found, name) || found[name] !== text)
+  return Object.fromEntries([...left.map((name) => [name, null]), ...wrong])
+}
