@@ -139,7 +139,7 @@ export async function expectRules(world: World): Promise<void> {
   const policies = await world.list('IPPolicy')
   const declared = policies.flatMap(({ spec, status }) => {
     const wanted = (spec.rules ?? []) as readonly { cidr: string; action: string }[]
-    return wanted.map(({ cidr, action }) => `${status?.id} ${cidr} ${action}`)
+    return wanted.map(({ cidr, action }) => `${status?.id} ${cidr} ${action.toLowerCase()}`)
   })
   const alone = (await world.list('IPPolicyRule')).map(({ spec }) => {
     const { ipPolicyRef, cidr, action } = spec as unknown as IPPolicyRuleSpec
