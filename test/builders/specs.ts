@@ -262,7 +262,14 @@ const specCases: readonly SpecCase[] = [
     (name) => ({
       ...worded(name),
       owner: { botUserRef: { name: `${name}-bot` } },
-      output: { secret: { name: `${name}-secret`, key: 'api-key' } },
+      output: {
+        secret: {
+          name: `${name}-secret`,
+          key: 'api-key',
+          labels: { team: 'shop' },
+          annotations: { 'reflector.example.com/reflects': 'true' },
+        },
+      },
     }),
     (name) => [manifest('BotUser', `${name}-bot`, { displayName: `bot of ${name}` })],
   ),

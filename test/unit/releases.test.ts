@@ -78,10 +78,11 @@ test('every reason of a condition is in a recorded object, or cannot be held sti
   expect(new Set(missing)).toEqual(new Set(Object.keys(UNHELD_REASONS)))
 })
 
-test('every annotation and finalizer is on a recorded object', () => {
+test('every annotation, label and finalizer is on a recorded object', () => {
   const found = new Set(
     [...objects, ...surroundings].flatMap(({ metadata }) => [
       ...Object.keys(metadata.annotations ?? {}),
+      ...Object.keys(metadata.labels ?? {}),
       ...(metadata.finalizers ?? []),
     ]),
   )
