@@ -68,10 +68,11 @@ function dnsRecords(remote: RemoteObject): readonly DNSRecord[] {
   return targetsOf(remote).map((value) => ({ name, type: 'NS', value }))
 }
 
-function readiness({ spec, remote, now }: ReadinessView<AgentIngressSpec>): Readiness {
+function readiness({ remote, now }: ReadinessView<AgentIngressSpec>): Readiness {
   const state = stateOf(remote)
   const records = dnsRecords(remote)
-  const managed = spec.certificateManagementPolicy !== undefined
+  // As the object has it: of an adopted one the spec may leave it out.
+  const managed = heldCertificatePolicy(remote) !== null
   const shown = managed ? managedReadiness(state, records, now) : unmanaged
   return { ...shown, conditions: [...(shown.conditions ?? []), ...dnsReady(managed, state, records)] }
 }

@@ -89,15 +89,16 @@ function dnsRecords(remote: RemoteObject): readonly DNSRecord[] {
   return targets.flatMap(([name, value]) => (value === undefined ? [] : [{ name, type: 'CNAME', value }]))
 }
 
-function readiness({ spec, remote, now }: ReadinessView<ReservedDomainSpec>): Readiness {
+function readiness({ remote, now }: ReadinessView<ReservedDomainSpec>): Readiness {
   const state = stateOf(remote)
   const records = dnsRecords(remote)
-  const managed = spec.certificateManagementPolicy !== undefined
-  const shown = managed ? managedReadiness(state, records, now) : unmanaged(spec)
+  // As the object has it: of an adopted one the spec may leave it out.
+  const managed = heldCertificatePolicy(remote) !== null
+  const shown = managed ? managedReadiness(state, records, now) : unmanaged(refId(remote.certificate))
   return { ...shown, conditions: [...(shown.conditions ?? []), ...dnsReady(managed, state, records)] }
 }
 
-function unmanaged({ certificateID }: ReservedDomainSpec): Readiness {
+function unmanaged(certificateID: string | undefined): Readiness {
   const message = 'the domain is reserved'
   const certificate =
     certificateID === undefined

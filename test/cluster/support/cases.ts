@@ -16,7 +16,7 @@ export function casesTitled(title: 'minimal' | 'full'): readonly SpecCase[] {
 /** The spec with `text` in a field that its object shows to people: bots have a name and no description. */
 export function withText({ kind, spec }: Manifest, text: string): Record<string, unknown> {
   const bot = managed.some(({ definition, markedBy }) => definition.kind === kind && markedBy === 'name')
-  return { ...spec, [bot ? 'name' : 'description']: text }
+  return { ...spec, [bot ? 'displayName' : 'description']: text }
 }
 
 /** The specs that are neither minimal nor full. */

@@ -68,9 +68,10 @@ test('a domain of the service needs no records and says nothing about DNS', () =
 
 test('without a policy the ingress is ready, and no certificate is waited for', () => {
   const none: AgentIngressSpec = { domain: 'agents.example.com' }
-  expect(readiness(remoteWith(null), none)).toMatchObject({ ready: true })
-  expect(readiness(remoteWith(null), none).lookAgainMs).toBeUndefined()
-  expect(condition('CertificateReady', remoteWith(null), none)?.reason).toBe('CertificateNotManaged')
+  const remote = { ...remoteWith(null), certificate_management_policy: null }
+  expect(readiness(remote, none)).toMatchObject({ ready: true })
+  expect(readiness(remote, none).lookAgainMs).toBeUndefined()
+  expect(condition('CertificateReady', remote, none)?.reason).toBe('CertificateNotManaged')
 })
 
 test('name servers and regions are in the status in one order, whatever the order of the response', () => {

@@ -96,12 +96,13 @@ test('a domain of the service needs no records and says nothing about DNS', () =
 
 test('without a policy the domain is ready, and says whether a certificate was uploaded', () => {
   const none: ReservedDomainSpec = { domain: 'a.example.com' }
-  expect(readiness(remoteWith(null), start, none)).toMatchObject({ ready: true })
-  expect(condition('CertificateReady', remoteWith(null), none)).toMatchObject({
+  const remote = { ...remoteWith(null), certificate_management_policy: null }
+  expect(readiness(remote, start, none)).toMatchObject({ ready: true })
+  expect(condition('CertificateReady', remote, none)).toMatchObject({
     status: 'Unknown',
     reason: 'CertificateNotManaged',
   })
-  expect(condition('CertificateReady', remoteWith(null), { ...none, certificateID: 'cert_9' })?.status).toBe('True')
+  expect(condition('CertificateReady', { ...remote, certificate: { id: 'cert_9' } }, none)?.status).toBe('True')
 })
 
 test('certificate and policy are never sent together, even if a spec has both', () => {
