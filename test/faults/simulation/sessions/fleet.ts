@@ -2,6 +2,7 @@ import { tunnelSession } from '../../../../src/kinds/tunnel-session.ts'
 import { tunnelSessionCommand } from '../../../../src/kinds/tunnel-session-command.ts'
 import type { KubeObject } from '../../../../src/kube/types.ts'
 import type { CommandResource } from '../../../../src/managed/commands/command.ts'
+import { equalJSON } from '../../../../src/managed/equal.ts'
 import { resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
 import type { MirroredObject } from '../../../../src/managed/mirrors/mirrored.ts'
 import { Oracle } from '../oracle.ts'
@@ -103,15 +104,11 @@ export class Fleet {
       const session = online.get(String(status.id))
       online.delete(String(status.id))
       if (session === undefined) return [`${metadata.name} shows ${status.id}, which is not online`]
-      const { account: of, ...fields } = status
-      const wanted = { ...tunnelSession.status(session), account: `${account?.kind}/default` }
-      const isSame = JSON.stringify(sorted({ ...fields, account: of })) === JSON.stringify(sorted(wanted))
-      return isSame ? [] : [`${metadata.name} is ${JSON.stringify(status)} in place of ${JSON.stringify(wanted)}`]
+      const wanted = { ...tunnelSession.status(session), accountRef: { kind: account?.kind, name: 'default' } }
+      return equalJSON(status, wanted)
+        ? []
+        : [`${metadata.name} is ${JSON.stringify(status)} in place of ${JSON.stringify(wanted)}`]
     })
     return [...problems, ...[...online.keys()].map((id) => `${id} is not shown`)]
   }
-}
-
-function sorted(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).toSorted(([left], [right]) => (left < right ? -1 : 1)))
 }
