@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { GROUP, MANAGED_BY } from '../managed/names.ts'
+import { GROUP, INTERNAL, MANAGED_BY } from '../managed/names.ts'
 import type { OutputTemplate } from '../managed/types/descriptor.ts'
 import { stringMap, text } from '../schema/define.ts'
-import type { Rule } from '../schema/rules.ts'
+import { keysLimit, type Rule } from '../schema/rules.ts'
 
 /** As many of each as reflectors and reloaders take many times over. */
 const ENTRIES = 16
@@ -51,12 +51,9 @@ export const outputMetadata = {
 /** Keys have no bound that CEL knows of, so that its rules read but their beginnings; `keyProblems` has the rest. */
 function keyRules(field: Field): readonly Rule[] {
   return [
+    keysLimit(KEY_LENGTH, field),
     {
-      rule: `self.all(key, size(key) <= ${KEY_LENGTH})`,
-      message: `${field} has a key of more than ${KEY_LENGTH} characters: shorten it`,
-    },
-    {
-      rule: `!self.exists(key, key.startsWith('${GROUP}/') || key.startsWith('internal.${GROUP}/'))`,
+      rule: `!self.exists(key, key.startsWith('${GROUP}/') || key.startsWith('${INTERNAL}/'))`,
       message: `${field} has a key under ${GROUP}, which is Culvert's own: choose another prefix`,
     },
   ]

@@ -7,6 +7,7 @@ import { type CustomResource, statusOf } from '../../src/managed/cr.ts'
 import { secretType } from '../../src/managed/inputs.ts'
 import { KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import { parseMarker } from '../../src/managed/marker.ts'
+import { mergePatch } from '../../src/managed/merge-patch.ts'
 import { CREATE_ATTEMPT } from '../../src/managed/names.ts'
 import type { Random } from '../../src/util/random.ts'
 import { FakeClock } from './fake-clock.ts'
@@ -195,8 +196,7 @@ export class ModelWorld {
     const before = this.get(kind, name)
     if (before === undefined) this.kube.create(typeOf(kind), key, { spec, metadata })
     else if (before.metadata.deletionTimestamp === undefined) {
-      const absent = Object.fromEntries(Object.keys(before.spec).map((field) => [field, null]))
-      this.kube.mergePatch(typeOf(kind), key, { spec: { ...absent, ...spec } })
+      this.kube.mergePatch(typeOf(kind), key, { spec: mergePatch({ ...before.spec }, spec) ?? {} })
     }
   }
 

@@ -40,7 +40,7 @@ const RESOURCES: readonly { readonly kind: string; readonly name: string; readon
     specs: [
       {},
       { acl: ['bind:*.example.com'], output: { secret: { name: 'agent-other' } } },
-      { metadata: { team: 'shop' }, output: { secret: { name: 'agent-other', key: 'key' } } },
+      { metadata: { team: 'shop' }, output: { secret: { name: 'agent-other', key: 'key', labels: { team: 'shop' } } } },
       { acl: ['*'], description: 'agents' },
     ],
   },

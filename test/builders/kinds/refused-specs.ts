@@ -141,6 +141,35 @@ const certificates = (['SSHUserCertificate', 'SSHHostCertificate'] as const).fla
   ),
 ])
 
+/** What every output refuses of labels and annotations. */
+const outputs = [
+  ...(['SSHUserCertificate', 'SSHHostCertificate'] as const).flatMap((kind) => [
+    ...refusedMetadata(kind, 'secret'),
+    ...refusedMetadata(kind, 'configMap'),
+  ]),
+  ...refusedMetadata('SSHCertificateAuthority', 'configMap'),
+  ...refusedMetadata('APIKey', 'secret'),
+  ...refusedMetadata('TunnelCredential', 'secret'),
+]
+
+function refusedMetadata(kind: string, member: string): readonly RefusedSpec[] {
+  const rows = ['labels', 'annotations'].flatMap((field) => [
+    [`${field} has a key under culvert.dev`, { [field]: { 'culvert.dev/mine': 'x' } }] as const,
+    [`${field} has a key under culvert.dev`, { [field]: { 'internal.culvert.dev/id': 'x' } }] as const,
+    [`${field} takes names of at most 317 characters`, { [field]: { [`${'p'.repeat(317)}/a`]: 'x' } }] as const,
+  ])
+  const managedBy = { labels: { 'app.kubernetes.io/managed-by': 'me' } }
+  const all = [...rows, ['labels has app.kubernetes.io/managed-by', managedBy] as const]
+  return all.map(([message, metadata], index) =>
+    row(
+      kind,
+      `with metadata of its ${member} that is not the user's, ${index}`,
+      { output: { [member]: { name: 'a', ...metadata } } },
+      message,
+    ),
+  )
+}
+
 /** What both kinds of token refuse. */
 const tokens = (['APIKey', 'TunnelCredential'] as const).flatMap((kind) => [
   row(kind, 'rotated all the time', { rotation: { interval: '0s' } }, 'interval must be from 1s to 87600h: write'),
@@ -242,6 +271,7 @@ const common = managed.flatMap((kind) => [
 export const refusedSpecs: readonly RefusedSpec[] = [
   ...accounts,
   ...common,
+  ...outputs,
   row(
     'ClusterAccount',
     'with an expression without values',

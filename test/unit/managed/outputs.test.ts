@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { OwnerReference } from '../../../src/kube/types.ts'
 import { countedRepeat, pauseBeforeNext, type Repeats } from '../../../src/managed/damping.ts'
+import { equalJSON } from '../../../src/managed/equal.ts'
 import { configMapType } from '../../../src/managed/inputs.ts'
 import { digestOf, heldToken, isLive, tokenPatch } from '../../../src/managed/outputs/held-token.ts'
 import type { DataObject } from '../../../src/managed/outputs/place.ts'
@@ -195,6 +196,35 @@ describe('derived outputs', () => {
       return world.kube.get(configMapType, { ...place, name: 'elsewhere' }) === undefined && isReady(world)
     })
     expect(world.get('SSHCertificateAuthority', 'signer')?.status?.output).toBeUndefined()
+  })
+
+  test('bear the labels and annotations of the spec, one write for each change and none of what others set', async () => {
+    const world = await signer()
+    const apply = (labels: Readonly<Record<string, string>>, annotations: Readonly<Record<string, string>> = {}) =>
+      world.apply('SSHCertificateAuthority', 'signer', {
+        output: { configMap: { name: 'public', labels, annotations } },
+      })
+    const bears = (labels: Readonly<Record<string, string>>) => () => {
+      const { 'app.kubernetes.io/managed-by': _, ...others } = read(world)?.metadata.labels ?? {}
+      return equalJSON(others, labels) && isReady(world)
+    }
+    apply({ team: 'edge' }, { 'example.com/sync': 'true' })
+    await world.until('labelled', bears({ team: 'edge' }))
+    expect(read(world)?.metadata.annotations?.['example.com/sync']).toBe('true')
+    world.kube.mergePatch(configMapType, place, { metadata: { labels: { theirs: 'x', team: 'altered' } } })
+    await world.until('put right', bears({ team: 'edge', theirs: 'x' }))
+    apply({ tier: 'public' })
+    await world.until('changed', bears({ theirs: 'x', tier: 'public' }))
+    expect(read(world)?.metadata.annotations).not.toHaveProperty('example.com/sync')
+    await world.clock.advance(1000)
+    const { length } = world.writes
+    await world.clock.advance(180_000)
+    expect(world.writes.slice(length)).toEqual([])
+    apply({})
+    await world.until('bare', bears({ theirs: 'x' }))
+    await world.clock.advance(1000)
+    expect(world.writes.slice(length).filter((write) => write.includes('configmaps'))).toHaveLength(1)
+    expect(read(world)?.metadata.annotations).not.toHaveProperty('internal.culvert.dev/output-labels')
   })
 
   test('never go into what belongs to somebody else', async () => {
