@@ -2,6 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { type CustomResource, internalOf, isDeleting, isObserved, isPaused, statusOf } from '../../../src/managed/cr.ts'
 import { configMapType, secretType } from '../../../src/managed/inputs.ts'
 import { markerOf } from '../../../src/managed/marker.ts'
+import { exclusiveFields } from '../../../src/schema/rules.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 import { declaredParts } from '../../builders/declared/parts.ts'
 import type { Declared, Held, Resolved } from '../../builders/declared/types.ts'
 import { outputIn } from '../../builders/output-of-spec.ts'
@@ -75,12 +78,38 @@ function partsOf(
 ): readonly Declared[] {
   const resolved = resolvedFor(world, cr, objects)
   try {
-    return declaredParts(cr.kind, cr.spec as Fields, held, resolved)
+    const parts = declaredParts(cr.kind, cr.spec as Fields, held, resolved)
+    if (!leavesAlone(cr)) return parts
+    // What an adopted object has where its spec says no more than a bare one is its own.
+    const { definition } = world.kinds.managedKind(cr.kind) ?? {}
+    const schema = definition && toStructural(definition.spec, 'spec')
+    const bare = declaredParts(cr.kind, schema === undefined ? {} : bareSpec(schema, cr.spec as Fields), held, resolved)
+    const defaults = new Map(bare.map(([part, wanted]) => [part, wanted]))
+    return parts.filter(([part, wanted]) => !isDeepStrictEqual(wanted, defaults.get(part)))
   } catch (error) {
     if (!(error instanceof NotThereError)) throw error
     // What a resource refers to may have gone: the object then keeps what it was made with.
     return []
   }
+}
+
+function leavesAlone(cr: CustomResource): boolean {
+  return statusOf(cr).adopted === true || internalOf(cr).applied !== undefined
+}
+
+/** The spec with everything left out that may be; of a union the member stays. */
+function bareSpec(
+  { properties = {}, required = [], 'x-kubernetes-validations': rules = [] }: SchemaNode,
+  spec: Fields,
+) {
+  const members = new Set(rules.flatMap(exclusiveFields))
+  const kept = Object.entries(spec).flatMap(([field, value]): readonly (readonly [string, unknown])[] => {
+    if (required.includes(field)) return [[field, value]]
+    const node = properties[field]
+    const isMember = node?.type === 'object' && members.has(field)
+    return isMember ? [[field, bareSpec(node, value as Fields)]] : []
+  })
+  return Object.fromEntries(kept)
 }
 
 class NotThereError extends Error {
