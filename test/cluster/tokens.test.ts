@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { expect, inject, test } from 'vitest'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { KubeProxy } from '../builders/kube-proxy.ts'
 import { tokenPlaceIn } from '../builders/output-of-spec.ts'
+import { AuditLog } from './support/audit-log.ts'
 import { applyNeeds, casesTitled, managed, subjectsOf } from './support/cases.ts'
 import { killsAt } from './support/crash-walk.ts'
 import { PostGate, SecretGate } from './support/token-gates.ts'
@@ -177,6 +179,43 @@ test('what is only said of a token is put right without another, and so is a Sec
   }
   expect((await world.ready('APIKey', 'ci')).status?.id).toBe(status?.id)
   expect((await secretNamed(world, 'ci'))?.data).toEqual(before?.data)
+  expect(creates(world)).toBe(1)
+})
+
+test('a Secret bears the labels and annotations of the spec: a change is one write of it and no new token, and theirs stay', async () => {
+  await using world = await World.open()
+  const audit = AuditLog.ofSuite()
+  const spec = (labels: object, annotations: object = {}) => ({ output: { secret: { labels, annotations } } })
+  const metadata = async () => (await secretNamed(world, 'ci'))?.metadata
+  const managed = { 'app.kubernetes.io/managed-by': 'culvert' }
+  const bears = (labels: object) =>
+    until(`the Secret bears ${JSON.stringify(labels)}`, async () => {
+      return isDeepStrictEqual((await metadata())?.labels, { ...managed, ...labels })
+    })
+  await world.apply('APIKey', 'ci', spec({ team: 'edge' }, { 'example.com/reflect': 'true' }))
+  const { status } = await world.ready('APIKey', 'ci')
+  await bears({ team: 'edge' })
+  expect((await metadata())?.annotations).toHaveProperty(['example.com/reflect'], 'true')
+  await edit(world, 'ci', { metadata: { labels: { theirs: 'x' }, annotations: { 'example.com/theirs': 'x' } } })
+  await world.pass()
+  const mark = await audit.mark()
+  await world.apply('APIKey', 'ci', spec({ tier: 'public' }))
+  await bears({ theirs: 'x', tier: 'public' })
+  await world.ready('APIKey', 'ci')
+  await world.pass()
+  const writes = (await audit.operatorWrites([world.namespace], mark)).filter(({ resource }) => resource === 'secrets')
+  expect(writes.map(({ verb }) => verb)).toEqual(['patch'])
+  const { annotations } = (await metadata()) ?? {}
+  expect(annotations).not.toHaveProperty(['example.com/reflect'])
+  expect(annotations).toHaveProperty(['example.com/theirs'], 'x')
+  await edit(world, 'ci', { metadata: { labels: { tier: 'altered' } } })
+  await bears({ theirs: 'x', tier: 'public' })
+  await world.apply('APIKey', 'ci', spec({ 'a.culvert.dev/b': 'x' }))
+  const { message } = await world.reason('APIKey', 'ci', 'Synced', 'InvalidSpec')
+  expect(message).toContain('spec.output.secret.labels: "a.culvert.dev/b" is under culvert.dev')
+  await world.apply('APIKey', 'ci', { deletionPolicy: 'Delete' })
+  await bears({ theirs: 'x' })
+  expect((await world.ready('APIKey', 'ci')).status?.id).toBe(status?.id)
   expect(creates(world)).toBe(1)
 })
 
