@@ -50,6 +50,15 @@ const signed = { certificate: expect.any(String), valid_after: expect.any(String
 const again = (spec: Body, object: Body | ((id: IdOf) => Body) = {}): Edit =>
   another(spec, (id) => ({ ...signed, ...given(object)(id) }))
 
+/** Each field of an output, but for the key of a token. */
+function outputs(member: 'secret' | 'configMap'): readonly Body[] {
+  const first = { labels: { team: 'edge' }, annotations: { 'example.com/reflect': 'true' } }
+  const second = { labels: { team: 'core' }, annotations: { 'example.com/reflect': 'false' } }
+  return [{}, first, second, {}].map((metadata, index) => {
+    return { output: { [member]: { name: index < 2 ? 'PLACE-a' : 'PLACE-b', ...metadata } } }
+  })
+}
+
 /** What both kinds of certificate have; any of it is signed anew, but for the place it goes to. */
 const certificate: readonly Edit[] = [
   again({ sshCertificateAuthorityRef: { name: 'other' } }, (id) => ({
@@ -72,13 +81,7 @@ const certificate: readonly Edit[] = [
   ...quiet({ validAfter: undefined }),
   again({ validFor: undefined }),
   ...quiet({ renewBefore: '1h' }, { renewBefore: '30m' }, { renewBefore: undefined }),
-  ...quiet(
-    { output: { secret: { name: 'PLACE-a' } } },
-    { output: { secret: { name: 'PLACE-b' } } },
-    { output: { configMap: { name: 'PLACE-a' } } },
-    { output: { configMap: { name: 'PLACE-b' } } },
-    { output: undefined },
-  ),
+  ...quiet(...outputs('secret'), ...outputs('configMap'), { output: undefined }),
 ]
 
 const ownExtensions: readonly Edit[] = [
@@ -115,16 +118,10 @@ export const credentialStories: readonly EditStory[] = [
       ...texts,
       ...(kind === 'TunnelCredential' ? acl : []),
       ...quiet(
-        { output: { secret: { name: 'PLACE-a' } } },
-        { output: { secret: { name: 'PLACE-b' } } },
-        {
-          output: {
-            secret: { name: 'PLACE-b', labels: { team: 'edge' }, annotations: { 'example.com/sync': 'true' } },
-          },
-        },
-        { output: { secret: { labels: { team: 'core' } } } },
+        ...outputs('secret'),
         { output: { secret: { key: 'a' } } },
         { output: { secret: { key: 'b' } } },
+        { output: { secret: { labels: { team: 'edge' } } } },
         { output: undefined },
         { rotation: { interval: '720h' } },
         { rotation: { interval: '1440h', overlap: '24h' } },
@@ -136,11 +133,7 @@ export const credentialStories: readonly EditStory[] = [
   story('SSHCredential', 'key', { publicKey: sshKeys.ed25519 }, [...texts, ...acl, ...publicKeys(() => ({ acl: [] }))]),
   story('SSHCertificateAuthority', 'authority', notEmpty, [
     ...texts,
-    ...quiet(
-      { output: { configMap: { name: 'PLACE-a' } } },
-      { output: { configMap: { name: 'PLACE-b' } } },
-      { output: undefined },
-    ),
+    ...quiet(...outputs('configMap'), { output: undefined }),
   ]),
   story(
     'SSHUserCertificate',
