@@ -3,7 +3,7 @@ import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/comm
 import { list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
-import { certificateManagementPolicy } from './certificate-policy.ts'
+import { managedCertificate } from './certificate-spec.ts'
 import { certificateConditions, certificateStatusFields } from './certificate-status.ts'
 import { conditionColumn, managedColumns, textColumn, wideColumn } from './columns.ts'
 import { dnsEndpointCondition, dnsSpec } from './dns-endpoint.ts'
@@ -32,9 +32,7 @@ export const agentIngressDefinition = defineKind({
         maxLength: DOMAIN_LENGTH,
         pattern: HOST_PATTERN,
       }),
-      certificateManagementPolicy: Type.Optional(
-        certificateManagementPolicy('Default: no certificate is managed for the domain.'),
-      ),
+      certificate: Type.Optional(managedCertificate),
       ...dnsSpec,
     },
     { description: 'What the ingress should be.', rules: [...commonSpecRules, fixedField('domain')] },

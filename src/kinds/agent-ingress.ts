@@ -10,7 +10,7 @@ import {
 } from './agent-ingress-schema.ts'
 import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificate.ts'
 import { type DNSRecord, dnsReady } from './certificate-dns.ts'
-import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-policy.ts'
+import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-spec.ts'
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
 import { dnsEndpoint } from './dns-endpoint.ts'
@@ -24,11 +24,10 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
   collections: [collections.agentIngresses],
   collectionOf: () => collections.agentIngresses,
   createOnly: ['domain'],
-  setBy: ({ domain, certificateManagementPolicy }) =>
-    namesOf({ domain, certificate_management_policy: certificateManagementPolicy }),
-  desire: ({ spec: { domain, certificateManagementPolicy: policy } }) => ({
+  setBy: ({ domain, certificate }) => namesOf({ domain, certificate_management_policy: certificate }),
+  desire: ({ spec: { domain, certificate } }) => ({
     domain,
-    certificate_management_policy: policy === undefined ? null : sentCertificatePolicy(policy),
+    certificate_management_policy: certificate?.type === 'Managed' ? sentCertificatePolicy(certificate.managed) : null,
   }),
   observe: (remote) => ({
     domain: textOf(remote.domain)?.toLowerCase(),
@@ -82,10 +81,6 @@ const unmanaged: Readiness = {
   reason: reasons.Available,
   message: 'the ingress is in place',
   conditions: [
-    certificateReady(
-      'Unknown',
-      reasons.CertificateNotManaged,
-      'certificateManagementPolicy is not set: none is managed',
-    ),
+    certificateReady('Unknown', reasons.CertificateNotManaged, 'spec.certificate is not set: none is managed'),
   ],
 }

@@ -7,6 +7,7 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
+import { endpointConfigurationRef } from './endpoint-configuration.ts'
 import { managedKind } from './names.ts'
 import { region } from './region.ts'
 import { namesOf, refId, textOf } from './remote.ts'
@@ -26,13 +27,7 @@ const definition = defineKind({
     {
       ...commonSpec('bytes'),
       region: Type.Optional(region(`Where the address is. Fixed at create. Default: ${REGION}.`)),
-      endpointConfigurationID: Type.Optional(
-        text({
-          description: 'Id of an endpoint configuration for traffic to the address. Default: none.',
-          minLength: 1,
-          maxLength: 255,
-        }),
-      ),
+      endpointConfigurationRef: Type.Optional(endpointConfigurationRef('traffic to the address')),
     },
     {
       description: 'What the address should be.',
@@ -60,11 +55,11 @@ export const reservedAddress: ManagedDescriptor<ReservedAddressSpec> = {
   collectionOf: () => collections.reservedAddrs,
   createOnly: ['region'],
   updateOnly: ['endpoint_configuration_id'],
-  setBy: ({ region: place, endpointConfigurationID }) =>
-    namesOf({ region: place, endpoint_configuration_id: endpointConfigurationID }),
+  setBy: ({ region: place, endpointConfigurationRef: ref }) =>
+    namesOf({ region: place, endpoint_configuration_id: ref }),
   desire: ({ spec }) => ({
     region: spec.region ?? REGION,
-    endpoint_configuration_id: spec.endpointConfigurationID ?? null,
+    endpoint_configuration_id: spec.endpointConfigurationRef?.id ?? null,
   }),
   observe: (remote) => ({
     region: textOf(remote.region) ?? REGION,

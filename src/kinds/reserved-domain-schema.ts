@@ -2,16 +2,15 @@ import { Type } from 'typebox'
 import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
 import { object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { atMostOne, fixedField } from '../schema/rules.ts'
-import { certificateManagementPolicy } from './certificate-policy.ts'
+import { fixedField } from '../schema/rules.ts'
+import { managedOrUploadedCertificate } from './certificate-spec.ts'
 import { certificateConditions, certificateStatusFields } from './certificate-status.ts'
 import { conditionColumn, managedColumns, textColumn, wideColumn } from './columns.ts'
 import { dnsEndpointCondition, dnsSpec } from './dns-endpoint.ts'
 import { DOMAIN_LENGTH, DOMAIN_PATTERN } from './domain-name.ts'
+import { endpointConfigurationRef } from './endpoint-configuration.ts'
 import { managedKind } from './names.ts'
 import { region } from './region.ts'
-
-const id = (description: string) => text({ description, minLength: 1, maxLength: 255 })
 
 export const reservedDomainDefinition = defineKind({
   ...managedKind,
@@ -34,22 +33,14 @@ export const reservedDomainDefinition = defineKind({
       region: Type.Optional(
         region('Deprecated by the API, which serves domains everywhere. Fixed at create. Default: none.'),
       ),
-      certificateID: Type.Optional(
-        id('Id of an uploaded certificate. Not together with certificateManagementPolicy. Default: none.'),
-      ),
-      certificateManagementPolicy: Type.Optional(certificateManagementPolicy('Not together with certificateID.')),
+      certificate: Type.Optional(managedOrUploadedCertificate),
       ...dnsSpec,
-      httpEndpointConfigurationID: Type.Optional(id('Id of an endpoint configuration for HTTP. Default: none.')),
-      httpsEndpointConfigurationID: Type.Optional(id('Id of an endpoint configuration for HTTPS. Default: none.')),
+      httpEndpointConfigurationRef: Type.Optional(endpointConfigurationRef('HTTP')),
+      httpsEndpointConfigurationRef: Type.Optional(endpointConfigurationRef('HTTPS')),
     },
     {
       description: 'What the domain should be.',
-      rules: [
-        ...commonSpecRules,
-        fixedField('domain'),
-        fixedField('region'),
-        atMostOne(['certificateID', 'certificateManagementPolicy']),
-      ],
+      rules: [...commonSpecRules, fixedField('domain'), fixedField('region')],
     },
   ),
   status: object(

@@ -4,12 +4,13 @@ import { reasons } from '../managed/reasons.ts'
 import type { Fields, ManagedDescriptor, Readiness, ReadinessView } from '../managed/types/descriptor.ts'
 import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificate.ts'
 import { type DNSRecord, dnsReady } from './certificate-dns.ts'
-import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-policy.ts'
+import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-spec.ts'
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
 import { dnsEndpoint } from './dns-endpoint.ts'
 import { given, namesOf, refId, refURI, textOf } from './remote.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './reserved-domain-schema.ts'
+import { chosen } from './union-member.ts'
 
 /** Reserved domains with their certificates (`management-api.md § Domains, addresses, ingress`). Usable as soon as one exists. */
 export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
@@ -25,8 +26,8 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
     domain: spec.domain,
     region: spec.region,
     ...desiredCertificate(spec),
-    http_endpoint_configuration_id: spec.httpEndpointConfigurationID ?? null,
-    https_endpoint_configuration_id: spec.httpsEndpointConfigurationID ?? null,
+    http_endpoint_configuration_id: spec.httpEndpointConfigurationRef?.id ?? null,
+    https_endpoint_configuration_id: spec.httpsEndpointConfigurationRef?.id ?? null,
   }),
   observe: (remote) => ({
     domain: textOf(remote.domain)?.toLowerCase(),
@@ -43,14 +44,14 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
 }
 
 function setBy(spec: ReservedDomainSpec): readonly string[] {
-  const certificate = spec.certificateID ?? spec.certificateManagementPolicy
+  const { certificate } = spec
   return namesOf({
     domain: spec.domain,
     region: spec.region,
     certificate_id: certificate,
     certificate_management_policy: certificate,
-    http_endpoint_configuration_id: spec.httpEndpointConfigurationID,
-    https_endpoint_configuration_id: spec.httpsEndpointConfigurationID,
+    http_endpoint_configuration_id: spec.httpEndpointConfigurationRef,
+    https_endpoint_configuration_id: spec.httpsEndpointConfigurationRef,
   })
 }
 
@@ -58,9 +59,16 @@ function setBy(spec: ReservedDomainSpec): readonly string[] {
  * Never both at once (`management-api.md § Endpoints`, special rule 2). Under a policy the certificate is the service's to choose;
  * with neither, both are cleared.
  */
-function desiredCertificate({ certificateID, certificateManagementPolicy: policy }: ReservedDomainSpec): Fields {
-  if (policy === undefined) return { certificate_id: certificateID ?? null, certificate_management_policy: null }
-  return { certificate_management_policy: sentCertificatePolicy(policy) }
+function desiredCertificate({ certificate }: ReservedDomainSpec): Fields {
+  if (certificate === undefined) return { certificate_id: null, certificate_management_policy: null }
+  switch (certificate.type) {
+    case 'Managed':
+      return { certificate_management_policy: sentCertificatePolicy(certificate.managed) }
+    case 'Uploaded': {
+      const { id } = chosen(certificate.uploaded, 'spec.certificate.uploaded')
+      return { certificate_id: id, certificate_management_policy: null }
+    }
+  }
 }
 
 /** The Ref names the certificate in use, uploaded or automatic. */
@@ -102,7 +110,11 @@ function unmanaged(certificateID: string | undefined): Readiness {
   const message = 'the domain is reserved'
   const certificate =
     certificateID === undefined
-      ? certificateReady('Unknown', reasons.CertificateNotManaged, 'neither certificateID nor a policy is set')
+      ? certificateReady(
+          'Unknown',
+          reasons.CertificateNotManaged,
+          'no certificate is managed or chosen: see spec.certificate',
+        )
       : certificateReady('True', reasons.CertificateIssued, `the uploaded certificate ${certificateID} is in use`)
   return { ready: true, reason: reasons.Available, message, conditions: [certificate] }
 }

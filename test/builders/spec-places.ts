@@ -188,12 +188,12 @@ const places: Readonly<Record<string, Places>> = {
   ReservedDomain: {
     'spec.region': region,
     'spec.domain': fc.tuple(fc.constantFrom('', '*.'), domain).map(([wildcard, name]) => `${wildcard}${name}`),
-    'spec.certificateID': fc.constantFrom('cert_a', 'cert_b'),
-    'spec.httpEndpointConfigurationID': endpoint,
-    'spec.httpsEndpointConfigurationID': endpoint,
+    'spec.certificate.uploaded.id': fc.constantFrom('cert_a', 'cert_b'),
+    'spec.httpEndpointConfigurationRef.id': endpoint,
+    'spec.httpsEndpointConfigurationRef.id': endpoint,
   },
   AgentIngress: { 'spec.domain': domain },
-  ReservedAddress: { 'spec.region': region, 'spec.endpointConfigurationID': endpoint },
+  ReservedAddress: { 'spec.region': region, 'spec.endpointConfigurationRef.id': endpoint },
   // Making an RSA key takes seconds.
   SSHCertificateAuthority: {
     ...output('configMap'),

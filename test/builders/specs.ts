@@ -229,27 +229,27 @@ const specCases: readonly SpecCase[] = [
     ...described(name),
     domain: `${name}.tunnel.example`,
     region: 'eu',
-    certificateManagementPolicy: { authority: 'LetsEncrypt', privateKeyType: 'ECDSA' },
-    httpEndpointConfigurationID: 'ec_specs1',
-    httpsEndpointConfigurationID: 'ec_specs2',
+    certificate: { type: 'Managed', managed: { authority: 'LetsEncrypt', privateKeyType: 'ECDSA' } },
+    httpEndpointConfigurationRef: { id: 'ec_specs1' },
+    httpsEndpointConfigurationRef: { id: 'ec_specs2' },
   })),
   specCase('ReservedDomain', 'with an uploaded certificate', (name) => ({
     domain: `*.${name}.tunnel.example`,
-    certificateID: 'cert_specs',
+    certificate: { type: 'Uploaded', uploaded: { id: 'cert_specs' } },
   })),
 
   specCase('ReservedAddress', 'minimal', () => ({})),
   specCase('ReservedAddress', 'full', (name) => ({
     ...worded(name),
     region: 'eu',
-    endpointConfigurationID: 'ec_specs1',
+    endpointConfigurationRef: { id: 'ec_specs1' },
   })),
 
   specCase('AgentIngress', 'minimal', (name) => ({ domain: `${name}.tunnel.example` })),
   specCase('AgentIngress', 'full', (name) => ({
     ...described(name),
     domain: `${name}.tunnel.example`,
-    certificateManagementPolicy: { authority: 'LetsEncrypt', privateKeyType: 'ECDSA' },
+    certificate: { type: 'Managed', managed: { authority: 'LetsEncrypt', privateKeyType: 'ECDSA' } },
   })),
 
   specCase('BotUser', 'minimal', (name) => ({ displayName: `bot of ${name}` })),

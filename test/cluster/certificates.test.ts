@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
 import { until } from './support/wait.ts'
 import { conditionOf, type Resource, World } from './support/world.ts'
 
-const managed = { certificateManagementPolicy: {} }
+const managed = { certificate: { type: 'Managed' } }
 
 /**
  * The service tries again 30 s after a failure, and the operator polls at that time by its own clock. With the emulator's clock

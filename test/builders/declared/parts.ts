@@ -42,29 +42,29 @@ const readers: Readonly<Record<string, Reader>> = {
   ],
   Backend: backend,
   Edge: edge,
-  ReservedDomain: ({ domain, region, certificateID, certificateManagementPolicy: policy, ...rest }, { object }) => [
+  ReservedDomain: ({ domain, region, certificate: chosen, ...rest }, { object }) => [
     ['domain', domain, object.domain],
     ...(region === undefined ? [] : [['region', region, object.region] as const]),
-    ['certificate_management_policy', certificatePolicy(policy), object.certificate_management_policy ?? null],
-    ...(policy === undefined ? [['certificate', certificateID ?? null, idOf(object.certificate)] as const] : []),
-    ['http_endpoint_configuration', rest.httpEndpointConfigurationID ?? null, idOf(object.http_endpoint_configuration)],
+    ['certificate_management_policy', certificatePolicy(chosen), object.certificate_management_policy ?? null],
+    ...uploadedCertificate(chosen, object),
+    [
+      'http_endpoint_configuration',
+      idOf(rest.httpEndpointConfigurationRef) ?? null,
+      idOf(object.http_endpoint_configuration),
+    ],
     [
       'https_endpoint_configuration',
-      rest.httpsEndpointConfigurationID ?? null,
+      idOf(rest.httpsEndpointConfigurationRef) ?? null,
       idOf(object.https_endpoint_configuration),
     ],
   ],
-  ReservedAddress: ({ region = 'us', endpointConfigurationID }, { object }) => [
+  ReservedAddress: ({ region = 'us', endpointConfigurationRef }, { object }) => [
     ['region', region, object.region],
-    ['endpoint_configuration', endpointConfigurationID ?? null, idOf(object.endpoint_configuration)],
+    ['endpoint_configuration', idOf(endpointConfigurationRef) ?? null, idOf(object.endpoint_configuration)],
   ],
-  AgentIngress: ({ domain, certificateManagementPolicy }, { object }) => [
+  AgentIngress: ({ domain, certificate: chosen }, { object }) => [
     ['domain', domain, object.domain],
-    [
-      'certificate_management_policy',
-      certificatePolicy(certificateManagementPolicy),
-      object.certificate_management_policy ?? null,
-    ],
+    ['certificate_management_policy', certificatePolicy(chosen), object.certificate_management_policy ?? null],
   ],
   BotUser: ({ displayName, active = true }, { object }) => [
     ['name', displayName, object.name],
@@ -127,10 +127,17 @@ function ownKeys(text: unknown, declared: unknown): unknown {
   }
 }
 
-function certificatePolicy(policy: unknown): Body | null {
-  if (policy === undefined) return null
-  const { authority = 'LetsEncrypt', privateKeyType = 'RSA' } = policy as Body
+function certificatePolicy(certificate: unknown): Body | null {
+  const { type, managed = {} } = (certificate ?? {}) as Body
+  if (type !== 'Managed') return null
+  const { authority = 'LetsEncrypt', privateKeyType = 'RSA' } = managed as Body
   return { authority: String(authority).toLowerCase(), private_key_type: String(privateKeyType).toLowerCase() }
+}
+
+/** Under a policy the certificate is the service's to choose. */
+function uploadedCertificate(certificate: unknown, object: Body): readonly Declared[] {
+  const { type, uploaded } = (certificate ?? {}) as Body
+  return type === 'Managed' ? [] : [['certificate', idOf(uploaded) ?? null, idOf(object.certificate)]]
 }
 
 /** The owner that a spec leaves open is the user of the account's key. */

@@ -13,27 +13,27 @@ const POLICY = 'certificate_management_policy'
 /** Edits of a certificate policy; `shown` is what else the object then has, `gone` what it has afterwards. */
 function certificatePolicy(cleared: readonly string[], shown: Body, gone: Body): readonly Edit[] {
   return [
-    patch(POLICY, { certificateManagementPolicy: {} }, { ...managedPolicy('rsa'), ...shown }),
+    patch(POLICY, { certificate: { type: 'Managed' } }, { ...managedPolicy('rsa'), ...shown }),
     {
-      spec: { certificateManagementPolicy: { authority: 'LetsEncrypt', privateKeyType: 'RSA' } },
+      spec: { certificate: { type: 'Managed', managed: { authority: 'LetsEncrypt', privateKeyType: 'RSA' } } },
       sends: [],
       object: () => ({ ...managedPolicy('rsa'), ...shown }),
     },
     patch(
       POLICY,
-      { certificateManagementPolicy: { privateKeyType: 'ECDSA' } },
+      { certificate: { type: 'Managed', managed: { privateKeyType: 'ECDSA' } } },
       { ...managedPolicy('ecdsa'), ...shown },
     ),
-    patch(POLICY, { certificateManagementPolicy: {} }, { ...managedPolicy('rsa'), ...shown }),
-    { spec: { certificateManagementPolicy: undefined }, sends: cleared, object: () => ({ ...unmanaged, ...gone }) },
+    patch(POLICY, { certificate: { type: 'Managed' } }, { ...managedPolicy('rsa'), ...shown }),
+    { spec: { certificate: undefined }, sends: cleared, object: () => ({ ...unmanaged, ...gone }) },
   ]
 }
 
 /** An id of an endpoint configuration: set, another one, none. */
 function endpoint(field: string, name: string): readonly Edit[] {
   return [
-    patch(`${name}_id`, { [field]: 'ec_specs1' }, { [name]: refTo('ec_specs1') }),
-    patch(`${name}_id`, { [field]: 'ec_specs2' }, { [name]: refTo('ec_specs2') }),
+    patch(`${name}_id`, { [field]: { id: 'ec_specs1' } }, { [name]: refTo('ec_specs1') }),
+    patch(`${name}_id`, { [field]: { id: 'ec_specs2' } }, { [name]: refTo('ec_specs2') }),
     patch(`${name}_id`, { [field]: undefined }, { [name]: null }),
   ]
 }
@@ -51,21 +51,29 @@ const records = quiet(
 export const domainStories: readonly EditStory[] = [
   story('ReservedDomain', 'domain', { domain: 'edit-domain.tunnel.example' }, [
     ...texts,
-    patch('certificate_id', { certificateID: 'cert_specs' }, { certificate: refTo('cert_specs') }),
-    patch('certificate_id', { certificateID: 'cert_edits' }, { certificate: refTo('cert_edits') }),
-    patch('certificate_id', { certificateID: undefined }, { certificate: null }),
+    patch(
+      'certificate_id',
+      { certificate: { type: 'Uploaded', uploaded: { id: 'cert_specs' } } },
+      { certificate: refTo('cert_specs') },
+    ),
+    patch(
+      'certificate_id',
+      { certificate: { type: 'Uploaded', uploaded: { id: 'cert_edits' } } },
+      { certificate: refTo('cert_edits') },
+    ),
+    patch('certificate_id', { certificate: undefined }, { certificate: null }),
     ...certificatePolicy(
       ['certificate_id', POLICY],
       { certificate: { id: expect.stringMatching(/^cert_/), uri: expect.any(String) } },
       { certificate: null },
     ),
-    ...endpoint('httpEndpointConfigurationID', 'http_endpoint_configuration'),
-    ...endpoint('httpsEndpointConfigurationID', 'https_endpoint_configuration'),
+    ...endpoint('httpEndpointConfigurationRef', 'http_endpoint_configuration'),
+    ...endpoint('httpsEndpointConfigurationRef', 'https_endpoint_configuration'),
     ...records,
   ]),
   story('ReservedAddress', 'place', notEmpty, [
     ...texts,
-    ...endpoint('endpointConfigurationID', 'endpoint_configuration'),
+    ...endpoint('endpointConfigurationRef', 'endpoint_configuration'),
   ]),
   story('AgentIngress', 'ingress', { domain: 'edit-ingress.tunnel.example' }, [
     ...texts,

@@ -28,9 +28,9 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
     hostports: [{ type: 'Host', host: 'a.example.com', port: 443 }],
     backend: { name: 'shop' },
   },
-  ReservedDomain: { domain: '*.apps.example.com', region: 'eu', certificateManagementPolicy: {} },
+  ReservedDomain: { domain: '*.apps.example.com', region: 'eu', certificate: { type: 'Managed' } },
   ReservedAddress: { region: 'eu' },
-  AgentIngress: { domain: 'agents.example.com', certificateManagementPolicy: {} },
+  AgentIngress: { domain: 'agents.example.com', certificate: { type: 'Managed' } },
   SSHCertificateAuthority: { privateKeyType: 'ECDSA', ellipticCurve: 'P-384' },
   SSHUserCertificate: {
     sshCertificateAuthorityRef: { name: 'team' },
@@ -500,7 +500,24 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   changed('ReservedDomain', 'with another domain', { domain: 'b.example.com' }, 'domain is fixed at create: delete'),
   changed('ReservedDomain', 'with another region', { region: 'us' }, 'region is fixed at create: delete'),
   row('ReservedAddress', 'with a region that is none', { region: 'Europe West' }, 'region'),
-  row('ReservedDomain', 'with certificate and policy', { certificateID: 'c' }, 'set at most one of certificateID'),
+  row(
+    'ReservedDomain',
+    'with a certificate both managed and uploaded',
+    { certificate: { type: 'Managed', uploaded: { id: 'cert_1' } } },
+    'set the member that goes with type, and no other: managed for Managed (optional), uploaded for Uploaded',
+  ),
+  row(
+    'ReservedDomain',
+    'with an uploaded certificate that is not named',
+    { certificate: { type: 'Uploaded' } },
+    'set the member that goes with type',
+  ),
+  row(
+    'AgentIngress',
+    'with an uploaded certificate, which it does not take',
+    { certificate: { type: 'Uploaded' } },
+    'Unsupported value: "Uploaded": supported values: "Managed"',
+  ),
   changed('ReservedAddress', 'with another region', { region: 'us' }, 'region is fixed at create: delete'),
   changed('AgentIngress', 'with another domain', { domain: 'b.example.com' }, 'domain is fixed at create: delete'),
   changed(

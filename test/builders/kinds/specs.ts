@@ -4,6 +4,7 @@ import type { APIKeySpec } from '../../../src/kinds/api-key.ts'
 import type { BackendSpec } from '../../../src/kinds/backend-schema.ts'
 import type { BotUserSpec } from '../../../src/kinds/bot-user.ts'
 import type { CertificateAuthoritySpec } from '../../../src/kinds/certificate-authority.ts'
+import type { ManagedCertificate } from '../../../src/kinds/certificate-spec.ts'
 import type { EdgeSpec } from '../../../src/kinds/edge-schema.ts'
 import type { EventDestinationSpec } from '../../../src/kinds/event-destination-schema.ts'
 import type { EventSubscriptionSpec } from '../../../src/kinds/event-subscription.ts'
@@ -103,26 +104,32 @@ export const edgeSpecs: Readonly<Record<EdgeSpec['protocol'], fc.Arbitrary<EdgeS
   TLS: partial<EdgeSpec>(tlsFields as never).map((fields) => ({ ...fields, protocol: 'TLS' })),
 }
 
-const endpoints = { httpEndpointConfigurationID: word, httpsEndpointConfigurationID: word }
-const policy = partial<NonNullable<Required<ReservedDomainSpec>['certificateManagementPolicy']>>({
+const endpoint = fc.record({ id: word })
+const endpoints = { httpEndpointConfigurationRef: endpoint, httpsEndpointConfigurationRef: endpoint }
+const managedCertificate = partial<ManagedCertificate>({
   authority: fc.constant('LetsEncrypt'),
   privateKeyType: fc.constantFrom('RSA', 'ECDSA'),
 } as never)
+const managed = fc.oneof(
+  fc.constant({ type: 'Managed' as const }),
+  managedCertificate.map((found) => ({ type: 'Managed' as const, managed: found })),
+)
+const uploaded = fc.record({ type: fc.constant('Uploaded' as const), uploaded: fc.record({ id: word }) })
 
 export const domainSpec: fc.Arbitrary<ReservedDomainSpec> = fc
   .oneof(
     partial<ReservedDomainSpec>(endpoints as never),
-    partial<ReservedDomainSpec>({ ...endpoints, certificateID: word } as never),
-    partial<ReservedDomainSpec>({ ...endpoints, certificateManagementPolicy: policy } as never),
+    partial<ReservedDomainSpec>({ ...endpoints, certificate: uploaded } as never),
+    partial<ReservedDomainSpec>({ ...endpoints, certificate: managed } as never),
   )
   .map((fields) => ({ ...fields, domain: 'a.example.com', region: 'eu' }))
 
 export const ingressSpec: fc.Arbitrary<AgentIngressSpec> = partial<AgentIngressSpec>({
-  certificateManagementPolicy: policy,
+  certificate: managed,
 } as never).map((fields) => ({ ...fields, domain: 'a.example.com' }))
 
 export const addressSpec: fc.Arbitrary<ReservedAddressSpec> = partial<ReservedAddressSpec>({
-  endpointConfigurationID: word,
+  endpointConfigurationRef: endpoint,
 } as never).map((fields) => ({ ...fields, region: 'eu' }))
 
 export const policyRuleSpec: fc.Arbitrary<IPPolicyRuleSpec> = fc

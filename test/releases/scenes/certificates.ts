@@ -3,7 +3,7 @@ import type { Resource, World } from '../../cluster/support/world.ts'
 import { conditionOf } from '../../cluster/support/world.ts'
 import { type Scene, type Subject, saying } from '../scene.ts'
 
-const managedCertificate = { certificateManagementPolicy: {} }
+const managedCertificate = { certificate: { type: 'Managed' } }
 
 /** Jobs that take longer than anybody waits. */
 export const certificatesPending: Scene = {

@@ -3,7 +3,7 @@ import type { RemoteObject } from '../../../src/api/types.ts'
 import { agentIngress } from '../../../src/kinds/agent-ingress.ts'
 import type { AgentIngressSpec } from '../../../src/kinds/agent-ingress-schema.ts'
 
-const managed: AgentIngressSpec = { domain: 'agents.example.com', certificateManagementPolicy: {} }
+const managed: AgentIngressSpec = { domain: 'agents.example.com', certificate: { type: 'Managed' } }
 const start = Date.parse('2030-01-01T00:00:00Z')
 const at = (seconds: number): string => new Date(start + seconds * 1000).toISOString()
 const targets = ['ns2.x.ns.tunnel.example', 'ns1.x.ns.tunnel.example']

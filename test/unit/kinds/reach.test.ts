@@ -93,7 +93,7 @@ const STAYS: readonly RegExp[] = [
   /^spec\.dns\.(endpoint|recordTTL)$/,
   /^spec\.(allowEmpty|rulesSource|anyPrincipal|acknowledgeAPIRestriction)$/,
   /^spec\.(rotation\.(interval|overlap)|renewBefore)$/,
-  /^spec\.(certificateManagementPolicy\.authority|format)$/,
+  /^spec\.(certificate\.managed\.authority|format)$/,
 ]
 
 test.each(managed)(

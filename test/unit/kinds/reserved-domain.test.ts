@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
+import type { ManagedCertificate } from '../../../src/kinds/certificate-spec.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
 import type { ReservedDomainSpec } from '../../../src/kinds/reserved-domain-schema.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 import { domainSpec } from '../../builders/kinds/specs.ts'
 
-const managed: ReservedDomainSpec = { domain: '*.apps.example.com', certificateManagementPolicy: {} }
+const managed: ReservedDomainSpec = { domain: '*.apps.example.com', certificate: { type: 'Managed' } }
 const start = Date.parse('2030-01-01T00:00:00Z')
 const at = (seconds: number): string => new Date(start + seconds * 1000).toISOString()
 
@@ -106,9 +107,10 @@ test('without a policy the domain is ready, and says whether a certificate was u
 })
 
 test('certificate and policy are never sent together, even if a spec has both', () => {
-  const policy = fc.constant({ privateKeyType: 'ECDSA' as const })
-  const both = fc.tuple(domainSpec, policy).map(([spec, certificateManagementPolicy]) => {
-    return { ...spec, certificateID: 'cert_1', certificateManagementPolicy }
+  const type = fc.constantFrom('Managed' as const, 'Uploaded' as const)
+  const both = fc.tuple(domainSpec, type).map(([spec, chosen]) => {
+    const members = { managed: { privateKeyType: 'ECDSA' as const }, uploaded: { id: 'cert_1' } }
+    return { ...spec, certificate: { type: chosen, ...members } }
   })
   fc.assert(
     fc.property(fc.oneof(domainSpec, both), (spec) => {
@@ -120,10 +122,12 @@ test('certificate and policy are never sent together, even if a spec has both', 
 
 test('a policy has RSA keys and the one authority there is unless it says otherwise, and is no other for having them named', () => {
   const full = { authority: 'letsencrypt', private_key_type: 'rsa' }
-  const sent = (certificateManagementPolicy: object): unknown => {
-    const desired = desiredOf({ spec: { domain: 'a.example.com', certificateManagementPolicy } })
+  const sent = (managed?: ManagedCertificate): unknown => {
+    const certificate = { type: 'Managed' as const, ...(managed && { managed }) }
+    const desired = desiredOf({ spec: { domain: 'a.example.com', certificate } })
     return reservedDomain.desire(desired, undefined).certificate_management_policy
   }
+  expect(sent()).toEqual(full)
   expect(sent({})).toEqual(full)
   expect(sent({ privateKeyType: 'ECDSA' })).toEqual({ ...full, private_key_type: 'ecdsa' })
   for (const shown of [{}, full, { authority: 'letsencrypt', private_key_type: null }]) {

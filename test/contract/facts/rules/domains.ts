@@ -14,7 +14,7 @@ export const domainRules: readonly RuleFact[] = [
     source: special,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > ReservedDomain with certificate and policy',
+      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > ReservedDomain with a certificate both managed and uploaded',
       'unit/kinds/reserved-domain.test.ts > certificate and policy are never sent together, even if a spec has both',
     ),
     refusal: { status: 400 },
