@@ -59,6 +59,9 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   EventSubscription: { sources: [{ type: 'ip_policy_created.v0' }], destinationRefs: [{ name: 'log' }] },
 }
 
+/** For a Backend of another type than the accepted one. */
+const response = { type: 'HTTPResponse', tunnelGroup: undefined }
+
 function row(kind: string, because: string, change: Spec, message: string): RefusedSpec {
   return { kind, because, spec: { ...acceptedSpecs[kind], ...change }, message }
 }
@@ -302,6 +305,18 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { target: { type: 'ID', id: 'ts_1', selector: {} } },
     'set the member that goes with type, and no other: sessionRef for Session, id for ID, selector for Selector',
   ),
+  row(
+    'TunnelSessionCommand',
+    'to those with a label of a long name',
+    { target: { type: 'Selector', selector: { matchLabels: { ['a'.repeat(318)]: 'x' } } } },
+    'matchLabels takes names of at most 317 characters',
+  ),
+  row(
+    'ClusterAccount',
+    'for namespaces with a label of a long name',
+    { allowedNamespaces: { matchLabels: { ['a'.repeat(318)]: 'x' } } },
+    'matchLabels takes names of at most 317 characters',
+  ),
   row('TunnelSessionCommand', 'to nobody', { target: { type: 'Selector' } }, 'set the member that goes with type'),
   row(
     'TunnelSessionCommand',
@@ -366,7 +381,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   row(
     'IPPolicy',
     'with long rule metadata',
-    { rules: [{ ...rule, metadata: { a: `${'a'.repeat(248)}ä` } }] },
+    { rules: [{ ...rule, metadata: { a: `${'a'.repeat(158)}ä` } }] },
     'metadata takes at most 160 bytes in all',
   ),
   changed('IPRestriction', 'with another type', { type: 'Dashboard' }, 'type is fixed at create: delete'),
@@ -394,6 +409,26 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'with another type',
     { type: 'HTTPResponse', tunnelGroup: undefined, httpResponse: {} },
     'type is fixed',
+  ),
+  // kubectl apply would keep a second copy in an annotation, which takes no more than this.
+  {
+    kind: 'Backend',
+    because: 'with a body of many bytes',
+    before: { type: 'HTTPResponse', httpResponse: { body: '' } },
+    spec: { type: 'HTTPResponse', httpResponse: { body: 'ä'.repeat(200_000) } },
+    message: 'body takes at most 262144 bytes',
+  },
+  row(
+    'Backend',
+    'with a header of a long name',
+    { ...response, httpResponse: { headers: { ['a'.repeat(256)]: 'x' } } },
+    'headers takes names of at most 255 characters',
+  ),
+  row(
+    'Backend',
+    'with a header of many bytes',
+    { ...response, httpResponse: { headers: { a: 'ä'.repeat(4000) } } },
+    'headers takes at most 4096 bytes',
   ),
   row('Backend', 'with the member of another type', { httpResponse: {} }, 'set the member that goes with type'),
   row('Backend', 'without the member of its type', { tunnelGroup: undefined }, 'set the member that goes with type'),
@@ -608,6 +643,18 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   ),
   row('TunnelCredential', 'with a rule that is none', { acl: ['bind:'] }, 'acl takes rules bind:<domain>, bind:<host>'),
   row('TunnelCredential', 'with * beside others', { acl: ['*', 'bind:a=b'] }, 'acl has * beside other rules'),
+  changed(
+    'CertificateAuthority',
+    'with a PEM of many bytes',
+    { caPEM: 'ä'.repeat(200_000) },
+    'caPEM takes at most 262144 bytes',
+  ),
+  row(
+    'SSHUserCertificate',
+    'with an extension of a long name',
+    { extensions: { ['a'.repeat(256)]: '' } },
+    'extensions takes names of at most 255 characters',
+  ),
   row('CertificateAuthority', 'without PEM', { caPEM: undefined }, 'set exactly one of caPEM, caPEMFrom'),
   row(
     'CertificateAuthority',
