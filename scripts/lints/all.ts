@@ -1,14 +1,20 @@
+import { noSpecDefaults } from './defaults.ts'
 import { noCitations } from './descriptions.ts'
 import { camelCaseEnums } from './enums.ts'
-import { foreignVocabularies } from './exceptions.ts'
+import { allowedDefaults, foreignVocabularies } from './exceptions.ts'
 import type { Lint } from './lint.ts'
+import { noMetadataText } from './metadata-text.ts'
 import { storableSpecs } from './sizes.ts'
+import { discriminatedUnions } from './unions.ts'
 import { fromNamesSources } from './value-sources.ts'
 
 /** What `npm run generate` holds every kind to. */
 export const lints: readonly Lint[] = [
-  noCitations,
   camelCaseEnums(foreignVocabularies),
+  noMetadataText,
   fromNamesSources,
+  discriminatedUnions,
+  noCitations,
   storableSpecs,
+  noSpecDefaults(allowedDefaults),
 ]

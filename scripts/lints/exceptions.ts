@@ -1,3 +1,4 @@
+import type { AllowedDefault } from './defaults.ts'
 import type { ForeignVocabulary } from './enums.ts'
 
 /** Words of others that enums keep. What is CamelCase by itself (`In` of a label selector, `CNAME`, `RSA`) needs no entry. */
@@ -11,5 +12,36 @@ export const foreignVocabularies: readonly ForeignVocabulary[] = [
     values: ['P-256', 'P-384', 'P-521'],
     places: ['SSHCertificateAuthority.spec.ellipticCurve'],
     reason: 'The names that FIPS 186 gives to the curves.',
+  },
+]
+
+/** Fields of a spec with a default in the CRD. None of them is sent to the API: docs/decisions/0024-left-alone.md. */
+export const allowedDefaults: readonly AllowedDefault[] = [
+  {
+    places: ['Account', 'ClusterAccount'].flatMap((kind) => [
+      `${kind}.spec.apiKeySecretRef.key`,
+      `${kind}.spec.versionHeader`,
+      `${kind}.spec.rateLimit.burst`,
+      `${kind}.spec.resyncInterval`,
+      `${kind}.spec.mirrorSessions.interval`,
+    ]),
+    reason: 'An account has no object at the API: these say how Culvert works with it.',
+  },
+  {
+    places: ['ClusterAccount.spec.allowAdoption'],
+    reason: 'A permission that Culvert itself asks for.',
+  },
+  {
+    places: ['*.spec.accountRef.kind'],
+    reason: 'Chooses the account, and is not part of any object in it.',
+  },
+  {
+    places: [
+      'IPPolicy.spec.allowEmpty',
+      'IPRestriction.spec.acknowledgeAPIRestriction',
+      'SSHUserCertificate.spec.anyPrincipal',
+      'SSHHostCertificate.spec.anyPrincipal',
+    ],
+    reason: 'Acknowledgements of a risk, which rules of the CRD read.',
   },
 ]

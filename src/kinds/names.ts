@@ -4,9 +4,9 @@ import { commonRootRules } from '../managed/types/common.ts'
 /** What the definitions of all kinds share. `kubectl get culvert` lists every kind through the category. */
 export const common = { group: GROUP, version: VERSION, categories: ['culvert'] } as const
 
-/** What the definitions of managed kinds share: `kubectl get --field-selector` finds a resource by the id at the API, or by its account. */
+/** What the definitions of managed kinds share: `kubectl get --field-selector` finds a resource by its id at the API, by the account in use, or by the account that it names. */
 export const managedKind = {
   ...common,
-  selectableFields: ['.status.id', '.spec.accountRef.name'],
+  selectableFields: ['.status.id', '.status.accountRef.name', '.spec.accountRef.name'],
   rootRules: commonRootRules,
 } as const

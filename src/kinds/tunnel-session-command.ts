@@ -27,7 +27,7 @@ const definition = defineKind({
   singular: 'tunnelsessioncommand',
   shortNames: ['tcmd'],
   scope: 'Namespaced',
-  selectableFields: ['.spec.accountRef.name'],
+  selectableFields: ['.status.accountRef.name', '.spec.accountRef.name'],
   description: experimental(
     'Tells the agents of tunnel sessions to restart, to stop or to update themselves, once: each request is sent at most once, and what became of it is in the status. Applied again, or after a crash of Culvert, nothing is repeated.',
   ),

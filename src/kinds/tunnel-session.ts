@@ -25,7 +25,7 @@ const definition = defineKind({
   singular: 'tunnelsession',
   shortNames: ['tsess'],
   scope: 'Namespaced',
-  selectableFields: ['.status.id'],
+  selectableFields: ['.status.id', '.status.accountRef.name'],
   description: experimental(
     'An online tunnel session, as the API lists it. Culvert makes one for each session of an account whose `mirrorSessions` is enabled, and removes it when the session ends; nobody else writes them, and what is edited is put back.',
   ),

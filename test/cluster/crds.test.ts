@@ -32,10 +32,12 @@ describe('every generated CRD', async () => {
       const spec = { protocol: 'TCP', accountRef: { name: `${name}-account` } }
       const edge = { apiVersion: 'culvert.dev/v1alpha1', kind: 'Edge', metadata: { name, namespace: 'default' }, spec }
       await cluster.succeed(['apply', '--server-side', '-f', '-'], JSON.stringify(edge))
-      const patch = JSON.stringify({ status: { id: `edg_selectable_${index}` } })
+      const accountRef = { kind: 'Account', name: `${name}-account` }
+      const patch = JSON.stringify({ status: { id: `edg_selectable_${index}`, accountRef } })
       await cluster.succeed(['patch', 'edges.culvert.dev', name, '--subresource=status', '--type=merge', '-p', patch])
     }
-    for (const selector of ['status.id=edg_selectable_0', 'spec.accountRef.name=selected-account']) {
+    const account = 'accountRef.name=selected-account'
+    for (const selector of ['status.id=edg_selectable_0', `spec.${account}`, `status.${account}`]) {
       const found = await cluster.succeed(['get', 'edges.culvert.dev', '--field-selector', selector, '-o', 'name'])
       expect(found.trim(), selector).toBe('edge.culvert.dev/selected')
     }
