@@ -17,7 +17,7 @@ export function fieldsSet<Spec extends CommonSpec>(descriptor: ManagedDescriptor
 }
 
 /** Whether the fields that the spec never set are left alone; `status` as the run has it so far. */
-export function leavesAlone(cr: CustomResource, { adopted, internal = {} }: CommonStatus): boolean {
+function leavesAlone(cr: CustomResource, { adopted, internal = {} }: CommonStatus): boolean {
   const isFound = internal.create === undefined && externalId(cr) !== undefined
   return isFound || adopted === true || internal.applied !== undefined
 }
