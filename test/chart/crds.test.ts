@@ -68,6 +68,7 @@ const SINCE: Readonly<Record<string, number>> = {
       .map((name) => [name, 25]),
   ),
   lowerAscii: 25,
+  sum: 25,
   isURL: 25,
   url: 25,
   isCIDR: 30,
