@@ -21,7 +21,7 @@ const definition = defineKind({
     { ...accountSpecFields('the same namespace'), mirrorSessions: Type.Optional(mirrorHere) },
     { description: 'Where the calls go and with which key.', rules: accountSpecRules },
   ),
-  status: object(accountStatusFields, { description: 'What Culvert knows of the account.' }),
+  status: object(accountStatusFields, { description: 'Observed state of the account.' }),
   printerColumns: stateColumns(textColumn('Base URL', '.spec.baseURL', 'Address of the API.')),
 })
 

@@ -27,7 +27,7 @@ const rule = text({
 /** What a tunnel or SSH credential may bind. An empty list is refused: it reads like "nothing", and would permit everything. */
 export const acl = list(rule, {
   description:
-    'Which domains, addresses and labels the credential may bind; at least one rule. Their order means nothing. Default: no restrictions.',
+    'Which domains, addresses and labels the credential may bind; at least one rule. Order does not matter. Default: no restrictions.',
   minItems: 1,
   maxItems: RULES,
   rules: [

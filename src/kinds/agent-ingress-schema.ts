@@ -22,7 +22,7 @@ export const agentIngressDefinition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'A domain of your own through which agents reach the service. It is delegated to the service by NS records, and has a sub-domain for each region.',
+    'A domain of your own through which agents reach the service. NS records delegate it to the service, and it has a subdomain for each region.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -54,7 +54,7 @@ export const agentIngressDefinition = defineKind({
       ),
       regionDomains: Type.Optional(
         list(text({ description: 'A domain.', maxLength: 512 }), {
-          description: 'Sub-domains of the regions. More may come over time.',
+          description: 'Subdomains of the regions. More may be added over time.',
           maxItems: REGION_DOMAINS_SHOWN,
         }),
       ),

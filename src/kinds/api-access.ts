@@ -12,7 +12,7 @@ export const acknowledgement = {
   [ACKNOWLEDGED]: Type.Optional(
     bool({
       description:
-        'Says that the addresses that Culvert calls from stay admitted, should an enforced IPRestriction of type API use the policy. Without it no change is made there after which fewer addresses are let in. Default: false.',
+        'Confirms that the addresses Culvert calls from stay allowed if an enforced IPRestriction of type API uses the policy. Without it, such a policy is never changed to let fewer addresses in. Default: false.',
     }),
   ),
 }

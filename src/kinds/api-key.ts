@@ -20,7 +20,7 @@ const definition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'A key that authenticates calls to the management API. Its token is put into a Secret; when it is lost or altered there, a new key takes the place of this one.',
+    'A key that authenticates calls to the management API. Its token is written to a Secret; if it is lost or altered there, a new key replaces this one.',
   spec: object(
     { ...commonSpec('bytes'), ...ownerSpec, ...tokenFields },
     { description: 'What the key should be.', rules: [...commonSpecRules, ownerRule] },

@@ -26,7 +26,7 @@ const tunnelGroup = object(
     labels: Type.Optional(
       stringMap(text({ description: 'Value of the label. At most 1024 characters.', maxLength: 1024 }), {
         description:
-          'Labels that a tunnel must have to belong to the group, at most 64, with names of at most 255 characters. Default: none.',
+          'Labels that a tunnel needs to belong to the group, at most 64, with names of at most 255 characters. Default: none.',
         maxProperties: 64,
         rules: [keysLimit(255, 'labels')],
       }),
@@ -49,7 +49,7 @@ const httpResponse = object(
         }),
         {
           description:
-            'Headers of the response, at most 64, with names of at most 255 characters; case of the names means nothing. Default: none.',
+            'Headers of the response, at most 64, with names of at most 255 characters; the case of the names does not matter. Default: none.',
           maxProperties: 64,
           rules: [keysLimit(255, 'headers')],
         },
@@ -73,7 +73,7 @@ const weightedChild = object(
   {
     ...referenceFields('Backend'),
     weight: integer({
-      description: 'Share of the traffic, in relation to the weights of the others; 0 to 10000. 0 sends none.',
+      description: 'Share of the traffic, relative to the weights of the others, 0 to 10000; 0 gets none.',
       minimum: 0,
       maximum: 10_000,
     }),
@@ -95,13 +95,13 @@ const weighted = object(
       ],
     }),
   },
-  { description: 'Splits traffic by weight.' },
+  { description: 'Splits traffic between backends by weight.' },
 )
 
 const failover = object(
   {
     backendRefs: list(reference('Backend'), {
-      description: 'The backends in the order in which they are tried, each once.',
+      description: 'The backends in the order they are tried, each once.',
       minItems: 1,
       maxItems: CHILDREN,
       rules: [
@@ -140,7 +140,7 @@ export const backendDefinition = defineKind({
     {
       ...commonSpec('unstated'),
       type: choice(['TunnelGroup', 'HTTPResponse', 'Weighted', 'Failover'], {
-        description: 'What the backend does. Fixed at create. The member of the same name says more.',
+        description: 'What the backend does; the field of the same name has its settings. Fixed at create.',
       }),
       tunnelGroup: Type.Optional(tunnelGroup),
       httpResponse: Type.Optional(httpResponse),

@@ -17,12 +17,12 @@ const definition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'A user that is no person: API keys and credentials can belong to it. While it is not active, its API keys are refused. The service keeps neither description nor metadata for it.',
+    'A user that is not a person and can own API keys and credentials. While it is inactive, its API keys are refused. The service stores neither description nor metadata for it.',
   spec: object(
     {
       ...bareSpec,
       displayName: text({
-        description: 'Name of the bot at the API, for people. Two bots may share one.',
+        description: 'Name of the bot at the API, for people. It need not be unique.',
         minLength: 1,
         maxLength: 255,
         rules: [

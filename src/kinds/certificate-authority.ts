@@ -30,7 +30,7 @@ const definition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    "An uploaded certificate authority. An Edge's mutualTLS lets in clients with a certificate of it. A changed PEM makes a new object; Edges move over to it before the old one is deleted.",
+    "An uploaded certificate authority. An Edge's mutualTLS lets in clients with certificates of it. Changing the PEM creates a new object; Edges move to it before the old one is deleted.",
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -41,7 +41,7 @@ const definition = defineKind({
         }),
       ),
       caPEMFrom: Type.Optional(
-        valueFrom('Where the PEM stands, such as the `ca.crt` that cert-manager or a trust bundle keeps.'),
+        valueFrom('Where to read the PEM from instead, such as the `ca.crt` of cert-manager or of a trust bundle.'),
       ),
     },
     { description: 'What the authority should be.', rules: [...commonSpecRules, inlineOrFrom('caPEM')] },
@@ -50,16 +50,16 @@ const definition = defineKind({
     {
       ...commonStatus,
       subjectCommonName: Type.Optional(text({ description: 'Common name of the first certificate.', maxLength: 1024 })),
-      notBefore: Type.Optional(timestamp({ description: 'From when on it is valid.' })),
-      notAfter: Type.Optional(timestamp({ description: 'Until when it is valid.' })),
-      keyUsages: usages('What its key may do.'),
-      extendedKeyUsages: usages('What else its key may do.'),
+      notBefore: Type.Optional(timestamp({ description: 'Start of its validity.' })),
+      notAfter: Type.Optional(timestamp({ description: 'End of its validity.' })),
+      keyUsages: usages('Key usages of the first certificate.'),
+      extendedKeyUsages: usages('Extended key usages of the first certificate.'),
     },
     { description: 'The authority at the API.' },
   ),
   printerColumns: managedColumns(
     textColumn('Subject', '.status.subjectCommonName', 'Common name of the first certificate.'),
-    wideColumn('Expires', '.status.notAfter', 'Until when it is valid.'),
+    wideColumn('Expires', '.status.notAfter', 'End of its validity.'),
   ),
 })
 

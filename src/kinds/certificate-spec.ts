@@ -16,13 +16,15 @@ const MANAGED = 'Managed: the service issues a certificate and renews it; `manag
 const managed = Type.Optional(
   object(
     {
-      authority: Type.Optional(choice(['LetsEncrypt'], { description: 'Who issues. Default: LetsEncrypt.' })),
+      authority: Type.Optional(
+        choice(['LetsEncrypt'], { description: 'Authority that issues the certificate. Default: LetsEncrypt.' }),
+      ),
       privateKeyType: Type.Optional(
         choice(['RSA', 'ECDSA'], { description: 'Type of the private key. Default: RSA.' }),
       ),
     },
     // Whole to server-side apply, which cannot empty an object of parts: it would make null of it.
-    { description: 'How the certificate is issued. Default: with the defaults of its fields.', atomic: true },
+    { description: 'How the certificate is issued. Default: the defaults of its fields.', atomic: true },
   ),
 )
 
@@ -36,7 +38,7 @@ export const managedCertificate = object(
 export const managedOrUploadedCertificate = object(
   {
     type: choice(['Managed', 'Uploaded'], {
-      description: `${MANAGED} Uploaded: a certificate that is at the service already is used; \`uploaded\` names it.`,
+      description: `${MANAGED} Uploaded: a certificate that was uploaded to the service before; \`uploaded\` names it.`,
     }),
     managed,
     uploaded: Type.Optional(

@@ -11,9 +11,9 @@ const RECORDS = 32
 const provisioningJob = object(
   {
     errorCode: Type.Optional(
-      text({ description: 'DNS_ERROR: correct the DNS. INTERNAL_ERROR: passes by itself.', maxLength: 255 }),
+      text({ description: 'DNS_ERROR: correct the DNS. INTERNAL_ERROR: resolves by itself.', maxLength: 255 }),
     ),
-    message: Type.Optional(text({ description: 'What the service says about it.', maxLength: 1024 })),
+    message: Type.Optional(text({ description: "The service's own message.", maxLength: 1024 })),
     startedAt: Type.Optional(timestamp({ description: 'When the job began.' })),
     retriesAt: Type.Optional(timestamp({ description: 'When it is tried again.' })),
   },
@@ -32,7 +32,7 @@ const dnsRecord = object(
 /** Status fields of every kind whose certificates the service manages. */
 export const certificateStatusFields = {
   dnsRecords: Type.Optional(
-    list(dnsRecord, { description: 'The records to make at your DNS provider.', maxItems: RECORDS }),
+    list(dnsRecord, { description: 'The records to create at your DNS provider.', maxItems: RECORDS }),
   ),
   renewsAt: Type.Optional(timestamp({ description: 'When a new certificate will be requested.' })),
   provisioningJob: Type.Optional(provisioningJob),

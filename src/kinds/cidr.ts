@@ -14,7 +14,7 @@ export const cidr = cidrText('cidr')
 export function cidrText(field: string) {
   return text({
     description:
-      'A range of addresses in canonical CIDR notation, IPv4 or IPv6: `10.0.0.0/8`, `2001:db8::/32`. One address takes /32 or /128.',
+      'An address range in canonical CIDR notation, IPv4 or IPv6: `10.0.0.0/8`, `2001:db8::/32`. A single address ends in /32 or /128.',
     minLength: 1,
     maxLength: LONGEST,
     rules: [

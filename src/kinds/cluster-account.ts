@@ -15,27 +15,27 @@ const definition = defineKind({
   shortNames: ['cacct'],
   scope: 'Cluster',
   description:
-    'An account at the API that several namespaces share. Its key lives in a Secret in the namespace of the operator, out of reach of those who use the account.',
+    "An account at the API that several namespaces share. Its key lives in a Secret in the operator's namespace, out of reach of the account's users.",
   spec: object(
     {
       ...accountSpecFields('the namespace of the operator'),
       mirrorSessions: Type.Optional(mirrorElsewhere),
       allowedNamespaces: Type.Optional(
         labelSelector(
-          'Namespaces whose resources may use the account, by their labels. As everywhere in Kubernetes, an empty selector `{}` selects every namespace. Default (absent): none.',
+          'Namespaces whose resources may use the account, selected by label. As everywhere in Kubernetes, an empty selector `{}` selects every namespace. Default (absent): none.',
         ),
       ),
       allowAdoption: Type.Optional(
         bool({
           description:
-            'Whether resources of these namespaces may observe and adopt objects of the account that they did not make, by `spec.externalID`. Then any of them may take over any object that no other resource holds. Default: false.',
+            'Whether resources of these namespaces may observe and adopt existing objects of the account (`spec.externalID`). If so, any of them may take over any object that no other resource owns. Default: false.',
           default: false,
         }),
       ),
     },
-    { description: 'Where the calls go, with which key, and who may use it.', rules: accountSpecRules },
+    { description: 'Where the calls go, with which key, and who may use the account.', rules: accountSpecRules },
   ),
-  status: object(accountStatusFields, { description: 'What Culvert knows of the account.' }),
+  status: object(accountStatusFields, { description: 'Observed state of the account.' }),
   printerColumns: stateColumns(textColumn('Base URL', '.spec.baseURL', 'Address of the API.')),
 })
 

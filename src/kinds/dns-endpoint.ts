@@ -15,18 +15,18 @@ const dns = object(
     endpoint: Type.Optional(
       bool({
         description:
-          'Whether a DNSEndpoint of the name of this resource is kept, from which ExternalDNS makes the records. One that exists already is refused. Default: false.',
+          'Whether Culvert keeps a DNSEndpoint with the name of this resource, from which ExternalDNS creates the records. An existing one is refused. Default: false.',
       }),
     ),
     recordTTL: Type.Optional(
       integer({
-        description: 'Time to live of these records in seconds. Default: what ExternalDNS takes.',
+        description: 'Time to live of these records in seconds. Default: that of ExternalDNS.',
         minimum: 1,
         maximum: LONGEST_TTL,
       }),
     ),
   },
-  { description: experimental('How the DNS records that the domain needs are made.'), atomic: true },
+  { description: experimental('How the DNS records that the domain needs are created.'), atomic: true },
 )
 
 /** Spec field of kinds that need DNS records. */

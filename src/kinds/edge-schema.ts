@@ -61,7 +61,7 @@ const hostport = object(
 
 const enabled = Type.Optional(
   bool({
-    description: 'Whether the module is applied to traffic. A disabled one keeps no references. Default: true.',
+    description: 'Whether the module applies to traffic. A disabled module keeps no references. Default: true.',
   }),
 )
 
@@ -77,7 +77,7 @@ function needed(fields: readonly string[], remedy: string): Rule {
 const backend = object(
   { enabled, ...referenceFields('Backend') },
   {
-    description: 'The Backend that traffic goes to: exactly one of name and id while the module is enabled.',
+    description: 'The Backend that traffic goes to: exactly one of name and id, unless `enabled` is false.',
     rules: [needed(['name', 'id'], 'name a Backend'), atMostOne(['name', 'id'])],
   },
 )
@@ -95,7 +95,7 @@ const ipRestriction = object(
   },
   {
     description:
-      'Lets in only those that the IP policies admit. The edge is not created before every policy has all of its rules.',
+      'Lets in only the addresses that the IP policies allow. The edge is not created until every policy has all of its rules.',
     rules: [needed(['ipPolicyRefs'], 'name at least one policy')],
   },
 )
@@ -105,14 +105,14 @@ const mutualTLS = object(
     enabled,
     certificateAuthorityRefs: Type.Optional(
       list(reference('CertificateAuthority'), {
-        description: 'Authorities of which a client needs a certificate; at least one.',
+        description: 'Authorities whose client certificates are accepted; at least one.',
         minItems: 1,
         maxItems: REFERENCES,
       }),
     ),
   },
   {
-    description: 'Lets in only those with a client certificate. For TLS edges.',
+    description: 'Lets in only clients with a certificate of these authorities. For TLS edges.',
     rules: [needed(['certificateAuthorityRefs'], 'name at least one authority')],
   },
 )
@@ -129,7 +129,7 @@ const tlsTermination = object(
     minVersion: Type.Optional(
       choice(['1.0', '1.1', '1.2', '1.3'], {
         description:
-          'Lowest version of TLS. Not with Upstream. Default: the service chooses; a version found there that is lower than 1.2 is then given up.',
+          'Lowest version of TLS. Not with Upstream. Default: the service chooses; a version below 1.2 that is found there is reset.',
       }),
     ),
   },
@@ -151,7 +151,7 @@ const trafficAction = object(
     type: text({ description: 'Type of the action. At most 63 characters.', minLength: 1, maxLength: 63 }),
     config: Type.Optional(anyObject({ description: 'Settings of the action. Default: none.' })),
   },
-  { description: 'What is done with matching traffic.' },
+  { description: 'What happens to matching traffic.' },
 )
 
 const trafficRule = object(
@@ -167,7 +167,7 @@ const trafficRule = object(
           maxLength: EXPRESSION,
         }),
         {
-          description: `CEL expressions that filter traffic, at most ${EXPRESSIONS}; the rule applies where all hold. Default: none.`,
+          description: `CEL expressions that select traffic, at most ${EXPRESSIONS}; the rule applies when all are true. Default: none.`,
           maxItems: EXPRESSIONS,
         },
       ),
@@ -196,7 +196,7 @@ const trafficPolicy = object(
     ),
   },
   {
-    description: `What is done with traffic: rules with actions, for each direction. All expressions together take at most ${ALL_EXPRESSIONS} characters.`,
+    description: `Rules with actions for traffic in each direction. All expressions together take at most ${ALL_EXPRESSIONS} characters.`,
     // For the same reason as the termination of TLS.
     atomic: true,
     rules: [textBudget({ lists: ['inbound', 'outbound'], texts: 'expressions', characters: ALL_EXPRESSIONS })],
@@ -231,7 +231,7 @@ export const edgeDefinition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'A point at which the service takes in TCP or TLS traffic, and what it does with it. It is created whole, once everything it refers to is there: never without a module that its spec names.',
+    'Where the service accepts TCP or TLS traffic, and what it does with it. An Edge is created whole, once everything it refers to exists, and never without a module that its spec names.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -277,7 +277,7 @@ export const edgeDefinition = defineKind({
       ),
       foreignModules: Type.Optional(
         list(text({ description: 'Field of the module in the spec.', maxLength: 63 }), {
-          description: 'Enabled modules that somebody else put there. They are left as they are.',
+          description: 'Enabled modules that somebody else added. They are left as they are.',
           maxItems: 16,
           listType: 'set',
         }),

@@ -27,7 +27,7 @@ const auth = object(
     ),
   },
   {
-    description: 'How the service signs in at the cloud.',
+    description: 'How the service authenticates to the cloud.',
     rules: [unionOf('type', { Role: 'role', AccessKey: 'accessKey' })],
   },
 )
@@ -35,8 +35,8 @@ const auth = object(
 const monitor = object(
   {
     apiKeySecretRef: secretKeyRef('Key of a Secret with the API key of the monitoring service.'),
-    tags: Type.Optional(text({ description: 'Tags that events get. Default: none.', maxLength: 4096 })),
-    service: Type.Optional(text({ description: 'Service name that events get. Default: none.', maxLength: 1024 })),
+    tags: Type.Optional(text({ description: 'Tags added to events. Default: none.', maxLength: 4096 })),
+    service: Type.Optional(text({ description: 'Service name added to events. Default: none.', maxLength: 1024 })),
     site: Type.Optional(
       text({ description: 'Site of the monitoring service. Default: its main one.', maxLength: 1024 }),
     ),
@@ -52,13 +52,13 @@ export const eventDestinationDefinition = defineKind({
   shortNames: ['evdest'],
   scope: 'Namespaced',
   description:
-    'A sink outside of the service that account events go to. Nothing goes there until an EventSubscription refers to it.',
+    'A destination outside the service for account events. Nothing is sent there until an EventSubscription refers to it.',
   spec: object(
     {
       ...commonSpec('bytes'),
       format: Type.Optional(choice(['JSON'], { description: 'How events are written. Default: JSON.' })),
       type: choice(['Firehose', 'Kinesis', 'CloudWatchLogs', 'Monitor'], {
-        description: 'Where events go. The member of the same name says more.',
+        description: 'Where events go; the field of the same name has the settings.',
       }),
       firehose: Type.Optional(
         object({ auth, deliveryStreamARN: cloudName('delivery stream') }, { description: 'A delivery stream.' }),

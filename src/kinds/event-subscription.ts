@@ -34,7 +34,7 @@ const definition = defineKind({
           { description: 'A source of events.' },
         ),
         {
-          description: 'Types of events that are sent, each once; their order means nothing.',
+          description: 'Types of events that are sent, each once; order does not matter.',
           minItems: 1,
           maxItems: SOURCES,
           listType: 'map',
@@ -42,7 +42,7 @@ const definition = defineKind({
         },
       ),
       destinationRefs: list(reference('EventDestination'), {
-        description: 'Destinations that get them; their order means nothing.',
+        description: 'Destinations that get them; order does not matter.',
         minItems: 1,
         maxItems: DESTINATIONS,
       }),

@@ -22,7 +22,7 @@ const definition = defineKind({
   shortNames: ['iprule'],
   scope: 'Namespaced',
   description:
-    'One rule of an IPPolicy with `rulesSource: IPPolicyRules`: a range of addresses and what is done with it. For rules that are kept apart from the policy, by others or by other means; a policy can also declare its rules itself. A rule lives in the account of the policy that it names; one that names it by id lives in the account of its own `accountRef`, or the default.',
+    'One rule of an IPPolicy with `rulesSource: IPPolicyRules`: an address range, and whether it is allowed or denied. Use it where other people or tools maintain the rules; otherwise declare them in the policy itself. A rule lives in the account of the policy that it names; if it names the policy by id, in the account of its own `accountRef`, or the default one.',
   spec: object(
     {
       ...commonSpec('bytes'),

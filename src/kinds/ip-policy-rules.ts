@@ -9,7 +9,7 @@ import { compareTexts, refId, textOf } from './remote.ts'
 
 /** `action` of a spec. */
 export const ruleAction = choice(['Allow', 'Deny'], {
-  description: 'Whether addresses of the range are let in (Allow) or refused (Deny). A Deny wins over an Allow.',
+  description: 'Whether addresses in the range are let in (Allow) or refused (Deny). Deny takes precedence over Allow.',
 })
 
 /** An action as a spec names it. */

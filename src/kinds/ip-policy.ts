@@ -32,7 +32,7 @@ const rule = object(
     cidr,
     action: ruleAction,
     description: Type.Optional(
-      bytesText('description', 255, { description: 'About these addresses. At most 255 bytes. Default: empty.' }),
+      bytesText('description', 255, { description: 'What these addresses are. At most 255 bytes. Default: empty.' }),
     ),
     metadata: ownMetadata({
       bytes: RULE_METADATA_BYTES,
@@ -41,7 +41,7 @@ const rule = object(
         "Your own data for this rule, as keys with texts. In the metadata of the rule they stand beside Culvert's mark, in one JSON object. Default: none.",
     }),
   },
-  { description: 'A range of addresses and what is done with it.' },
+  { description: 'An address range, and whether it is allowed or denied.' },
 )
 
 const definition = defineKind({
@@ -52,13 +52,13 @@ const definition = defineKind({
   shortNames: ['ippol'],
   scope: 'Namespaced',
   description:
-    'A list of address ranges that are let in or refused. It applies to no traffic until an Edge or an IPRestriction refers to it. Its rules are declared here, and others are removed; or they are IPPolicyRules, and others are left alone (`rulesSource`).',
+    'A list of address ranges that are allowed or denied. It affects no traffic until an Edge or an IPRestriction refers to it. Its rules are either declared here, and any others are removed, or they are IPPolicyRules, and any others are left alone (`rulesSource`).',
   spec: object(
     {
       ...commonSpec('bytes'),
       rules: Type.Optional(
         list(rule, {
-          description: `The rules, each range once, at most ${RULES}. Their order means nothing.`,
+          description: `The rules, each range once, at most ${RULES}. Order does not matter.`,
           maxItems: RULES,
           listType: 'map',
           mapKeys: ['cidr'],
@@ -67,13 +67,13 @@ const definition = defineKind({
       rulesSource: Type.Optional(
         choice(['Inline', 'IPPolicyRules'], {
           description:
-            'Inline: the rules are the ones in `rules`, and others are removed. IPPolicyRules: they are the IPPolicyRules that name this policy, and rules that the policy has at the API from before stay there. Default: Inline.',
+            'Inline: the rules are those in `rules`, and any others are removed. IPPolicyRules: the rules are the IPPolicyRules that name this policy, and other rules that the policy has at the API stay. Default: Inline.',
         }),
       ),
       allowEmpty: Type.Optional(
         bool({
           description:
-            'Lets the policy be without rules, and be used like that. Required for a policy without rules, so that one is never emptied by mistake. Default: false.',
+            'Allows the policy to have no rules. Required for a policy without rules, so that none is emptied by mistake. Default: false.',
           default: false,
         }),
       ),
@@ -108,7 +108,7 @@ const definition = defineKind({
           object(
             {
               cidr: text({ description: 'Range of the rule.', maxLength: 64 }),
-              action: text({ description: "What is done with it, in the API's own word.", maxLength: 32 }),
+              action: text({ description: "Whether it is allowed or denied, in the API's own word.", maxLength: 32 }),
               id: text({ description: 'Id of the rule at the API.', maxLength: 255 }),
             },
             { description: 'A rule at the API.' },
@@ -116,7 +116,7 @@ const definition = defineKind({
           { description: 'The rules that the policy has at the API.', maxItems: 2 * RULES },
         ),
       ),
-      ruleCount: Type.Optional(integer({ description: 'How many rules it has there.', minimum: 0 })),
+      ruleCount: Type.Optional(integer({ description: 'How many rules the policy has at the API.', minimum: 0 })),
     },
     { description: 'The policy at the API.' },
   ),

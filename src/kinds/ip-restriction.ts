@@ -21,28 +21,28 @@ const definition = defineKind({
   shortNames: ['iprestr'],
   scope: 'Namespaced',
   description:
-    'Holds a kind of traffic of the whole account to IP policies: that to its dashboard, its API, its agents or its endpoints. It is not made before every policy has all of its rules.',
+    'Applies IP policies to one kind of traffic of the whole account: to its dashboard, its API, its agents or its endpoints. It is not created until every policy has all of its rules.',
   spec: object(
     {
       ...commonSpec('bytes'),
       type: choice(['Agent', 'API', 'Dashboard', 'Endpoints'], {
         description:
-          'Which traffic is restricted: that of the agents, the management API, the dashboard, or the endpoints. Fixed at create.',
+          'Which traffic is restricted: to the dashboard, the management API, the agents or the endpoints. Fixed at create.',
       }),
       enforcement: Type.Optional(
         choice(['Enforce', 'Warn'], {
-          description: 'Enforce: others are kept out. Warn: they are only warned. Default: Warn.',
+          description: 'Enforce: other addresses are refused. Warn: they only get a warning. Default: Warn.',
         }),
       ),
       ipPolicyRefs: list(reference('IPPolicy'), {
-        description: 'IP policies that decide who gets in; at least one. Their order means nothing.',
+        description: 'IP policies that decide who gets in; at least one. Order does not matter.',
         minItems: 1,
         maxItems: REFERENCES,
       }),
       acknowledgeAPIRestriction: Type.Optional(
         bool({
           description:
-            'Says that the policies of an enforced restriction of type API admit the addresses that Culvert calls from. If they do not, Culvert is shut out with everybody else, and cannot take the restriction back. Default: false.',
+            'Confirms that the policies of an enforced restriction of type API let in the addresses that Culvert calls from. If they do not, Culvert is locked out too and cannot lift the restriction. Default: false.',
           default: false,
         }),
       ),

@@ -19,14 +19,14 @@ export function tokenPlace(key: string) {
       ),
       ...outputMetadata,
     },
-    { description: 'The Secret that the token is put into.' },
+    { description: 'The Secret that the token is written to.' },
   )
   return Type.Optional(
     object(
       { secret },
       {
         description:
-          'Where the token goes. Default: into a Secret of the name of this resource, under its default key.',
+          'Where the token is written. Default: a Secret with the name of this resource, under the default key.',
         ...WHOLE,
       },
     ),
@@ -36,7 +36,10 @@ export function tokenPlace(key: string) {
 /** Where public texts go, if they are asked for. `what` finishes "The ConfigMap that …". */
 export function configMapPlace(what: string) {
   return Type.Optional(
-    object({ configMap: textsObject('ConfigMap', what) }, { description: `Where texts go. ${NONE}`, ...WHOLE }),
+    object(
+      { configMap: textsObject('ConfigMap', what) },
+      { description: `Where the texts of this resource are written. ${NONE}`, ...WHOLE },
+    ),
   )
 }
 
@@ -49,7 +52,7 @@ export function secretOrConfigMapPlace(what: string) {
         configMap: Type.Optional(textsObject('ConfigMap', what)),
       },
       {
-        description: `Where texts go: exactly one of secret and configMap. ${NONE}`,
+        description: `Where the texts of this resource are written: exactly one of secret and configMap. ${NONE}`,
         rules: [exactlyOne(['secret', 'configMap'])],
         ...WHOLE,
       },
@@ -57,7 +60,7 @@ export function secretOrConfigMapPlace(what: string) {
   )
 }
 
-const NONE = 'Default: none are written.'
+const NONE = 'Default: nowhere.'
 /** To server-side apply, which cannot take one object out and put another in its place: it would make null of the first. */
 const WHOLE = { atomic: true } as const
 
@@ -67,7 +70,7 @@ function textsObject(kind: OutputTarget['kind'], what: string) {
 
 function objectName(kind: OutputTarget['kind'], absent = '') {
   return text({
-    description: `Name of the ${kind}. Culvert makes it, owns it, and deletes it with this resource; one that exists already is refused.${absent}`,
+    description: `Name of the ${kind}. Culvert creates it, owns it, and deletes it with this resource; an existing one is refused.${absent}`,
     minLength: 1,
     maxLength: 253,
     pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',

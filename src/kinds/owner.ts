@@ -25,7 +25,7 @@ export const ownerSpec = {
       },
       {
         description:
-          'Who owns it: exactly one of botUserRef and id. Only the key of an administrator may name another than its own user. Fixed at create. Default: the user of the API key.',
+          "Who owns it: exactly one of botUserRef and id. Only an administrator's key may name an owner other than its own user. Fixed at create. Default: the user of the API key.",
         rules: [exactlyOne(['botUserRef', 'id'])],
       },
     ),

@@ -6,7 +6,7 @@ import { text } from '../schema/define.ts'
  */
 export function region(description: string) {
   return text({
-    description: `${description} A region of the service, such as us, eu or ap; the API refuses one that it does not have.`,
+    description: `${description} A region of the service, such as us, eu or ap; the API refuses unknown ones.`,
     maxLength: 32,
     pattern: '^[a-z]{2,8}(-[a-z0-9]+)*$',
   })

@@ -22,7 +22,7 @@ const definition = defineKind({
   singular: 'reservedaddress',
   shortNames: ['raddr'],
   scope: 'Namespaced',
-  description: 'A TCP address, host and port, that the service keeps for the account. An Edge listens on it.',
+  description: 'A TCP address (host and port) that is reserved for the account. Edges listen on it.',
   spec: object(
     {
       ...commonSpec('bytes'),

@@ -20,7 +20,7 @@ export const reservedDomainDefinition = defineKind({
   shortNames: ['rdom'],
   scope: 'Namespaced',
   description:
-    'A domain, of the service or your own, that the service keeps for the account, with its certificate. An Edge listens on it.',
+    'A domain, of the service or your own, that is reserved for the account, with its certificate. Edges listen on it.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -46,12 +46,10 @@ export const reservedDomainDefinition = defineKind({
   status: object(
     {
       ...commonStatus,
-      cnameTarget: Type.Optional(
-        text({ description: 'What a CNAME of your own domain must point to.', maxLength: 512 }),
-      ),
+      cnameTarget: Type.Optional(text({ description: 'Target for the CNAME of your own domain.', maxLength: 512 })),
       acmeChallengeCNAMETarget: Type.Optional(
         text({
-          description: 'What a CNAME of `_acme-challenge.` must point to, for your own wildcard.',
+          description: 'Target for the CNAME of `_acme-challenge.`, for your own wildcard domain.',
           maxLength: 512,
         }),
       ),
@@ -64,7 +62,7 @@ export const reservedDomainDefinition = defineKind({
   printerColumns: managedColumns(
     textColumn('Domain', '.spec.domain', 'The domain.'),
     conditionColumn('Certificate', 'CertificateReady', 'Whether a certificate is in place and can be renewed.'),
-    wideColumn('CNAME', '.status.cnameTarget', 'What a CNAME of your own domain must point to.'),
+    wideColumn('CNAME', '.status.cnameTarget', 'Target for the CNAME of your own domain.'),
   ),
   conditions: [...certificateConditions, dnsEndpointCondition],
 })

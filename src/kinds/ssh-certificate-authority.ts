@@ -34,7 +34,7 @@ const definition = defineKind({
   shortNames: ['sshca'],
   scope: 'Namespaced',
   description:
-    'An authority that signs SSH certificates. The service makes its key and keeps the private half; hosts and clients are to trust the public one in the status.',
+    'An authority that signs SSH certificates. The service creates its key pair and keeps the private key; hosts and clients trust the public key in the status.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -45,13 +45,12 @@ const definition = defineKind({
       ),
       ellipticCurve: Type.Optional(
         choice(['P-256', 'P-384', 'P-521'], {
-          description: 'Curve of an ECDSA key. Fixed at create. Default: the one that the service chooses.',
+          description: 'Curve of an ECDSA key. Fixed at create. Default: the service chooses.',
         }),
       ),
       keySize: Type.Optional(
         integer({
-          description:
-            'Bits of an RSA key, 2048 or 4096. Fixed at create. Default: the number that the service chooses.',
+          description: 'Bits of an RSA key, 2048 or 4096. Fixed at create. Default: the service chooses.',
           minimum: 2048,
           maximum: 4096,
           rules: [{ rule: 'self == 2048 || self == 4096', message: 'keySize is 2048 or 4096: choose one of them' }],
@@ -79,7 +78,7 @@ const definition = defineKind({
       ...outputStatus,
       publicKey: Type.Optional(
         text({
-          description: 'The public key, as hosts and clients are given it to trust.',
+          description: 'The public key, for hosts and clients to trust.',
           maxLength: PUBLIC_KEY_LENGTH,
         }),
       ),

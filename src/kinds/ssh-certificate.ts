@@ -72,7 +72,7 @@ export function certificateSpec(keyText: string, principals: PrincipalText, defa
           rules: principals.rules ?? [],
         }),
         {
-          description: `${principals.description} Their order means nothing. A change makes a new certificate.`,
+          description: `${principals.description} Order does not matter. A change issues a new certificate.`,
           maxItems: PRINCIPALS,
           listType: 'set',
         },
@@ -80,7 +80,7 @@ export function certificateSpec(keyText: string, principals: PrincipalText, defa
     ),
     anyPrincipal: Type.Optional(
       bool({
-        description: `Says that a certificate without principals is meant, which is good for ${principals.any}.${principals.anyNote ?? ''} Default: false.`,
+        description: `Confirms a certificate without principals, which is valid for ${principals.any}.${principals.anyNote ?? ''} Default: false.`,
         default: false,
       }),
     ),
@@ -121,7 +121,10 @@ export const certificateStatus = {
   keyType: Type.Optional(text({ description: 'Type of the certified key.', maxLength: 64 })),
   ...validityStatus,
   certificate: Type.Optional(
-    text({ description: 'The certificate in authorized-keys format. It is no secret.', maxLength: CERTIFICATE_LENGTH }),
+    text({
+      description: 'The certificate in authorized-keys format. It is not secret.',
+      maxLength: CERTIFICATE_LENGTH,
+    }),
   ),
 }
 

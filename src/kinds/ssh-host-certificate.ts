@@ -32,7 +32,7 @@ const definition = defineKind({
   shortNames: ['sshhostcert'],
   scope: 'Namespaced',
   description:
-    'A certificate by which SSH clients recognise a host, signed by an SSHCertificateAuthority. Any change but that of the texts issues a new one. Deleting it does not revoke it: clients accept a certificate until it expires.',
+    'A certificate by which SSH clients recognise a host, signed by an SSHCertificateAuthority. Any change except to description and metadata issues a new one. Deleting it does not revoke it: clients accept a certificate until it expires.',
   spec: object(
     {
       ...certificateSpec(

@@ -16,7 +16,7 @@ export function publicKeyFields(description: string) {
   return {
     publicKey: Type.Optional(
       text({
-        description: `${description} In authorized-keys format, as in the file \`id_ed25519.pub\`. A change makes a new object.`,
+        description: `${description} In authorized-keys format, as in the file \`id_ed25519.pub\`. A change creates a new object.`,
         minLength: 1,
         maxLength: PUBLIC_KEY_LENGTH,
         rules: [
@@ -28,7 +28,7 @@ export function publicKeyFields(description: string) {
         ],
       }),
     ),
-    publicKeyFrom: Type.Optional(valueFrom('Where the public key stands instead.')),
+    publicKeyFrom: Type.Optional(valueFrom('Where to read the public key from instead.')),
   }
 }
 

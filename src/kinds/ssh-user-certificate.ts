@@ -42,7 +42,7 @@ const criticalOptions = object(
   {
     forceCommand: Type.Optional(
       text({
-        description: 'The one command that runs, whatever the client asks for. Default: none.',
+        description: 'The only command that runs, whatever the client asks for. Default: none.',
         minLength: 1,
         maxLength: 4096,
         pattern: '^[^\\x00-\\x08\\x0a-\\x1f\\x7f]+$',
@@ -50,7 +50,7 @@ const criticalOptions = object(
     ),
     sourceAddresses: Type.Optional(
       list(cidrText('sourceAddresses'), {
-        description: 'Addresses that the holder may come from. Their order means nothing. Default: any.',
+        description: 'Addresses that the holder may connect from. Order does not matter. Default: any.',
         minItems: 1,
         maxItems: 256,
         listType: 'set',
@@ -58,17 +58,17 @@ const criticalOptions = object(
     ),
   },
   {
-    description: 'Limits that a server has to enforce. A change makes a new certificate. Default: none.',
+    description: 'Limits that the server must enforce. A change issues a new certificate. Default: none.',
     // Whole to server-side apply, which cannot empty an object of parts: it would make null of it.
     atomic: true,
   },
 )
 
 const extensions = stringMap(
-  text({ description: 'Value of the extension, mostly empty. At most 1024 characters.', maxLength: 1024 }),
+  text({ description: 'Value of the extension, usually empty. At most 1024 characters.', maxLength: 1024 }),
   {
     description:
-      'What the server permits the holder, such as `permit-pty: ""`; `{}` for nothing. At most 64, with names of at most 255 characters. A change makes a new certificate. Default: permit-pty and permit-user-rc.',
+      'Permissions of the holder, such as `permit-pty: ""`; `{}` for nothing. At most 64, with names of at most 255 characters. A change issues a new certificate. Default: permit-pty and permit-user-rc.',
     maxProperties: 64,
     atomic: true,
     rules: [
@@ -89,7 +89,7 @@ const definition = defineKind({
   shortNames: ['sshusercert'],
   scope: 'Namespaced',
   description:
-    'A certificate with which the holder of a key logs in over SSH, signed by an SSHCertificateAuthority. Any change but that of the texts issues a new one. Deleting it does not revoke it: hosts accept a certificate until it expires.',
+    'A certificate with which the holder of a key logs in over SSH, signed by an SSHCertificateAuthority. Any change except to description and metadata issues a new one. Deleting it does not revoke it: hosts accept a certificate until it expires.',
   spec: object(
     {
       ...certificateSpec(
@@ -99,7 +99,7 @@ const definition = defineKind({
           pattern: '^[^\\x00-\\x1f\\x7f]+$',
           any: ANY,
           anyNote:
-            ' OpenSSH takes such a certificate only where a file authorized_keys trusts the authority, not by TrustedUserCAKeys.',
+            ' OpenSSH accepts such a certificate only where an authorized_keys file trusts the authority, not through TrustedUserCAKeys.',
         },
         LENGTH,
       ),

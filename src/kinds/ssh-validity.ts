@@ -14,7 +14,7 @@ import { given, timeOf } from './remote.ts'
 /** Rules compare these as times, since CEL reads texts of the format date-time as such. */
 function time(field: string, description: string) {
   return timestamp({
-    description: `${description} A change makes a new certificate.`,
+    description: `${description} A change issues a new certificate.`,
     rules: [
       {
         rule: "self >= timestamp('1970-01-01T00:00:00Z')",
@@ -27,12 +27,12 @@ function time(field: string, description: string) {
 /** When a certificate is valid (`management-api.md § SSH certificates`). `defaultLength` is what the contract names, in words and as a duration. */
 export function validityFields(defaultLength: string) {
   return {
-    validAfter: Type.Optional(time('validAfter', 'From when on it is valid. Default: when it is issued.')),
-    validUntil: Type.Optional(time('validUntil', 'Until when it is valid.')),
+    validAfter: Type.Optional(time('validAfter', 'Start of its validity. Default: when it is issued.')),
+    validUntil: Type.Optional(time('validUntil', 'End of its validity.')),
     validFor: Type.Optional(
       durationText({
         field: 'validFor',
-        description: `How long it is valid, from validAfter or when it is issued, as \`90m\`, \`12h\` or \`8760h\`; instead of validUntil. A change makes a new certificate, the passing of time does not. Default: ${defaultLength}, unless validUntil is set.`,
+        description: `How long it is valid from validAfter, or else from when it is issued, as \`90m\`, \`12h\` or \`8760h\`; instead of validUntil. A change issues a new certificate. Default: ${defaultLength}, unless validUntil is set.`,
         least: '1s',
         most: '87600h',
         examples: '90m, 12h or 8760h',
@@ -42,7 +42,7 @@ export function validityFields(defaultLength: string) {
       durationText({
         field: 'renewBefore',
         description:
-          'How long before its end a new certificate takes the place of this one, as `10m`, `8h` or `720h`; less than validFor. Not together with validAfter or validUntil, with which it is not renewed. Default: a third of its length.',
+          'How long before it expires a new certificate is issued, as `10m`, `8h` or `720h`; less than validFor. Not together with validAfter or validUntil: such a certificate is not renewed. Default: a third of its validity.',
         least: '1s',
         most: '87600h',
         examples: '10m, 8h or 720h',
@@ -73,8 +73,8 @@ const windowRules: readonly Rule[] = [
 export const validityReplacing = ['validAfter', 'validUntil', 'validFor'] as const
 
 export const validityStatus = {
-  validAfter: Type.Optional(timestamp({ description: 'From when on the certificate is valid.' })),
-  validUntil: Type.Optional(timestamp({ description: 'Until when it is valid.' })),
+  validAfter: Type.Optional(timestamp({ description: "Start of the certificate's validity." })),
+  validUntil: Type.Optional(timestamp({ description: 'End of its validity.' })),
   renewsAt: Type.Optional(timestamp({ description: 'When a new certificate will be issued.' })),
 }
 

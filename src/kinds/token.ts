@@ -12,7 +12,7 @@ const rotation = object(
   {
     interval: durationText({
       field: 'interval',
-      description: 'How old the token gets, as `24h`, `720h` or `2160h`; from 1s to 87600h.',
+      description: 'Age at which the token is replaced, as `24h`, `720h` or `2160h`; from 1s to 87600h.',
       least: '1s',
       most: '87600h',
       examples: '24h, 720h or 2160h',
@@ -21,7 +21,7 @@ const rotation = object(
       durationText({
         field: 'overlap',
         description:
-          'How long the former token goes on working beside the new one; less than interval. A shorter one counts at once. Default: 1h, or a tenth of interval where that is less.',
+          'How long the old token keeps working beside the new one; less than interval. Shortening it takes effect at once. Default: 1h, or a tenth of interval where that is less.',
         least: '0s',
         most: '87600h',
         examples: '0s, 5m or 24h',
@@ -30,7 +30,7 @@ const rotation = object(
   },
   {
     description:
-      'Issues a new token into the Secret when the one there has reached this age. The former one is deleted after the overlap, and not while an Account works with it. The annotation `culvert.dev/rotate-requested-at` asks for one at any time. Default: none is issued by itself.',
+      'Issues a new token when the one in the Secret reaches a certain age. The old one is deleted after the overlap, but not while an Account uses it. The annotation `culvert.dev/rotate-requested-at` asks for one at any time. Default: no rotation.',
     // One value to server-side apply, as other small objects are.
     atomic: true,
     rules: [shorterThan('overlap', 'interval')],
@@ -81,6 +81,6 @@ export const tokenConditions = [
   {
     type: 'Rotated',
     description:
-      'A new token will be issued when its time has come; absent while nothing asks for one. False with RotationFailing while none can be issued: the one in the Secret goes on working. Unknown with RotationWaiting while one was asked for and a former one is still within its overlap.',
+      'A new token will be issued when its time has come; absent while none is planned. False with RotationFailing while none can be issued: the one in the Secret goes on working. Unknown with RotationWaiting while one was asked for and a former one is still within its overlap.',
   },
 ] as const

@@ -21,7 +21,7 @@ const definition = defineKind({
   shortNames: ['tcred'],
   scope: 'Namespaced',
   description:
-    'The token with which an agent starts a tunnel session. It is put into a Secret; when it is lost or altered there, a new credential takes the place of this one.',
+    'The token with which an agent starts a tunnel session. It is written to a Secret; if it is lost or altered there, a new credential replaces this one.',
   spec: object(
     { ...commonSpec('bytes'), acl: Type.Optional(acl), ...ownerSpec, ...tokenFields },
     { description: 'What the credential should be.', rules: [...commonSpecRules, ownerRule] },

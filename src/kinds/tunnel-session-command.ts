@@ -29,7 +29,7 @@ const definition = defineKind({
   scope: 'Namespaced',
   selectableFields: ['.status.accountRef.name', '.spec.accountRef.name'],
   description: experimental(
-    'Tells the agents of tunnel sessions to restart, to stop or to update themselves, once: each request is sent at most once, and what became of it is in the status. Applied again, or after a crash of Culvert, nothing is repeated.',
+    'Tells the agents of tunnel sessions to restart, to stop or to update themselves, once: each request is sent at most once, and what became of it is in the status. Nothing is repeated when it is applied again or after Culvert crashed.',
   ),
   spec: object(
     {
@@ -41,7 +41,7 @@ const definition = defineKind({
     },
     {
       description:
-        'What is done, and to whom. But for ttlAfterFinished it never changes: another command is another resource.',
+        'What to do, and to which sessions. Only ttlAfterFinished may change: create another resource for another command.',
       rules: FIXED.map((field) => fixedField(field, { remedy: 'a command runs once, create another one instead' })),
     },
   ),

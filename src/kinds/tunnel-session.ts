@@ -27,10 +27,10 @@ const definition = defineKind({
   scope: 'Namespaced',
   selectableFields: ['.status.id', '.status.accountRef.name'],
   description: experimental(
-    'An online tunnel session, as the API lists it. Culvert makes one for each session of an account whose `mirrorSessions` is enabled, and removes it when the session ends; nobody else writes them, and what is edited is put back.',
+    'An online tunnel session, as the API lists it. Culvert makes one for each session of an account whose `mirrorSessions` is enabled, and removes it when the session ends; nobody else should write them, and edits are undone.',
   ),
   specRequired: false,
-  spec: object({}, { description: 'Nothing: sessions are what agents make of them.' }),
+  spec: object({}, { description: 'Empty: agents decide what sessions there are.' }),
   status: object(
     {
       accountRef: Type.Optional(accountInUse('Whose session it is.')),
@@ -57,7 +57,7 @@ const definition = defineKind({
       startedAt: Type.Optional(timestamp({ description: 'When the session first connected.' })),
       transport: Type.Optional(
         text({
-          description: "Protocol of the session: the service's own, in the form `svc/v2`, or `ssh`.",
+          description: "Protocol of the session: the service's own, such as `svc/v2`, or `ssh`.",
           maxLength: SHORT,
         }),
       ),

@@ -19,7 +19,7 @@ export const accountDefaults = {
 const resyncInterval = durationText({
   field: 'resyncInterval',
   description:
-    'How often the account is listed to find what changed there without Culvert, as `30s`, `10m` or `1h30m`; from 1s to 24h. Default: 10m.',
+    'How often the account is listed to find changes made outside Culvert, as `30s`, `10m` or `1h30m`; from 1s to 24h. Default: 10m.',
   least: '1s',
   most: '24h',
   examples: '30s, 10m or 1h30m',
@@ -45,7 +45,7 @@ const apiKeySecretRef = (where: string) =>
 const rateLimit = object(
   {
     requestsPerMinute: integer({
-      description: 'Requests a minute that Culvert allows itself for this account, all resources together.',
+      description: 'Most requests per minute that Culvert sends for this account, all resources together.',
       minimum: 1,
       maximum: 60_000,
     }),
@@ -60,7 +60,7 @@ const rateLimit = object(
   },
   {
     description:
-      "The account's budget of requests. Default: no limit of Culvert's own; a 429 of the API then sets the pace of the whole account.",
+      "Request budget of the account. Default: no limit of Culvert's own; the account then slows down only when the API answers 429.",
   },
 )
 
@@ -81,7 +81,7 @@ export function accountSpecFields(secretPlace: string) {
     caBundle: Type.Optional(
       text({
         description:
-          'Certificates in PEM of the authorities that may vouch for the API, instead of the public ones. Default: the public ones.',
+          'PEM certificates of the authorities that Culvert trusts for this API, in place of the public ones. Default: the public ones.',
         maxLength: 65_536,
         rules: [
           {
@@ -155,13 +155,13 @@ export const labelSelector = (description: string) =>
 
 const orphan = object(
   {
-    collection: text({ description: 'Collection of the object, as `backends/weighted`.', maxLength: 64 }),
+    collection: text({ description: 'Collection of the object, such as `backends/weighted`.', maxLength: 64 }),
     id: text({ description: 'Its id.', maxLength: 255 }),
-    kind: text({ description: 'Kind of the resource it was made for.', maxLength: 63 }),
+    kind: text({ description: 'Kind of the resource it was created for.', maxLength: 63 }),
     namespace: text({ description: 'Namespace of that resource.', maxLength: 63 }),
     name: text({ description: 'Name of that resource.', maxLength: 253 }),
   },
-  { description: 'An object of the account that Culvert made for a resource that is gone.' },
+  { description: 'An object that Culvert created for a resource that is gone.' },
 )
 
 /** How many orphans the status names; `orphanCount` counts all. */
@@ -183,7 +183,7 @@ export const accountStatusFields = {
   ),
   lastHandledConfirmIdentityAt: answerTo(CONFIRM_IDENTITY_REQUESTED_AT, 'acted on'),
   orphanCount: Type.Optional(
-    integer({ description: 'Objects that Culvert made for resources that are gone.', minimum: 0 }),
+    integer({ description: 'Number of objects that Culvert created for resources that are gone.', minimum: 0 }),
   ),
   orphans: Type.Optional(
     list(orphan, { description: `The first ${ORPHANS_SHOWN} of these objects.`, maxItems: ORPHANS_SHOWN }),

@@ -17,7 +17,7 @@ export function commandSpec(target: string) {
     target: object(
       {
         type: choice(['Session', 'ID', 'Selector'], {
-          description: `To whom the command goes. Session: \`sessionRef\`, one ${target} of the namespace. ID: \`id\`, whether mirrored or not. Selector: \`selector\`, those with certain labels.`,
+          description: `How the sessions are chosen. Session: \`sessionRef\`, one ${target} of the namespace. ID: \`id\`, whether mirrored or not. Selector: \`selector\`, those with certain labels.`,
         }),
         sessionRef: Type.Optional(
           object({ name: objectName(`Name of a ${target} in the same namespace.`) }, { description: `One ${target}.` }),
@@ -25,12 +25,12 @@ export function commandSpec(target: string) {
         id: Type.Optional(text({ description: 'Id at the API.', minLength: 1, maxLength: 255 })),
         selector: Type.Optional(
           labelSelector(
-            `Every ${target} of the namespace and the account with these labels, at most ${MAX_TARGETS}; an empty selector means all. Who is meant is settled once, when the command begins.`,
+            `Every ${target} of the namespace and the account with these labels, at most ${MAX_TARGETS}; an empty selector means all. The sessions are chosen once, when the command begins.`,
           ),
         ),
       },
       {
-        description: 'To whom the command goes.',
+        description: 'The sessions that the command goes to.',
         rules: [unionOf('type', { Session: 'sessionRef', ID: 'id', Selector: 'selector' })],
       },
     ),
@@ -38,7 +38,7 @@ export function commandSpec(target: string) {
       durationText({
         field: 'ttlAfterFinished',
         description:
-          'How long after its end this resource is deleted, as `10m` or `24h`; from 1s to 8760h. May change at any time, also after the end. Default: it stays.',
+          'How long after the command has finished this resource is deleted, as `10m` or `24h`; from 1s to 8760h. May change at any time, even afterwards. Default: never.',
         least: '1s',
         most: '8760h',
         examples: '30s, 10m or 24h',
@@ -65,7 +65,7 @@ const action = object(
       text({ description: "The API's own code for a refusal, where it gave one: as it came.", maxLength: 64 }),
     ),
     message: Type.Optional(
-      text({ description: 'Why it is not Done, in the words of the API where it gave any.', maxLength: 1024 }),
+      text({ description: "Why it is not Done, in the API's own words if it gave any.", maxLength: 1024 }),
     ),
   },
   { description: 'One request.' },
@@ -74,15 +74,15 @@ const action = object(
 const target = object(
   {
     id: text({ description: 'Id at the API.', maxLength: 255 }),
-    name: Type.Optional(text({ description: 'Name of the resource that showed it.', maxLength: 253 })),
-    startedAt: Type.Optional(timestamp({ description: 'When it started, where that is known.' })),
+    name: Type.Optional(text({ description: 'Name of its TunnelSession.', maxLength: 253 })),
+    startedAt: Type.Optional(timestamp({ description: 'When it started, if known.' })),
     likeness: Type.Optional(
       text({ description: 'Digest of what it keeps when it comes back under another id.', maxLength: 64 }),
     ),
     newID: Type.Optional(
       text({
         description:
-          'Id under which it came back, as far as the lists tell: the only one of the same kind that appeared since. Absent where that cannot be told.',
+          'Id under which it came back, as far as can be told from lists: the only one of the same kind that appeared since. Absent where that cannot be told.',
         maxLength: 255,
       }),
     ),
@@ -100,13 +100,13 @@ const target = object(
 export const commandStatusFields = {
   observedGeneration,
   accountRef: Type.Optional(accountInUse('The account in use.')),
-  startedAt: Type.Optional(timestamp({ description: 'When the targets were settled.' })),
+  startedAt: Type.Optional(timestamp({ description: 'When the targets were chosen.' })),
   finishedAt: Type.Optional(timestamp({ description: 'When the last action ended.' })),
-  total: Type.Optional(integer({ description: 'How many targets there are.', minimum: 0 })),
-  done: Type.Optional(integer({ description: 'For how many of them every action is Done.', minimum: 0 })),
+  total: Type.Optional(integer({ description: 'Number of targets.', minimum: 0 })),
+  done: Type.Optional(integer({ description: 'Number of targets for which every action is Done.', minimum: 0 })),
   targets: Type.Optional(
     list(target, {
-      description: 'Who was meant when the command began, and what became of it.',
+      description: 'The targets that were chosen when the command began, and their results.',
       maxItems: MAX_TARGETS,
       listType: 'map',
       mapKeys: ['id'],

@@ -29,17 +29,17 @@ const accountRef = object(
 
 const deletionPolicy = choice(['Delete', 'Retain'], {
   description:
-    'What happens to the remote object when this resource is deleted: Delete removes it, Retain leaves it as it is and makes no API call. Default: Delete for an object that Culvert created, Retain for one that it adopted (`externalID`). What is only observed is always retained.',
+    'What happens to the remote object when this resource is deleted: Delete removes it; Retain leaves it as it is and makes no API call. Default: Delete for an object that Culvert created, Retain for one that it adopted (`externalID`). An object that is only observed is always retained.',
 })
 
 const managementPolicy = choice(['Manage', 'Observe'], {
   description:
-    'Manage: the object is created, or with `externalID` adopted, and kept equal to this spec. Observe: it is only read, and the condition Synced says in what it differs; nothing is written or deleted. Required with `externalID`. Default: Manage.',
+    'Manage: the object is created (or adopted, with `externalID`) and kept in line with this spec. Observe: it is only read, and the condition Synced says how it differs; nothing is written or deleted. Required with `externalID`. Default: Manage.',
 })
 
 const externalID = text({
   description:
-    'Id of an object that exists at the API already. It is observed or adopted, as `managementPolicy` says, and no other is created. What is adopted stays at the API when this resource is deleted, unless `deletionPolicy` is Delete. Fixed while this resource holds an object. Default: none; Culvert creates the object.',
+    'Id of an object that already exists at the API. It is observed or adopted, as `managementPolicy` says, and no other object is created. An adopted object stays at the API when this resource is deleted, unless `deletionPolicy` is Delete. Fixed while this resource holds an object. Default: none; Culvert creates the object.',
   minLength: 1,
   maxLength: 255,
 })
@@ -62,12 +62,12 @@ export function commonSpec(limits: TextLimits) {
     metadata: ownMetadata({
       bytes: OWN_METADATA_BYTES,
       description:
-        "Your own data, as keys with texts. In the metadata of the object they stand beside Culvert's mark, in one JSON object. In an object that was adopted, which has no mark, these keys are set and all else stays. Default: none.",
+        "Your own data, as keys and texts. In the metadata of the object they stand beside Culvert's mark, in one JSON object. An adopted object has no mark: these keys are set in its metadata, and everything else there stays. Default: none.",
     }),
     rawMetadata: Type.Optional(
       limitedText('rawMetadata', limits, {
         description:
-          "The object's metadata, to the byte, in place of `metadata` and of Culvert's mark. Without the mark the object is known by the status and one annotation of this resource only: if both are lost, as when it is made anew from Git, a second object is made, and an Event says so. A JSON object with a top-level `culvert` key is refused.",
+          "The object's metadata, to the byte, in place of `metadata` and of Culvert's mark. Without the mark the object is known by the status and one annotation of this resource only: if both are lost, for example when it is recreated from Git, a second object is created, and an Event says so. A JSON object with a top-level `culvert` key is refused.",
       }),
     ),
   }
@@ -176,7 +176,7 @@ export const conditions = list(condition, {
 
 /** Of a status. The CRD fills in -1, so that tools which read kstatus take a resource that nobody looked at yet for work in progress. */
 export const observedGeneration = Type.Optional(
-  integer({ description: 'Generation of the spec that was last acted on; -1: none yet.', minimum: -1 }),
+  integer({ description: 'Generation of the spec that Culvert last acted on; -1: none yet.', minimum: -1 }),
 )
 
 /** An account as a status names it: the namespace of an Account is that of the resource. */
@@ -195,7 +195,7 @@ export const commonStatus = {
   id: Type.Optional(text({ description: 'Id of the remote object.', maxLength: 255 })),
   uri: Type.Optional(text({ description: 'Address of the remote object.', maxLength: 2048 })),
   createdAt: Type.Optional(timestamp({ description: 'When the API created the object.' })),
-  adopted: Type.Optional(bool({ description: 'The object was there before this resource and was adopted by it.' })),
+  adopted: Type.Optional(bool({ description: 'Whether the object existed before this resource and was adopted.' })),
   accountRef: Type.Optional(accountInUse('The account in use.')),
   observedGeneration,
   lastHandledReconcileAt: answerTo(RECONCILE_REQUESTED_AT, 'acted on'),
@@ -277,7 +277,7 @@ export const outputStatus = {
         name: text({ description: 'Its name.', maxLength: 253 }),
         keys: list(text({ description: 'A key.', maxLength: 253 }), { description: 'Keys in it.', maxItems: 16 }),
       },
-      { description: 'Where the outputs of this resource were put.' },
+      { description: 'Where the outputs of this resource were written.' },
     ),
   ),
 }
@@ -286,7 +286,7 @@ export const outputStatus = {
 export const rotationStatus = {
   rotatedAt: Type.Optional(timestamp({ description: 'When the token in use was issued.' })),
   nextRotationAt: Type.Optional(
-    timestamp({ description: 'When the next one is issued; absent while nothing asks for one.' }),
+    timestamp({ description: 'When the next one is issued; absent while none is planned.' }),
   ),
   lastHandledRotateAt: answerTo(ROTATE_REQUESTED_AT, 'answered by a new token'),
 }

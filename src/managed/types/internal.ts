@@ -3,7 +3,7 @@ import { bool, integer, list, object, text, timestamp } from '../../schema/defin
 
 /** What every `status.internal` says of itself. */
 export const INTERNAL_DESCRIPTION =
-  'Bookkeeping of Culvert, no part of the API: it may change in any version. Do not read or write it.'
+  "Culvert's own bookkeeping. Not part of the API: it may change in any version. Do not read or write it."
 
 const create = object(
   {
@@ -13,7 +13,7 @@ const create = object(
       text({ description: 'UID of the resource whose mark the object was last seen to bear.', maxLength: 64 }),
     ),
   },
-  { description: 'How the remote object came to be. Absent for one that is only observed.' },
+  { description: 'How the remote object was created. Absent for one that is only observed.' },
 )
 
 const former = object(
@@ -21,14 +21,14 @@ const former = object(
     id: text({ description: 'Id of the former object.', maxLength: 255 }),
     nonce: Type.Optional(text({ description: 'Nonce it was created under.', maxLength: 64 })),
     deleteAfter: Type.Optional(
-      timestamp({ description: 'Not deleted before this time, unless the spec has come to say less.' }),
+      timestamp({ description: 'Not deleted before this time, unless the spec now names a shorter one.' }),
     ),
     adopted: Type.Optional(bool({ description: 'It was adopted, so that its token is not known here.' })),
     digest: Type.Optional(
       text({ description: 'Digest by which its token is known while an Account uses it.', maxLength: 64 }),
     ),
   },
-  { description: 'A former object that is still to be deleted.' },
+  { description: 'A former object that will be deleted.' },
 )
 
 const sentReference = object(
@@ -47,7 +47,7 @@ const internal = object(
   {
     create: Type.Optional(create),
     superseded: Type.Optional(
-      list(former, { description: 'Former objects of this resource that are still to be deleted.', maxItems: 64 }),
+      list(former, { description: 'Former objects of this resource that will be deleted.', maxItems: 64 }),
     ),
     references: Type.Optional(
       list(sentReference, { description: 'References that the remote object holds.', maxItems: 1024 }),

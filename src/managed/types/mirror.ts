@@ -25,7 +25,7 @@ const enabled = bool({
 })
 
 const DESCRIPTION = experimental(
-  'Shows the online tunnel sessions of the account as resources that nobody edits. Switched off, they are removed. Default: off.',
+  'Shows the online tunnel sessions of the account as read-only resources. When it is switched off, they are removed. Default: off.',
 )
 
 /** `mirrorSessions` of an account whose resources live in its own namespace. */
