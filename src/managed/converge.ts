@@ -17,7 +17,7 @@ import { keepFinalizer } from './finalizer.ts'
 import { findSuccessor } from './former-life.ts'
 import { refuseSilencing } from './key-in-use.ts'
 import { appliedAfter, appliedBefore } from './left-alone.ts'
-import { look } from './look.ts'
+import { confirm, look } from './look.ts'
 import { markerOf, parseMarker } from './marker.ts'
 import { REMOTE_ID } from './names.ts'
 import { observe } from './observe.ts'
@@ -37,7 +37,7 @@ import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { replaceObject, retireFormer } from './replace.ts'
 import { announceSuccession, noteSuccessionFailure, successionStep } from './succession/succession.ts'
-import { refuseTaken } from './taken-over.ts'
+import { isTakenChild, refuseTaken } from './taken-over.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
 import { lookAgainIn } from './types/look-again.ts'
 import type { Verdict } from './verdict.ts'
@@ -229,6 +229,7 @@ async function apply(
     // Nobody refers yet to what this run has made.
     if (!isNew && run.descriptor.children !== undefined) await refuseShutOut(run, wanted, observed)
     refuseUnsaidRestriction(run, operations, observed.remote)
+    await refuseTakenChildren(run, observed)
     announce(run, operations)
     await prepare(run, operations, observed)
     await execute(run, wanted, observed.remote.id, operations, reason)
@@ -246,6 +247,13 @@ async function apply(
   run.noteInternal(appliedAfter(run.descriptor, run.cr, run.status))
   if (contested !== undefined) noteTurn(run, contested)
   return observed
+}
+
+/** Children are listed apart from their object: one that bears another's mark may tell first that both were taken over. */
+async function refuseTakenChildren(run: Reconciliation, { remote, children }: Observed): Promise<void> {
+  if (!children.some((child) => isTakenChild(run, child))) return
+  const now = await confirm(run, run.collection, remote.id)
+  if (now !== undefined) refuseTaken(run, now)
 }
 
 function appliedReferences({ references }: Wanted) {

@@ -74,6 +74,13 @@ export function refuseTaken(run: Reconciliation, object: RemoteObject): RemoteOb
   )
 }
 
+/** Whether another life of the CR has put its mark on a child of an object that bore ours when it was last seen. */
+export function isTakenChild(run: Reconciliation, child: RemoteObject): boolean {
+  const marker = markerOf(child)
+  if (marker?.installation !== run.context.installation || !isNamesake(marker, run.cr)) return false
+  return marker.uid !== run.cr.metadata.uid && run.internal.create?.uid === run.cr.metadata.uid
+}
+
 function wordsOf({ type }: Taker): { readonly cause: string; readonly remedy: string } {
   if (type === 'namesake') {
     return {
