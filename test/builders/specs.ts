@@ -310,7 +310,7 @@ const specCases: readonly SpecCase[] = [
     'SSHCredential',
     'full',
     (name) => ({
-      ...described(name),
+      ...worded(name),
       publicKey: `${ssh.ecdsa384}\n`,
       acl: ['bind:*.tunnel.example', 'bind:App=*'],
       owner: { botUserRef: { name: `${name}-bot` } },
