@@ -22,16 +22,28 @@ type Taker =
   | { readonly type: 'noted'; readonly holder: CustomResource }
 
 function takerOf(run: Reconciliation, object: RemoteObject): Taker | undefined {
-  const { context, cr, internal } = run
+  const { context, cr } = run
   const marker = markerOf(object)
-  const { uid } = cr.metadata
   if (marker?.installation === context.installation) {
-    if (marker.uid === uid) return undefined
-    if (isNamesake(marker, cr)) {
-      if (internal.create?.uid === uid) return { type: 'namesake', marker }
-    } else if (context.resources.get(marker)?.metadata.uid === marker.uid) return { type: 'neighbour', marker }
+    if (marker.uid === cr.metadata.uid) return undefined
+    if (isOfOtherLife(run, marker)) return { type: 'namesake', marker }
+    const isNeighbours = !isNamesake(marker, cr) && context.resources.get(marker)?.metadata.uid === marker.uid
+    if (isNeighbours) return { type: 'neighbour', marker }
   }
   return (marker === undefined ? noterOf(run, object) : undefined) ?? rivalOf(run, object)
+}
+
+/** Whether the mark is that of another life of the CR, whose object was seen to bear our own before. */
+function isOfOtherLife({ context, cr, internal }: Reconciliation, marker: Marker): boolean {
+  const { uid } = cr.metadata
+  const isOther = marker.installation === context.installation && isNamesake(marker, cr) && marker.uid !== uid
+  return isOther && internal.create?.uid === uid
+}
+
+/** Whether another life of the CR has put its mark on a child of an object that bore ours when it was last seen. */
+export function isTakenChild(run: Reconciliation, child: RemoteObject): boolean {
+  const marker = markerOf(child)
+  return marker !== undefined && isOfOtherLife(run, marker)
 }
 
 /** Another CR whose status names the object; what bears no mark is ours where our own note, sealed by the account's key, says so. */
@@ -72,13 +84,6 @@ export function refuseTaken(run: Reconciliation, object: RemoteObject): RemoteOb
     `${object.id} ${ownershipOf(run, taker)}: ${cause}. Nothing is written to the object here, and it stays when this ` +
       `resource is deleted. ${remedy}`,
   )
-}
-
-/** Whether another life of the CR has put its mark on a child of an object that bore ours when it was last seen. */
-export function isTakenChild(run: Reconciliation, child: RemoteObject): boolean {
-  const marker = markerOf(child)
-  if (marker?.installation !== run.context.installation || !isNamesake(marker, run.cr)) return false
-  return marker.uid !== run.cr.metadata.uid && run.internal.create?.uid === run.cr.metadata.uid
 }
 
 function wordsOf({ type }: Taker): { readonly cause: string; readonly remedy: string } {
