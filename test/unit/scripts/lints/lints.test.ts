@@ -11,8 +11,7 @@ import { fromNamesSources } from '../../../../scripts/lints/value-sources.ts'
 import { valueFrom } from '../../../../src/managed/types/common.ts'
 import { bool, choice, list, object, stringMap, text } from '../../../../src/schema/define.ts'
 import type { KindDefinition } from '../../../../src/schema/definition.ts'
-import { exactlyOne, type Rule, unionOf } from '../../../../src/schema/rules.ts'
-import { counted } from '../../../builders/counted-members.ts'
+import { atMostOne, exactlyOne, type Rule, unionOf } from '../../../../src/schema/rules.ts'
 import { sampleKind } from '../../../builders/sample-kind.ts'
 
 const d = { description: 'A field.' }
@@ -123,8 +122,8 @@ describe('unions', () => {
     expect(placesFound(discriminatedUnions, { ...sampleKind, spec })).toEqual([])
   })
 
-  test.each(['== 1', '<= 1'] as const)('of three are found bare', (comparison) => {
-    const findings = findingsOf([kindWith(members, [counted(['a', 'b', 'c'], comparison)])], [discriminatedUnions])
+  test.each([exactlyOne, atMostOne])('of three are found bare', (rule) => {
+    const findings = findingsOf([kindWith(members, [rule(['a', 'b', 'c'])])], [discriminatedUnions])
     expect(findings).toEqual<readonly Finding[]>([
       { place: 'Sample.spec', problem: expect.stringContaining('union of a, b, c') },
     ])
@@ -133,7 +132,7 @@ describe('unions', () => {
   test('are found in items, with names that CEL escapes', () => {
     const fields = ['namespace', 'in-fact', 'c']
     const optional = Object.fromEntries(fields.map((name) => [name, Type.Optional(word)]))
-    const item = object(optional, { ...d, rules: [counted(fields, '== 1')] })
+    const item = object(optional, { ...d, rules: [exactlyOne(fields)] })
     const definition = kindWith({ targets: list(item, { ...d, maxItems: 2 }) })
     expect(placesFound(discriminatedUnions, definition)).toEqual(['Sample.spec.targets[]'])
   })
