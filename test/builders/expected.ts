@@ -93,7 +93,7 @@ const roleAuth = { role: { role_arn: 'arn:aws:iam::123456789012:role/events' }, 
 /** By `Kind title` of the specs in `specs.ts`. */
 const objects: Readonly<Record<string, Expected>> = {
   'IPPolicy minimal': () => bare,
-  'IPPolicy full': ({ name }) => described(name),
+  'IPPolicy full': ({ name }) => worded(name),
   'IPPolicy with rules from elsewhere': () => bare,
 
   'IPPolicyRule minimal': ({ id, name }) => ({
@@ -103,7 +103,7 @@ const objects: Readonly<Record<string, Expected>> = {
     ip_policy: refTo(id('IPPolicy', `${name}-policy`)),
   }),
   'IPPolicyRule full': ({ id, name }) => ({
-    ...described(name),
+    ...worded(name),
     cidr: '2001:db8::/32',
     action: 'allow',
     ip_policy: refTo(id('IPPolicy', `${name}-policy`)),
@@ -141,7 +141,7 @@ const objects: Readonly<Record<string, Expected>> = {
 
   'Edge minimal': () => ({ ...bare, hostports: [], ...noModules }),
   'Edge full': (around) => ({
-    ...described(around.name),
+    ...worded(around.name),
     hostports: [
       `a.${around.name}-wildcard.tunnel.example:443`,
       `${around.name}-domain.tunnel.example:8443`,
@@ -159,7 +159,7 @@ const objects: Readonly<Record<string, Expected>> = {
 
   'ReservedDomain minimal': ({ name }) => ({ ...bare, ...domain, domain: `${name}.tunnel.example` }),
   'ReservedDomain full': ({ name }) => ({
-    ...described(name),
+    ...worded(name),
     ...domain,
     domain: `${name}.tunnel.example`,
     region: 'eu',
@@ -196,7 +196,7 @@ const objects: Readonly<Record<string, Expected>> = {
     certificate_management_status: null,
   }),
   'AgentIngress full': (around) => ({
-    ...described(around.name),
+    ...worded(around.name),
     ...ingress(around),
     certificate_management_policy: ecdsaPolicy,
     certificate_management_status: issued,
@@ -210,7 +210,7 @@ const objects: Readonly<Record<string, Expected>> = {
 
   'TunnelCredential minimal': ({ ownUser }) => ({ ...bare, token: null, acl: [], owner_id: ownUser }),
   'TunnelCredential full': ({ id, name }) => ({
-    ...described(name),
+    ...worded(name),
     token: null,
     acl: ['bind:*.tunnel.example', 'bind:1.tcp.tunnel.example:20000', 'bind:app=*'],
     owner_id: id('BotUser', `${name}-bot`),
@@ -232,7 +232,7 @@ const objects: Readonly<Record<string, Expected>> = {
 
   'SSHCredential minimal': ({ ownUser }) => ({ ...bare, public_key: sshKeys.ed25519, acl: [], owner_id: ownUser }),
   'SSHCredential full': ({ id, name }) => ({
-    ...described(name),
+    ...worded(name),
     public_key: sshKeys.ecdsa384,
     acl: ['bind:*.tunnel.example', 'bind:App=*'],
     owner_id: id('BotUser', `${name}-bot`),

@@ -138,12 +138,12 @@ const edgeNeeds: Needs = (name) => [
 /** Valid specs of every managed kind. The first two of a kind are `minimal` and `full`. */
 const specCases: readonly SpecCase[] = [
   specCase('IPPolicy', 'minimal', () => ({ rules: RULES.slice(0, 1) })),
-  specCase('IPPolicy', 'full', (name) => ({ ...described(name), rules: RULES, allowEmpty: true })),
+  specCase('IPPolicy', 'full', (name) => ({ ...worded(name), rules: RULES, allowEmpty: true })),
 
   specCase('IPPolicy', 'with rules from elsewhere', () => ({ rulesSource: 'IPPolicyRules' })),
 
   specCase('IPPolicyRule', 'minimal', rule('10.0.0.0/8'), openPolicy),
-  specCase('IPPolicyRule', 'full', (name) => ({ ...described(name), ...rule('2001:db8::/32')(name) }), openPolicy),
+  specCase('IPPolicyRule', 'full', (name) => ({ ...worded(name), ...rule('2001:db8::/32')(name) }), openPolicy),
 
   specCase(
     'IPRestriction',
@@ -200,7 +200,7 @@ const specCases: readonly SpecCase[] = [
     'Edge',
     'full',
     (name) => ({
-      ...described(name),
+      ...worded(name),
       protocol: 'TLS',
       hostports: [
         { type: 'Host', host: `a.${name}-wildcard.tunnel.example`, port: 443 },
@@ -226,7 +226,7 @@ const specCases: readonly SpecCase[] = [
 
   specCase('ReservedDomain', 'minimal', (name) => ({ domain: `${name}.tunnel.example` })),
   specCase('ReservedDomain', 'full', (name) => ({
-    ...described(name),
+    ...worded(name),
     domain: `${name}.tunnel.example`,
     region: 'eu',
     certificate: { type: 'Managed', managed: { authority: 'LetsEncrypt', privateKeyType: 'ECDSA' } },
@@ -247,7 +247,7 @@ const specCases: readonly SpecCase[] = [
 
   specCase('AgentIngress', 'minimal', (name) => ({ domain: `${name}.tunnel.example` })),
   specCase('AgentIngress', 'full', (name) => ({
-    ...described(name),
+    ...worded(name),
     domain: `${name}.tunnel.example`,
     certificate: { type: 'Managed', managed: { authority: 'LetsEncrypt', privateKeyType: 'ECDSA' } },
   })),
@@ -279,7 +279,7 @@ const specCases: readonly SpecCase[] = [
     'TunnelCredential',
     'full',
     (name) => ({
-      ...described(name),
+      ...worded(name),
       acl: ['bind:*.tunnel.example', 'bind:1.tcp.tunnel.example:20000', 'bind:app=*'],
       owner: { botUserRef: { name: `${name}-bot` } },
       output: { secret: { name: `${name}-secret`, key: 'authtoken' } },

@@ -21,7 +21,7 @@ test('rules carry their own metadata beside the mark, and too many bytes of it a
   expect(await world.remote('ip_policy_rules')).toMatchObject([
     { metadata: expect.stringMatching(/^\{"culvert":\{[^{}]*\},"team":"net"\}$/) },
   ])
-  await world.apply('IPPolicy', 'office', { rules: [{ ...rule, metadata: { team: '"'.repeat(200) } }] })
+  await world.apply('IPPolicy', 'office', { rules: [{ ...rule, metadata: { team: '"'.repeat(100) } }] })
   const stalled = await world.reason('IPPolicy', 'office', 'Stalled', 'InvalidSpec')
   expect(stalled.message).toContain('spec.rules[10.0.0.0/8].metadata')
 })

@@ -19,6 +19,7 @@ const definition = {
   categories: [],
   shortNames: [],
   printerColumns: [],
+  selectableFields: [],
   spec: object(Object.fromEntries(fields.map(([name, { schema }]) => [name, Type.Optional(schema)])), {
     description: 'Fields of any sort.',
   }),

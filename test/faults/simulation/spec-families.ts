@@ -28,7 +28,7 @@ export interface Family {
 }
 
 /** Specs to choose the members of a family from. */
-const POOL = 80
+const POOL = 120
 
 /** Days before the simulation begins: a certificate that is to begin then, and names no end, has not expired. */
 const LATELY = ['2025-12-31T23:00:00Z', '2025-12-31T20:15:30.5+02:00', '2025-12-31T07:00:00-11:00'] as const
