@@ -7,10 +7,11 @@ const SECOND_TRY = 1
 const WORKERS = 3
 
 /**
- * Eight suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
+ * Nine suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
  * `cluster` runs the operator against a real kube-apiserver (started once for the suite, or given by CULVERT_TEST_KUBECONFIG);
  * `simulation` runs the operator over models of both servers, in a time of its own, while everything fails;
  * `faults` does the same as `cluster` while things fail and people mean harm, for minutes;
+ * `hostile` plays the attacker, on the same servers: tenants, the API at the other end, and a stolen token;
  * `chart` renders the Helm chart with real Helms, which Go builds once; `image` builds the Dockerfile and runs the image, as root on a Debian;
  * `node` installs the chart with the image on a real Kubernetes node, as root on a Debian too.
  */
@@ -60,6 +61,16 @@ export default defineConfig({
           hookTimeout: 120_000,
           maxConcurrency: 12,
           maxWorkers: 1,
+        },
+      },
+      {
+        test: {
+          name: 'hostile',
+          include: ['test/hostile/**/*.test.ts'],
+          globalSetup: ['test/cluster/global-setup.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          maxWorkers: WORKERS,
         },
       },
       {

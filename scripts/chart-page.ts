@@ -16,23 +16,24 @@ export async function chartPage(root: string): Promise<string> {
 
 # Culvert
 
-Installs the operator of Culvert, which keeps an account of a hosted tunnel-and-ingress service as Kubernetes resources say.
+Installs Culvert, a Kubernetes operator for a hosted tunnel-and-ingress service. It keeps your account in sync with the resources you declare.
 
 \`\`\`sh
 helm install culvert charts/culvert --namespace culvert-system --create-namespace \\
   --set operator.allowApiHosts={api.example.com}
 \`\`\`
 
-To try it without an account, beside an emulator of the service (twice: the ClusterAccount comes once its CRD is there):
+To try it without an account, with an emulator of the service and an account for the namespace \`default\` (run it twice, since the ClusterAccount can only be created once its CRD is there):
 
 \`\`\`sh
 for i in 1 2; do
   helm upgrade --install culvert charts/culvert --namespace culvert-system --create-namespace \\
-    --set emulator.enabled=true --set clusterAccount.enabled=true --set-json 'clusterAccount.spec.allowedNamespaces={}'
+    --set emulator.enabled=true --set clusterAccount.enabled=true --set-json \\
+    'clusterAccount.spec.access=[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"default"}}}]'
 done
 \`\`\`
 
-[docs/install.md](../../docs/install.md) says what to choose, how to upgrade and how to uninstall.
+[docs/install.md](../../docs/install.md) explains the choices, upgrading and uninstalling.
 
 ## Values
 

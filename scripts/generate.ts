@@ -1,35 +1,39 @@
 import { fileURLToPath } from 'node:url'
 import { kinds } from '../src/kinds/index.ts'
 import { KindsRegistry } from '../src/managed/kinds-registry.ts'
+import { admissionFiles } from './admission-files.ts'
 import { CHART_PAGE, chartPage } from './chart-page.ts'
 import { COVERAGE_PAGE, coverageOf } from './coverage-page.ts'
 import { differences, generatedFiles, writeGenerated } from './generated-files.ts'
 import { lints } from './lints/all.ts'
 import { findingsOf } from './lints/lint.ts'
+import { supplyChainFindings } from './lints/supply-chain.ts'
 import { PERMISSIONS_PAGE, permissionsPage } from './permissions-page.ts'
 import { rbacFiles } from './rbac-files.ts'
 
 /**
- * Writes `crds/`, `docs/kinds/`, the chart's rules and `docs/permissions.md` from the descriptors in `src/kinds`, and `docs/api-coverage.md` from the table of facts and
+ * Writes `crds/`, `docs/kinds/`, the chart's rules of RBAC and admission, and `docs/permissions.md` from the descriptors in `src/kinds`, and `docs/api-coverage.md` from the table of facts and
  * the tests that there are, and the chart's README from the comments in its values.yaml. With `--check` it writes nothing and fails, naming every file that is stale, missing or of no kind.
- * A fact that is due and that no test holds fails both, and so does a kind that breaks one of the rules in `scripts/lints`: nothing is written then.
+ * A fact that is due and that no test holds fails both, and so does a kind that breaks one of the rules in `scripts/lints`, or what a release is made of: nothing is written then.
  */
 async function main(check: boolean): Promise<number> {
   const root = fileURLToPath(new URL('..', import.meta.url))
-  const findings = findingsOf(
-    kinds.map(({ definition }) => definition),
-    lints,
-  )
+  const definitions = kinds.map(({ definition }) => definition)
+  const findings = [...findingsOf(definitions, lints), ...(await supplyChainFindings(root))]
   if (findings.length > 0) {
     for (const { place, problem } of findings) console.log(`${place}: ${problem}`)
     return 1
   }
   const { page, gaps } = await coverageOf(root)
   const registry = new KindsRegistry(kinds)
-  const rbac = new Map([...rbacFiles(registry), [PERMISSIONS_PAGE, permissionsPage(registry)]])
+  const permissions = new Map([
+    ...rbacFiles(registry),
+    ...admissionFiles(registry),
+    [PERMISSIONS_PAGE, permissionsPage(registry)],
+  ])
   const files = new Map([
     ...(await generatedFiles(kinds, root)),
-    ...rbac,
+    ...permissions,
     [COVERAGE_PAGE, page],
     [CHART_PAGE, await chartPage(root)],
   ])

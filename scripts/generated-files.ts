@@ -1,16 +1,22 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import type { Reach } from '../src/managed/types/access.ts'
 import { toCRD } from '../src/schema/crd.ts'
 import type { KindDefinition } from '../src/schema/definition.ts'
 import { kindIndex, kindPage } from '../src/schema/docs.ts'
 import { generatedMarkdownHeader } from '../src/schema/markdown.ts'
 import { crdFile, generatedYamlHeader, toYaml } from '../src/schema/yaml.ts'
+import { ADMISSION_FOLDER } from './admission-files.ts'
 import { RBAC_FOLDER } from './rbac-files.ts'
 
 /** What the generator needs of a descriptor. */
 export interface Described {
   readonly definition: KindDefinition
+  readonly reach?: Reach
 }
+
+const BEYOND =
+  'It reaches beyond its namespace: whoever may make one has a say in the whole account. In a ClusterAccount it takes an entry of `access` that names the kind, and it is not in the role that the chart adds to `edit`, but in that for `admin` ([security.md](../security.md#shared-accounts)).'
 
 /** The CRDs once more, since a chart is packed without what lies outside of it. */
 const CHART_CRDS = join('charts', 'culvert', 'files', 'crds')
@@ -21,6 +27,7 @@ const generatedFolders: readonly (readonly [folder: string, header: string])[] =
   [join('docs', 'kinds'), generatedMarkdownHeader],
   [CHART_CRDS, generatedYamlHeader],
   [RBAC_FOLDER, generatedYamlHeader],
+  [ADMISSION_FOLDER, generatedYamlHeader],
 ]
 
 /** How the files on disk differ from what the kinds say. Paths are relative to the root of the project. */
@@ -35,10 +42,14 @@ export interface Differences {
 /** Every generated file with its content: the CRDs, a page per kind, and the index of the pages. */
 export async function generatedFiles(kinds: readonly Described[], root: string): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>()
-  for (const { definition } of kinds) {
+  for (const { definition, reach } of kinds) {
     const example = await readIfPresent(join(root, 'examples', 'kinds', `${definition.plural}.yaml`))
     const { notes } = definition
-    const page = kindPage(definition, { ...(example === undefined ? {} : { example }), ...(notes ? { notes } : {}) })
+    const page = kindPage(definition, {
+      ...(example === undefined ? {} : { example }),
+      ...(notes ? { notes } : {}),
+      ...(reach === 'account' ? { aside: BEYOND } : {}),
+    })
     const crd = toYaml(toCRD(definition))
     files.set(crdFile(definition), crd)
     files.set(join(CHART_CRDS, basename(crdFile(definition))), crd)

@@ -1,11 +1,14 @@
 import { join } from 'node:path'
 import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
 import {
+  companionPermissions,
   holdPermission,
   installationPermission,
+  metricsAuthenticationPermissions,
   ownNamespacePermissions,
   watchedPermissions,
 } from '../src/managed/permissions/operator.ts'
+import { operatorPolicy } from '../src/managed/permissions/operator-policy.ts'
 import { type Permission, resourceOf } from '../src/managed/permissions/rules.ts'
 import { code, generatedMarkdownHeader, section, table } from '../src/schema/markdown.ts'
 
@@ -13,25 +16,38 @@ export const PERMISSIONS_PAGE = join('docs', 'permissions.md')
 
 /** Every permission of the operator with why it is needed, in Markdown. */
 export function permissionsPage(kinds: KindsRegistry): string {
-  const everywhere = watchedPermissions(kinds, { scope: 'cluster', watchSecrets: true })
-  const inNamespaces = watchedPermissions(kinds, { scope: 'namespace', watchSecrets: true })
+  const most = { watchSecrets: true, dnsEndpoints: false }
+  const everywhere = watchedPermissions(kinds, { ...most, scope: 'cluster' })
+  const inNamespaces = watchedPermissions(kinds, { ...most, scope: 'namespace' })
   const among = new Set(inNamespaces.map(keyOf))
   const clusterOnly = everywhere.filter((permission) => !among.has(keyOf(permission)))
   return [
     `${generatedMarkdownHeader}\n# Permissions of the operator\n`,
     '\nWhat changes with `--watch-namespace` and `--no-watch-secrets` is in [security.md](security.md).\n',
     section('In what it watches: the whole cluster, or each namespace', tableOf(inNamespaces)),
+    section('In what it watches, with `--dns-endpoints` only', tableOf(companionPermissions(kinds))),
     section('In the whole cluster only, without `--watch-namespace`', tableOf(clusterOnly)),
     section('In its own namespace', tableOf(ownNamespacePermissions)),
     section(
       'In the cluster with `--watch-namespace`, unless `--installation` is given',
       tableOf([installationPermission]),
     ),
+    section('In the cluster with `--metrics-authentication`', tableOf(metricsAuthenticationPermissions)),
     section(
       'In each namespace with `--hold-namespaces`, beside what it needs in what it watches',
       tableOf([holdPermission('<operator namespace>-<name>-hold')]),
     ),
+    section('What the admission policy lets it write', admissionOf(kinds)),
   ].join('')
+}
+
+function admissionOf(kinds: KindsRegistry): string {
+  const { validations } = operatorPolicy(kinds)
+  return [
+    'RBAC tells objects apart by type and name only. With `admissionPolicy.operator` of the chart, the API server refuses every write by the ServiceAccount of the operator',
+    'that does not keep to the following, whatever its roles grant ([security.md](security.md#the-admission-policy-for-the-operator)).\n',
+    ...validations.map(({ message }) => `- ${message[0]?.toUpperCase()}${message.slice(1)}.`),
+  ].join('\n')
 }
 
 function keyOf(permission: Permission): string {

@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
 import { leftoverPermissions } from '../src/managed/leftovers.ts'
 import {
+  companionPermissions,
   installationPermission,
+  metricsAuthenticationPermissions,
   ownNamespacePermissions,
   watchedPermissions,
 } from '../src/managed/permissions/operator.ts'
@@ -16,15 +18,17 @@ export const RBAC_FOLDER = join('charts', 'culvert', 'files', 'rbac')
 /** The rules of every role in the chart, a file each. */
 export function rbacFiles(kinds: KindsRegistry): ReadonlyMap<string, string> {
   const watched = (scope: 'cluster' | 'namespace', watchSecrets: boolean): readonly Permission[] =>
-    watchedPermissions(kinds, { scope, watchSecrets })
+    watchedPermissions(kinds, { scope, watchSecrets, dnsEndpoints: false })
   const { view, edit, admin } = userRoles(kinds)
   const roles: readonly (readonly [name: string, permissions: readonly Permission[]])[] = [
     ['cluster', watched('cluster', true)],
     ['cluster-no-watch-secrets', watched('cluster', false)],
     ['namespace', watched('namespace', true)],
     ['namespace-no-watch-secrets', watched('namespace', false)],
+    ['dns-endpoints', companionPermissions(kinds)],
     ['own-namespace', ownNamespacePermissions],
     ['installation', [installationPermission]],
+    ['metrics-authentication', metricsAuthenticationPermissions],
     ['leftovers-cluster', leftoverPermissions(kinds, 'cluster')],
     ['leftovers-namespace', leftoverPermissions(kinds, 'namespace')],
     ['user-view', view],

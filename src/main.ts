@@ -14,9 +14,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 const stopListening = endAtOnceAsFirstProcess()
 
 /** Entry point of the `culvert` command. */
-const program = new Command('culvert').description(
-  'Keeps an account of a tunnel-and-ingress service as Kubernetes resources say.',
-)
+const program = new Command('culvert').description('A Kubernetes operator for a hosted tunnel-and-ingress service.')
 const named = process.argv[2] ?? ''
 const wanted = Object.hasOwn(COMMANDS, named) ? [COMMANDS[named]] : Object.values(COMMANDS)
 for (const load of wanted) {

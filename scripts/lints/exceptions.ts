@@ -28,10 +28,6 @@ export const allowedDefaults: readonly AllowedDefault[] = [
     reason: 'An account has no object at the API: these say how Culvert works with it.',
   },
   {
-    places: ['ClusterAccount.spec.allowAdoption'],
-    reason: 'A permission that Culvert itself asks for.',
-  },
-  {
     places: ['*.spec.accountRef.kind'],
     reason: 'Chooses the account, and is not part of any object in it.',
   },

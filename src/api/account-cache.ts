@@ -80,19 +80,21 @@ export class AccountCache {
    * Resolves when a complete list that satisfies `since` is in. Callers share the list under way when it does and is as
    * urgent as they are. With a `since` in the future it waits until then.
    *
+   * @returns whether this call has begun the list.
    * @throws ApiError when the list fails; what was known stays.
    */
-  async ensureListed(collection: Collection, options: ListOptions = {}): Promise<void> {
+  async ensureListed(collection: Collection, options: ListOptions = {}): Promise<boolean> {
     const shelf = this.#shelf(collection)
     const { since = Number.NEGATIVE_INFINITY, lane = 'edit' } = options
     const early = since - this.#clock.monotonic()
     if (early > 0) await sleep(this.#clock, early)
     const { listedAt } = shelf.cache
-    if (listedAt !== undefined && listedAt >= since) return
+    if (listedAt !== undefined && listedAt >= since) return false
     const { flight } = shelf
     // An edit that joined a list of the drift lane would wait behind all other edits.
     const joins = flight !== undefined && flight.startedAt >= since && LANES.indexOf(flight.lane) <= LANES.indexOf(lane)
     await (joins ? flight : this.#beginList(shelf, lane)).done
+    return !joins
   }
 
   /** One list now, as a drift pass makes it. */
@@ -108,6 +110,11 @@ export class AccountCache {
   /** What is known of an object. Undefined when it is unknown or known to be absent, which are the same once the collection is listed. */
   get(collection: Collection, id: string): Known | undefined {
     return this.#shelf(collection).cache.get(id)
+  }
+
+  /** Whether the server has shown an object of that id, in whichever collection, and not taken it back. */
+  shows(id: string): boolean {
+    return [...this.#shelves.values()].some(({ cache }) => cache.get(id)?.object !== undefined)
   }
 
   /** Every object present as the server last said. The array is not to be kept: a change makes a new one. */

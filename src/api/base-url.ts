@@ -5,9 +5,10 @@ export interface BaseURLPolicy {
   /**
    * `host`, `host:port`, `*.suffix` or `*.suffix:port`. Without a port, only the scheme's own port is meant. `*.suffix`
    * matches every name below the suffix, not the suffix itself. An IPv6 address stands in brackets. Empty allows nothing.
+   * `http://host` and `http://host:port` allow plain http, to that one host and port; all others mean https.
    */
   readonly allowedHosts: readonly string[]
-  /** Allows plain http, for local use. Default false. */
+  /** Allows plain http to every host of the list, for local use. Default false. */
   readonly allowHTTP?: boolean
 }
 
@@ -17,8 +18,8 @@ export type BaseURLCheck =
   | { readonly ok: false; readonly message: string }
 
 /**
- * Decides whether an account may be aimed at `url`: https unless plain http is allowed, no user name, password, query
- * or fragment, and a host on the administrator's allow-list, so that a namespace user cannot aim the operator at an
+ * Decides whether an account may be aimed at `url`: https unless plain http is allowed for its host, no user name, password,
+ * query or fragment, and a host on the administrator's allow-list, so that a namespace user cannot aim the operator at an
  * internal address. The message names the field, the value (never a password in it) and the remedy.
  */
 export function checkBaseURL(url: string, policy: BaseURLPolicy): BaseURLCheck {
@@ -34,13 +35,17 @@ export function checkBaseURL(url: string, policy: BaseURLPolicy): BaseURLCheck {
       'must hold no user name or password: the key belongs in the Secret named by apiKeySecretRef',
     )
   }
-  if (parsed.protocol !== 'https:' && !(parsed.protocol === 'http:' && policy.allowHTTP === true)) {
-    const remedy = parsed.protocol === 'http:' ? 'use https, or let the administrator allow plain http' : 'use https'
+  const isAllowed = policy.allowedHosts.some((pattern) => allows(pattern, parsed, policy.allowHTTP ?? false))
+  if (parsed.protocol !== 'https:' && !(parsed.protocol === 'http:' && (isAllowed || policy.allowHTTP === true))) {
+    const remedy =
+      parsed.protocol === 'http:'
+        ? `use https, or let the administrator add http://${parsed.host} to the allowed API hosts`
+        : 'use https'
     return refuse(bare(parsed), `must be an https URL: ${remedy}`)
   }
   if (/[?#]/.test(url))
     return refuse(bare(parsed), 'must hold neither a query nor a fragment: remove what follows the path')
-  if (!policy.allowedHosts.some((pattern) => matchesHost(pattern, parsed))) {
+  if (!isAllowed) {
     return refuse(
       bare(parsed),
       `names a host that is not allowed: let the administrator add ${parsed.host} to the allowed API hosts`,
@@ -64,14 +69,17 @@ function shown(value: string): string {
   return printable(value.replace(/^.*@/s, '…@').slice(0, 200))
 }
 
-function matchesHost(pattern: string, url: URL): boolean {
-  const match = /^(?<wildcard>\*\.)?(?<host>\[[^\]]+\]|[^:*]+)(?::(?<port>\d{1,5}))?$/.exec(
-    pattern.trim().toLowerCase(),
-  )
-  const host = match?.groups?.host
-  if (host === undefined) return false
-  const defaultPort = url.protocol === 'https:' ? '443' : '80'
-  if ((match?.groups?.port ?? defaultPort) !== (url.port === '' ? defaultPort : url.port)) return false
-  if (match?.groups?.wildcard === undefined) return url.hostname === host
-  return url.hostname.endsWith(`.${host}`) && url.hostname.length > host.length + 1
+/** Whether one entry of the list allows an account to be aimed at `url`. */
+function allows(pattern: string, url: URL, allowHTTP: boolean): boolean {
+  const parts = PATTERN.exec(pattern.trim().toLowerCase())?.groups
+  if (parts?.host === undefined) return false
+  const isPlain = url.protocol === 'http:'
+  if (parts.plain !== undefined ? !isPlain : isPlain && !allowHTTP) return false
+  const defaultPort = isPlain ? '80' : '443'
+  if ((parts.port ?? defaultPort) !== (url.port === '' ? defaultPort : url.port)) return false
+  if (parts.wildcard === undefined) return url.hostname === parts.host
+  return url.hostname.endsWith(`.${parts.host}`) && url.hostname.length > parts.host.length + 1
 }
+
+/** Plain http is for one host by its name, never for all below a suffix. */
+const PATTERN = /^(?:(?<plain>http:\/\/)|(?<wildcard>\*\.))?(?<host>\[[^\]]+\]|[^:*/]+)(?::(?<port>\d{1,5}))?$/

@@ -1,4 +1,5 @@
 import type { Attributes, Tracer } from '@opentelemetry/api'
+import { knownStatus } from '../telemetry/known-status.ts'
 import { inClientSpan, type SpanEnd } from '../telemetry/spans.ts'
 import { ApiError } from './errors.ts'
 import type { Answer, OutgoingRequest } from './transport.ts'
@@ -60,7 +61,7 @@ function answerAttributes(status: number | undefined, operationId: string | unde
 function failed(error: unknown): SpanEnd {
   if (!(error instanceof ApiError)) return { attributes: {}, error: 'unexpected' }
   const { status, operationId, code } = error
-  return { attributes: answerAttributes(status, operationId), error: String(status ?? code) }
+  return { attributes: answerAttributes(status, operationId), error: knownStatus(status ?? code) }
 }
 
 /** `/edges/tcp/{id}`: the path with the id left open, so that spans of one kind have one name. */

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander'
+import { isDomainPattern } from '../util/domain-pattern.ts'
 import { parseDuration } from '../util/duration.ts'
 
 /** Reads the duration of a flag, `500ms`, `1.5s`, `2m` or `1h`, into milliseconds. */
@@ -27,4 +28,13 @@ const INSTALLATION_BYTES = 255
 /** Gathers the values of a flag that may be given several times. */
 export function collect(value: string, previous: readonly string[]): readonly string[] {
   return [...previous, value]
+}
+
+/** Reads names and patterns of domains, with commas between, and gathers those of a flag that is given several times. */
+export function domainPatterns(value: string, previous: readonly string[]): readonly string[] {
+  const patterns = value.split(',').map((each) => each.trim())
+  const wrong = patterns.find((each) => !isDomainPattern(each))
+  if (wrong !== undefined)
+    throw new InvalidArgumentError(`${JSON.stringify(wrong)} is neither a lower-case DNS name nor *.suffix`)
+  return [...previous, ...patterns]
 }

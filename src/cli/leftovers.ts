@@ -64,7 +64,7 @@ export async function runLeftovers({ connection, namespaces, allow, print }: Lef
       `Without an operator none of these can be deleted (${count}), and their namespaces hang. While it runs, either`,
     )
     print(`  delete them, with their objects at the API:  kubectl delete culvert --all ${everywhere}`)
-    print('  or let go of them, and leave the objects:    stop the operator, then run culvert operator --release')
+    print('  or release them, and keep the objects:       stop the operator, then run culvert operator --release')
     return allow ? 0 : 1
   } catch (error) {
     if (!(error instanceof KubeError)) throw error

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { readEnvironment } from '../config.ts'
 import { createLogger, type LogLevel } from '../util/logger.ts'
-import { collect, duration, installation, positive } from './flags.ts'
+import { collect, domainPatterns, duration, installation, positive } from './flags.ts'
 import { logNodeWarnings } from './operator/node-warnings.ts'
 import type { OperatorOptions } from './operator/options.ts'
 import { runRelease } from './operator/release.ts'
@@ -20,6 +20,8 @@ interface Flags {
   readonly secretsInterval: number
   readonly allowApiHost: readonly string[]
   readonly allowHttp: boolean
+  readonly dnsEndpoints: boolean
+  readonly dnsDomains: readonly string[]
   readonly leaderElect: boolean
   readonly leaseDuration: number
   readonly renewDeadline: number
@@ -30,6 +32,7 @@ interface Flags {
   readonly watchSilence: number
   readonly workers: number
   readonly listen: string
+  readonly metricsAuthentication: boolean
   readonly auditLog: string
   readonly otlpEndpoint?: string
   readonly logLevel: LogLevel
@@ -67,17 +70,28 @@ export function operatorCommand(): Command {
     )
     .option(
       '--secrets-interval <time>',
-      'with --no-watch-secrets, between two looks at each: a change is noticed so late',
+      'with --no-watch-secrets, pause between two reads of each: a change is noticed within this time',
       duration,
       60_000,
     )
     .option(
       '--allow-api-host <host>',
-      'host[:port] or *.suffix that accounts may be aimed at (repeatable)',
+      'host[:port] or *.suffix that accounts may be aimed at; http://host[:port] allows plain http to that one (repeatable)',
       collect,
       [],
     )
-    .option('--allow-http', 'allow plain http base URLs: for local use only', false)
+    .option('--allow-http', 'allow plain http to every allowed host: for local use only', false)
+    .option(
+      '--dns-endpoints',
+      'make the DNSEndpoints that resources ask for, where --dns-domains allows it; needs rights to them',
+      false,
+    )
+    .option(
+      '--dns-domains <patterns>',
+      'domains that DNSEndpoints may publish, as name or *.suffix for the names below, with commas between (repeatable; default: none)',
+      domainPatterns,
+      [],
+    )
     .option('--no-leader-elect', 'do not take a Lease: only where nothing else can run')
     .option('--lease-duration <time>', 'how long others wait for a leader that is silent', duration, 15_000)
     .option('--renew-deadline <time>', 'how long a leader that cannot renew goes on', duration, 10_000)
@@ -113,6 +127,11 @@ export function operatorCommand(): Command {
       '127.0.0.1:8080',
     )
     .option(
+      '--metrics-authentication',
+      'serve /metrics only to a bearer token whose owner may get the non-resource URL /metrics; takes the right to create TokenReviews and SubjectAccessReviews',
+      false,
+    )
+    .option(
       '--audit-log <file>',
       'where each request that changes something is recorded as a JSON line: - for standard output, off, or a file',
       '-',
@@ -122,7 +141,7 @@ export function operatorCommand(): Command {
       'send traces to this OTLP/HTTP receiver (default: OTEL_EXPORTER_OTLP_ENDPOINT, or none)',
     )
     .addOption(new Option('--log-level <level>').choices(['debug', 'info', 'warn', 'error', 'silent']).default('info'))
-    .option('--release', 'let go of all resources, touch no account, and end: before Culvert is removed', false)
+    .option('--release', 'release all resources, touch no account, and end: before Culvert is removed', false)
     .option('--release-timeout <time>', 'how long --release waits for a running operator to end', duration, 60_000)
     .action(async (flags: Flags) => {
       const options = optionsFrom(flags)
@@ -148,6 +167,7 @@ function optionsFrom(flags: Flags): OperatorOptions {
     watchNamespaces: flags.watchNamespace,
     readSecretsEveryMs: flags.watchSecrets ? undefined : flags.secretsInterval,
     baseURLPolicy: { allowedHosts: flags.allowApiHost, allowHTTP: flags.allowHttp },
+    dnsEndpoints: { enabled: flags.dnsEndpoints, domains: flags.dnsDomains },
     leaseDurationMs: flags.leaseDuration,
     renewDeadlineMs: flags.renewDeadline,
     retryPeriodMs: flags.retryPeriod,

@@ -16,7 +16,7 @@ const definition = defineKind({
   shortNames: ['acct'],
   scope: 'Namespaced',
   description:
-    'An account at the API: where its calls go and with which key. Resources of the same namespace live in it, by default in the one named `default`.',
+    'An account at the service: the address of its management API and the key to call it with. Resources of the same namespace refer to it by `accountRef`; those without one use the Account named `default`.',
   spec: object(
     { ...accountSpecFields('the same namespace'), mirrorSessions: Type.Optional(mirrorHere) },
     { description: 'Where the calls go and with which key.', rules: accountSpecRules },

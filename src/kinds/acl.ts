@@ -1,3 +1,4 @@
+import type { Claims } from '../managed/types/access.ts'
 import { list, text } from '../schema/define.ts'
 import { sorted, textsOf } from './remote.ts'
 
@@ -12,7 +13,7 @@ const BIND = `^bind:([^=]+=[^=]*|${HOST}:[1-9][0-9]{0,4}|([*][.])?${HOST})$`
 
 const rule = text({
   description:
-    '`bind:` and a target: a domain (`bind:*.example.com` for all below it), an address (`bind:1.tcp.example.com:12345`) or a label (`bind:app=shop`; `*` for any key or value). `*` alone permits everything.',
+    '`bind:` and what may be bound: a domain (`bind:*.example.com` for all below it), an address (`bind:1.tcp.example.com:12345`) or a label (`bind:app=shop`; `*` for any key or value). Or `*` alone, which permits everything.',
   minLength: 1,
   maxLength: RULE_LENGTH,
   rules: [
@@ -27,13 +28,13 @@ const rule = text({
 /** What a tunnel or SSH credential may bind. An empty list is refused: it reads like "nothing", and would permit everything. */
 export const acl = list(rule, {
   description:
-    'Which domains, addresses and labels the credential may bind; at least one rule. Order does not matter. Default: no restrictions.',
+    'Rules for the domains, addresses and labels that tunnels started with this credential may bind; from 1 to 256. Order does not matter. Default: no restrictions.',
   minItems: 1,
   maxItems: RULES,
   rules: [
     {
       rule: "size(self) == 1 || !self.exists(rule, rule == '*')",
-      message: 'acl has * beside other rules, which it makes meaningless: remove * or the others',
+      message: 'acl has * beside other rules, which * makes meaningless: remove * or the others',
     },
   ],
 })
@@ -53,4 +54,22 @@ export function comparableACL(value: unknown): readonly string[] {
  */
 export function wantedACL(rules: readonly string[] | undefined, exists: boolean): readonly string[] | undefined {
   return rules === undefined && !exists ? undefined : [...new Set(rules ?? ['*'])]
+}
+
+/** What a credential with these rules may bind; without any, everything (ACL rules 1 and 6). */
+export function aclClaims({ acl: rules = ['*'] }: { readonly acl?: readonly string[] | undefined }): Claims {
+  const path = 'spec.acl'
+  const targets = rules.map((rule) => rule.replace(/^bind:/, ''))
+  const isLabel = (target: string): boolean => target.includes('=')
+  return {
+    domains: targets
+      .filter((target) => !isLabel(target))
+      .map((target) => ({ path, domain: target.replace(/:[0-9]+$/, '').toLowerCase() })),
+    bound: targets
+      .filter((target) => isLabel(target) || target === '*')
+      .map((target) => {
+        const [key = '*', ...value] = target.split('=')
+        return { path, key, value: value.length === 0 ? '*' : value.join('=') }
+      }),
+  }
 }

@@ -27,7 +27,7 @@ export const agentIngressDefinition = defineKind({
     {
       ...commonSpec('bytes'),
       domain: text({
-        description: 'The domain in lower case, without a wildcard. Fixed at create.',
+        description: 'The domain in lower case, without a wildcard, at most 253 characters. Immutable.',
         minLength: 1,
         maxLength: DOMAIN_LENGTH,
         pattern: HOST_PATTERN,
@@ -54,7 +54,7 @@ export const agentIngressDefinition = defineKind({
       ),
       regionDomains: Type.Optional(
         list(text({ description: 'A domain.', maxLength: 512 }), {
-          description: 'Subdomains of the regions. More may be added over time.',
+          description: 'Subdomains of the domain, one for each region. More may be added over time.',
           maxItems: REGION_DOMAINS_SHOWN,
         }),
       ),

@@ -20,9 +20,14 @@ import { given, namesOf, sorted, textOf, textsOf } from './remote.ts'
 export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
   ...plain,
   role: 'managed',
+  reach: 'namespace',
   definition: agentIngressDefinition,
   collections: [collections.agentIngresses],
   collectionOf: () => collections.agentIngresses,
+  // Its NS records give away every name below the domain too.
+  claims: ({ domain }) => ({
+    domains: [domain, `*.${domain}`].map((each) => ({ path: 'spec.domain', domain: each })),
+  }),
   createOnly: ['domain'],
   setBy: ({ domain, certificate }) => namesOf({ domain, certificate_management_policy: certificate }),
   desire: ({ spec: { domain, certificate } }) => ({

@@ -12,7 +12,7 @@ export const acknowledgement = {
   [ACKNOWLEDGED]: Type.Optional(
     bool({
       description:
-        'Confirms that the addresses Culvert calls from stay allowed if an enforced IPRestriction of type API uses the policy. Without it, such a policy is never changed to let fewer addresses in. Default: false.',
+        'Confirms that the addresses Culvert itself calls from stay allowed. While an enforced IPRestriction of type API uses the policy, a change that may let fewer addresses in is refused without this, because Culvert could lock itself out. Default: false.',
     }),
   ),
 }

@@ -20,7 +20,7 @@ const definition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'A key that authenticates calls to the management API. Its token is written to a Secret; if it is lost or altered there, a new key replaces this one.',
+    'A key that authenticates calls to the management API of the service. Its token is written to a Secret; if it is lost or altered there, a new key replaces this one.',
   spec: object(
     { ...commonSpec('bytes'), ...ownerSpec, ...tokenFields },
     { description: 'What the key should be.', rules: [...commonSpecRules, ownerRule] },
@@ -32,7 +32,7 @@ const definition = defineKind({
   printerColumns: managedColumns(
     textColumn('Secret', '.status.output.name', 'Secret with the token.'),
     wideColumn('Rotates', '.status.nextRotationAt', 'When the next token is issued.'),
-    wideColumn('Owner', '.status.ownerID', 'Who owns the key.'),
+    wideColumn('Owner', '.status.ownerID', 'Id of the user or bot that owns it.'),
   ),
   conditions: tokenConditions,
 })
@@ -43,6 +43,7 @@ export type APIKeySpec = SpecOf<typeof definition>
 export const apiKey: ManagedDescriptor<APIKeySpec> = {
   ...plain,
   role: 'managed',
+  reach: 'account',
   definition,
   collections: [collections.apiKeys],
   collectionOf: () => collections.apiKeys,

@@ -26,7 +26,7 @@ const tunnelGroup = object(
     labels: Type.Optional(
       stringMap(text({ description: 'Value of the label. At most 1024 characters.', maxLength: 1024 }), {
         description:
-          'Labels that a tunnel needs to belong to the group, at most 64, with names of at most 255 characters. Default: none.',
+          'Labels that a tunnel must have to belong to the group, at most 64, with names of at most 255 characters. Default: none.',
         maxProperties: 64,
         rules: [keysLimit(255, 'labels')],
       }),
@@ -57,7 +57,7 @@ const httpResponse = object(
     ),
     statusCode: Type.Optional(
       integer({
-        description: 'Status of the response, 200 to 599. Default: 200.',
+        description: 'HTTP status code of the response, 200 to 599. Default: 200.',
         minimum: 200,
         maximum: 599,
       }),
@@ -78,13 +78,13 @@ const weightedChild = object(
       maximum: 10_000,
     }),
   },
-  { description: 'A Backend, exactly one of name and id, and its share.', rules: [referenceRule] },
+  { description: 'A Backend, by exactly one of name and id, and its weight.', rules: [referenceRule] },
 )
 
 const weighted = object(
   {
     backendRefs: list(weightedChild, {
-      description: 'The backends that share the traffic, each once.',
+      description: `The backends that share the traffic, each once, at most ${CHILDREN}.`,
       minItems: 1,
       maxItems: CHILDREN,
       rules: [
@@ -101,7 +101,7 @@ const weighted = object(
 const failover = object(
   {
     backendRefs: list(reference('Backend'), {
-      description: 'The backends in the order they are tried, each once.',
+      description: `The backends in the order they are tried, each once, at most ${CHILDREN}.`,
       minItems: 1,
       maxItems: CHILDREN,
       rules: [
@@ -140,7 +140,7 @@ export const backendDefinition = defineKind({
     {
       ...commonSpec('unstated'),
       type: choice(['TunnelGroup', 'HTTPResponse', 'Weighted', 'Failover'], {
-        description: 'What the backend does; the field of the same name has its settings. Fixed at create.',
+        description: 'What the backend does; the field of the same name has its settings. Immutable.',
       }),
       tunnelGroup: Type.Optional(tunnelGroup),
       httpResponse: Type.Optional(httpResponse),

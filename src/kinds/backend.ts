@@ -1,5 +1,6 @@
 import { collections } from '../api/collections.ts'
 import type { Collection, RemoteObject } from '../api/types.ts'
+import type { Claims } from '../managed/types/access.ts'
 import type { Ref } from '../managed/types/common.ts'
 import type { Desired, Fields, FoundReference, ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { type BackendSpec, backendDefinition, TUNNELS_SHOWN } from './backend-schema.ts'
@@ -10,6 +11,7 @@ import { namesOf, objectOf, refIds, sorted, textMapOf, textOf, textsOf } from '.
 export const backend: ManagedDescriptor<BackendSpec> = {
   ...plain,
   role: 'managed',
+  reach: 'namespace',
   definition: backendDefinition,
   collections: [
     collections.tunnelGroupBackends,
@@ -20,6 +22,7 @@ export const backend: ManagedDescriptor<BackendSpec> = {
   collectionOf: ({ type }) => collectionOfType(type),
   refersTo: [{ kind: 'Backend', idsIn: childIds }],
   references,
+  claims,
   problems,
   setBy,
   desire,
@@ -52,6 +55,12 @@ function references({ weighted, failover }: BackendSpec): readonly FoundReferenc
 
 function children(path: string, refs: readonly Ref[] = []): readonly FoundReference[] {
   return refs.map((ref, index) => ({ path: `${path}[${index}]`, kind: 'Backend', ref }))
+}
+
+/** A group takes every tunnel with its labels, whoever runs the agent. */
+function claims({ type, tunnelGroup }: BackendSpec): Claims {
+  if (type !== 'TunnelGroup') return {}
+  return { chosen: { path: 'spec.tunnelGroup.labels', labels: tunnelGroup?.labels ?? {} } }
 }
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/

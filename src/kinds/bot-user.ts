@@ -17,18 +17,19 @@ const definition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'A user that is not a person and can own API keys and credentials. While it is inactive, its API keys are refused. The service stores neither description nor metadata for it.',
+    'A user that is not a person and can own API keys and credentials. While it is inactive, its API keys are refused. The service has no description or metadata for it.',
   spec: object(
     {
       ...bareSpec,
       displayName: text({
-        description: 'Name of the bot at the API, for people. It need not be unique.',
+        description: 'Name of the bot at the service, for people; at most 255 characters. It need not be unique.',
         minLength: 1,
         maxLength: 255,
         rules: [
           {
             rule: '!self.startsWith(\'{"culvert":\')',
-            message: 'displayName begins as the mark of a bot that is being created does: choose another',
+            message:
+              'displayName begins with {"culvert":, which Culvert uses while it creates a bot: choose another name',
           },
         ],
       }),
@@ -60,6 +61,7 @@ export type BotUserSpec = SpecOf<typeof definition>
 export const botUser: ManagedDescriptor<BotUserSpec> = {
   ...plain,
   role: 'managed',
+  reach: 'account',
   definition,
   collections: [collections.botUsers],
   collectionOf: () => collections.botUsers,

@@ -30,13 +30,13 @@ const definition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    "An uploaded certificate authority. An Edge's mutualTLS lets in clients with certificates of it. Changing the PEM creates a new object; Edges move to it before the old one is deleted.",
+    'A certificate authority (CA) that is uploaded to the service. An Edge that names it in `mutualTLS` lets in clients whose certificate it issued. Changing the PEM uploads a new object; Edges are moved to it before the old one is deleted.',
   spec: object(
     {
       ...commonSpec('bytes'),
       caPEM: Type.Optional(
         bytesText('caPEM', PEM_LENGTH, {
-          description: `One or more certificates of authorities, PEM-encoded; at most ${PEM_LENGTH} bytes. A change replaces the object.`,
+          description: `One or more CA certificates in PEM; at most ${PEM_LENGTH} bytes. A change replaces the object. Exactly one of caPEM and caPEMFrom is needed.`,
           minLength: 1,
         }),
       ),
@@ -69,6 +69,7 @@ export type CertificateAuthoritySpec = SpecOf<typeof definition>
 export const certificateAuthority: ManagedDescriptor<CertificateAuthoritySpec> = {
   ...plain,
   role: 'managed',
+  reach: 'namespace',
   definition,
   collections: [collections.certificateAuthorities],
   collectionOf: () => collections.certificateAuthorities,

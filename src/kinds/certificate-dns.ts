@@ -2,10 +2,16 @@ import { reasons } from '../managed/reasons.ts'
 import type { KindCondition } from '../managed/types/descriptor.ts'
 import type { CertificateState } from './certificate.ts'
 
+/** Before a domain: the name that is looked up for a challenge of ACME. */
+export const CHALLENGE = '_acme-challenge.'
+
+/** Types of the records that domains need. */
+export const DNS_RECORD_TYPES = ['CNAME', 'NS'] as const
+
 /** A DNS record that the user has to make. */
 export interface DNSRecord {
   readonly name: string
-  readonly type: 'CNAME' | 'NS'
+  readonly type: (typeof DNS_RECORD_TYPES)[number]
   readonly value: string
 }
 

@@ -38,18 +38,18 @@ export const managedCertificate = object(
 export const managedOrUploadedCertificate = object(
   {
     type: choice(['Managed', 'Uploaded'], {
-      description: `${MANAGED} Uploaded: a certificate that was uploaded to the service before; \`uploaded\` names it.`,
+      description: `${MANAGED} Uploaded: \`uploaded\` names a certificate that was uploaded to the service before.`,
     }),
     managed,
     uploaded: Type.Optional(
       object(
-        { id: text({ description: 'Id of the certificate.', minLength: 1, maxLength: 255 }) },
+        { id: text({ description: 'Id of the certificate at the API.', minLength: 1, maxLength: 255 }) },
         { description: 'The uploaded certificate.' },
       ),
     ),
   },
   {
-    description: 'The certificate of the domain. Default: none is managed or chosen.',
+    description: 'The certificate of the domain. Default: none; removing it takes the certificate off the domain.',
     rules: [unionOf('type', { Managed: { field: 'managed', optional: true }, Uploaded: 'uploaded' })],
   },
 )

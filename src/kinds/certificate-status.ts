@@ -11,20 +11,24 @@ const RECORDS = 32
 const provisioningJob = object(
   {
     errorCode: Type.Optional(
-      text({ description: 'DNS_ERROR: correct the DNS. INTERNAL_ERROR: resolves by itself.', maxLength: 255 }),
+      text({
+        description:
+          'Why the last attempt failed. DNS_ERROR: correct the DNS records. INTERNAL_ERROR: a temporary error of the service, which tries again by itself. Absent without an error.',
+        maxLength: 255,
+      }),
     ),
-    message: Type.Optional(text({ description: "The service's own message.", maxLength: 1024 })),
-    startedAt: Type.Optional(timestamp({ description: 'When the job began.' })),
-    retriesAt: Type.Optional(timestamp({ description: 'When it is tried again.' })),
+    message: Type.Optional(text({ description: "The service's own message about the job.", maxLength: 1024 })),
+    startedAt: Type.Optional(timestamp({ description: 'When the job started.' })),
+    retriesAt: Type.Optional(timestamp({ description: 'When the service tries again.' })),
   },
-  { description: 'A certificate being provisioned or renewed; absent while none is.' },
+  { description: 'The job that is issuing or renewing the certificate; absent while there is none.' },
 )
 
 const dnsRecord = object(
   {
     name: text({ description: 'Name of the record.', maxLength: 512 }),
     type: choice(['CNAME', 'NS'], { description: 'Type of the record.' }),
-    value: text({ description: 'What it must point to.', maxLength: 512 }),
+    value: text({ description: 'Name that the record must point to.', maxLength: 512 }),
   },
   { description: 'A DNS record.' },
 )
@@ -32,9 +36,13 @@ const dnsRecord = object(
 /** Status fields of every kind whose certificates the service manages. */
 export const certificateStatusFields = {
   dnsRecords: Type.Optional(
-    list(dnsRecord, { description: 'The records to create at your DNS provider.', maxItems: RECORDS }),
+    list(dnsRecord, {
+      description:
+        'The DNS records that the domain needs; create them at your DNS provider. Absent where none is needed.',
+      maxItems: RECORDS,
+    }),
   ),
-  renewsAt: Type.Optional(timestamp({ description: 'When a new certificate will be requested.' })),
+  renewsAt: Type.Optional(timestamp({ description: 'When the service will request the next certificate.' })),
   provisioningJob: Type.Optional(provisioningJob),
 }
 
@@ -52,10 +60,11 @@ export const certificateConditions = [
   {
     type: 'CertificateReady',
     description:
-      'A certificate is in use and nothing keeps it from being renewed. False with RenewalFailing long before the one in use expires. Unknown while none is managed.',
+      'A certificate is in use, and nothing keeps it from being renewed. False with RenewalFailing when it still works but its renewal fails. Unknown while no certificate is managed or uploaded.',
   },
   {
     type: 'DNSReady',
-    description: 'The DNS records of your own domain are in place; absent for domains of the service, which need none.',
+    description:
+      'The DNS records of a domain of your own are in place, as far as the service has found when issuing the certificate. Absent for domains of the service, which need none.',
   },
 ] as const

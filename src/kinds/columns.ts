@@ -3,10 +3,16 @@ import type { PrinterColumn } from '../schema/definition.ts'
 const ready = (field: 'status' | 'reason' | 'message'): string => `.status.conditions[?(@.type=="Ready")].${field}`
 
 const state: readonly PrinterColumn[] = [
-  { name: 'Ready', type: 'string', jsonPath: ready('status'), description: 'Whether the remote object works.' },
-  { name: 'Reason', type: 'string', jsonPath: ready('reason'), description: 'Why it does, or does not.' },
+  { name: 'Ready', type: 'string', jsonPath: ready('status'), description: 'Status of the condition Ready.' },
+  { name: 'Reason', type: 'string', jsonPath: ready('reason'), description: 'Reason of the condition Ready.' },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age of the resource.' },
-  { name: 'Message', type: 'string', jsonPath: ready('message'), description: 'Ready, in words.', priority: 1 },
+  {
+    name: 'Message',
+    type: 'string',
+    jsonPath: ready('message'),
+    description: 'Message of the condition Ready.',
+    priority: 1,
+  },
 ]
 
 /** Columns of a kind without a remote object: its own, then how it stands. */

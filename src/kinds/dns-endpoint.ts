@@ -5,22 +5,25 @@ import type { Companion } from '../managed/types/companion.ts'
 import type { Fields } from '../managed/types/descriptor.ts'
 import { bool, integer, object } from '../schema/define.ts'
 import { experimental } from '../schema/experimental.ts'
-import type { DNSRecord } from './certificate-dns.ts'
+import { coversDomain } from '../util/domain-pattern.ts'
+import { CHALLENGE, DNS_RECORD_TYPES, type DNSRecord } from './certificate-dns.ts'
 
 /** Largest TTL of DNS (RFC 2181, section 8). */
 const LONGEST_TTL = 2_147_483_647
+
+const BY_HAND = 'take spec.dns.endpoint out and make the records of status.dnsRecords yourself'
 
 const dns = object(
   {
     endpoint: Type.Optional(
       bool({
         description:
-          'Whether Culvert keeps a DNSEndpoint with the name of this resource, from which ExternalDNS creates the records. An existing one is refused. Default: false.',
+          'Whether Culvert creates a DNSEndpoint with the name of this resource, from which ExternalDNS creates the records. The administrator has to allow it for the domain. An existing DNSEndpoint of that name is refused. Default: false.',
       }),
     ),
     recordTTL: Type.Optional(
       integer({
-        description: 'Time to live of these records in seconds. Default: that of ExternalDNS.',
+        description: 'Time to live of the records in the DNSEndpoint, in seconds. Default: what ExternalDNS is set to.',
         minimum: 1,
         maximum: LONGEST_TTL,
       }),
@@ -36,11 +39,25 @@ export const dnsSpec = { dns: Type.Optional(dns) }
 export const dnsEndpointCondition = {
   type: 'DNSEndpointReady',
   description:
-    'The DNSEndpoint holds the records that the domain needs; absent unless `dns.endpoint` asks for one. What ExternalDNS makes of it is not looked at.',
+    'The DNSEndpoint holds the records that the domain needs; absent unless `dns.endpoint` asks for one. Whether ExternalDNS has created the records, it does not say.',
 } as const
 
 interface AsksForDNS extends CommonSpec {
+  readonly domain: string
   readonly dns?: { readonly endpoint?: boolean; readonly recordTTL?: number }
+}
+
+/** As `coversDomain` has it, for the records of a domain and that of its challenge. */
+const covers = (name: string): string =>
+  `(pattern.startsWith('*.') ? ${name}.endsWith(pattern.substring(1)) && ${name}.size() > pattern.size() - 1 : ${name} == pattern)`
+const RECORD_TYPES = DNS_RECORD_TYPES.map((type) => `'${type}'`).join(', ')
+/** What was published before may stay. */
+const admitted = {
+  rule:
+    'object.?spec.?endpoints.orValue([]).all(each, (oldObject != null && each in oldObject.?spec.?endpoints.orValue([]))' +
+    ` || (each.recordType in [${RECORD_TYPES}] && variables.dnsDomains.exists(pattern, ${covers('each.dnsName')}` +
+    ` || (each.dnsName.startsWith('${CHALLENGE}') && ${covers(`each.dnsName.substring(${CHALLENGE.length})`)}))))`,
+  message: `publishes only ${DNS_RECORD_TYPES.join(' and ')} records, and only of the domains that DNSEndpoints may publish`,
 }
 
 /** The DNSEndpoint of ExternalDNS (`externaldns.k8s.io/v1alpha1`) with the records that `recordsOf` names. */
@@ -56,10 +73,18 @@ export function dnsEndpoint<Spec extends AsksForDNS>(
       namespaced: true,
     },
     condition: dnsEndpointCondition.type,
-    remedy:
-      'install the CRD of ExternalDNS, or take spec.dns.endpoint out and make the records of status.dnsRecords yourself',
+    remedy: `install the CRD of ExternalDNS, or ${BY_HAND}`,
     notNeeded: 'a domain of the service needs no records',
+    fields: { asks: ['dns', 'endpoint'], names: ['domain'] },
+    admitted,
     isWanted: ({ dns: asked }) => asked?.endpoint ?? false,
+    notAllowed: ({ domain }, { enabled, domains }) => {
+      if (!enabled) {
+        return `spec.dns.endpoint asks for a DNSEndpoint, and the operator makes none. Ask its administrator for --dns-endpoints (dnsEndpoints.enabled of the chart) with ${domain} in --dns-domains, or ${BY_HAND}`
+      }
+      if (domains.some((pattern) => coversDomain(pattern, domain))) return undefined
+      return `spec.domain ${domain} is not among the domains that DNSEndpoints may publish. Ask the administrator to add it to --dns-domains (dnsEndpoints.domains of the chart), or ${BY_HAND}`
+    },
     content: ({ dns: asked }, remote, { endpoints }) => {
       const wanted = endpointsOf(recordsOf(remote), asked?.recordTTL)
       return wanted.length === 0 ? undefined : { endpoints: wanted.map((endpoint) => extended(endpoint, endpoints)) }

@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../api/types.ts'
+import type { Claims } from '../managed/types/access.ts'
 import type { Desired, FoundReference } from '../managed/types/descriptor.ts'
 import { covers } from './domain-name.ts'
 import type { EdgeSpec } from './edge-schema.ts'
@@ -61,6 +62,18 @@ function named(object: RemoteObject | undefined, field: string, path: string): s
   const value = textOf(object?.[field])
   if (value === undefined) throw new TargetIncompleteError(path, field)
   return value.toLowerCase()
+}
+
+/** The names that the edge listens on. An address of the service is nobody's name; whose domain a reference leads to, its object tells. */
+export function hostportClaims({ hostports = [] }: EdgeSpec, desired?: Desired<EdgeSpec>): Claims {
+  const domains = hostports.flatMap(({ host, reservedDomainRef }, index) => {
+    const place = `spec.hostports[${index}]`
+    if (host !== undefined) return [{ path: `${place}.host`, domain: host.toLowerCase() }]
+    if (reservedDomainRef === undefined || desired === undefined) return []
+    const path = `${place}.reservedDomainRef`
+    return [{ path, domain: named(desired.target('ReservedDomain', reservedDomainRef).object, 'domain', path) }]
+  })
+  return { domains }
 }
 
 /** Whether the edge listens on the domain: on itself, or on a name that the wildcard covers. */

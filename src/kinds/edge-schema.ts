@@ -22,11 +22,12 @@ const hostport = object(
   {
     type: choice(['Host', 'ReservedDomain', 'ReservedAddress'], {
       description:
-        'What the edge listens on. Host: `host`, a name on a reserved domain of the account. ReservedDomain: `reservedDomainRef`. ReservedAddress: `reservedAddressRef`, with its own port.',
+        'What the edge listens on. Host: `host` and `port`. ReservedDomain: `reservedDomainRef` and `port`. ReservedAddress: `reservedAddressRef`, which has its own port.',
     }),
     host: Type.Optional(
       text({
-        description: 'Name on a reserved domain of the account, in lower case.',
+        description:
+          'A reserved domain of the account, or a name one label below a reserved wildcard domain; in lower case.',
         maxLength: DOMAIN_LENGTH,
         pattern: HOST_PATTERN,
       }),
@@ -35,7 +36,7 @@ const hostport = object(
     reservedAddressRef: Type.Optional(reference('ReservedAddress')),
     port: Type.Optional(
       integer({
-        description: 'Port, 1 to 65535. A reserved address has its own.',
+        description: 'Port, 1 to 65535. Not with ReservedAddress.',
         minimum: 1,
         maximum: 65_535,
       }),
@@ -43,7 +44,7 @@ const hostport = object(
   },
   {
     description:
-      'Where the edge listens: a host and a port, a reserved domain and a port, or a reserved address. A wildcard domain needs `host`, a name below it.',
+      'One place where the edge listens: a host and port, a reserved domain and port, or a reserved address. For a wildcard domain, set `host` to a name below it.',
     rules: [
       unionOf('type', {
         Host: 'host',
@@ -61,7 +62,7 @@ const hostport = object(
 
 const enabled = Type.Optional(
   bool({
-    description: 'Whether the module applies to traffic. A disabled module keeps no references. Default: true.',
+    description: 'Whether the module is applied to traffic. If false, its other fields have no effect. Default: true.',
   }),
 )
 
@@ -77,7 +78,8 @@ function needed(fields: readonly string[], remedy: string): Rule {
 const backend = object(
   { enabled, ...referenceFields('Backend') },
   {
-    description: 'The Backend that traffic goes to: exactly one of name and id, unless `enabled` is false.',
+    description:
+      'The Backend that traffic goes to, by exactly one of name and id; neither is needed if `enabled` is false.',
     rules: [needed(['name', 'id'], 'name a Backend'), atMostOne(['name', 'id'])],
   },
 )
@@ -87,7 +89,7 @@ const ipRestriction = object(
     enabled,
     ipPolicyRefs: Type.Optional(
       list(reference('IPPolicy'), {
-        description: 'IP policies that decide who may connect; at least one.',
+        description: `IP policies that decide who may connect, at most ${REFERENCES}. Needed unless \`enabled\` is false.`,
         minItems: 1,
         maxItems: REFERENCES,
       }),
@@ -105,14 +107,15 @@ const mutualTLS = object(
     enabled,
     certificateAuthorityRefs: Type.Optional(
       list(reference('CertificateAuthority'), {
-        description: 'Authorities whose client certificates are accepted; at least one.',
+        description: `Authorities whose client certificates are accepted, at most ${REFERENCES}. Needed unless \`enabled\` is false.`,
         minItems: 1,
         maxItems: REFERENCES,
       }),
     ),
   },
   {
-    description: 'Lets in only clients with a certificate of these authorities. For TLS edges.',
+    description:
+      'Lets in only clients with a certificate of these authorities. Only for TLS edges, and not with `terminateAt: Upstream`.',
     rules: [needed(['certificateAuthorityRefs'], 'name at least one authority')],
   },
 )
@@ -123,24 +126,24 @@ const tlsTermination = object(
     terminateAt: Type.Optional(
       choice(['Edge', 'Upstream'], {
         description:
-          'Edge: the service terminates TLS. Upstream: TLS passes through, and mutualTLS and trafficPolicy cannot be enabled. Default: Edge.',
+          'Edge: the service terminates TLS. Upstream: TLS passes through to the agent or application, and mutualTLS and trafficPolicy cannot be enabled. Default: Edge.',
       }),
     ),
     minVersion: Type.Optional(
       choice(['1.0', '1.1', '1.2', '1.3'], {
         description:
-          'Lowest version of TLS. Not with Upstream. Default: the service chooses; a version below 1.2 that is found there is reset.',
+          'Lowest TLS version that clients may use. Not with `terminateAt: Upstream`. Default: the service chooses; if somebody sets a version below 1.2 at the API, that is undone.',
       }),
     ),
   },
   {
-    description: 'Where TLS ends. For TLS edges.',
+    description: 'Where TLS is terminated. Only for TLS edges.',
     // Whole to server-side apply, which cannot empty an object of parts: it would make null of it.
     atomic: true,
     rules: [
       {
         rule: "!(has(self.terminateAt) && self.terminateAt == 'Upstream' && has(self.minVersion))",
-        message: 'minVersion has no meaning with terminateAt: Upstream: remove minVersion, or terminate at the Edge',
+        message: 'minVersion has no meaning with terminateAt: Upstream: remove minVersion, or set terminateAt: Edge',
       },
     ],
   },
@@ -148,8 +151,14 @@ const tlsTermination = object(
 
 const trafficAction = object(
   {
-    type: text({ description: 'Type of the action. At most 63 characters.', minLength: 1, maxLength: 63 }),
-    config: Type.Optional(anyObject({ description: 'Settings of the action. Default: none.' })),
+    type: text({
+      description: 'Type of the action, as the service names it; at most 63 characters.',
+      minLength: 1,
+      maxLength: 63,
+    }),
+    config: Type.Optional(
+      anyObject({ description: 'Settings of the action, an object whose fields depend on its type. Default: none.' }),
+    ),
   },
   { description: 'What happens to matching traffic.' },
 )
@@ -157,7 +166,7 @@ const trafficAction = object(
 const trafficRule = object(
   {
     name: Type.Optional(
-      text({ description: 'Name of the rule. At most 255 characters. Default: none.', maxLength: 255 }),
+      text({ description: 'Name of the rule, at most 255 characters. Default: none.', maxLength: 255 }),
     ),
     expressions: Type.Optional(
       list(
@@ -196,7 +205,7 @@ const trafficPolicy = object(
     ),
   },
   {
-    description: `Rules with actions for traffic in each direction. All expressions together take at most ${ALL_EXPRESSIONS} characters.`,
+    description: `Rules that act on traffic, for each direction. Their expressions take at most ${ALL_EXPRESSIONS} characters together. Not for TLS edges with \`terminateAt: Upstream\`.`,
     // For the same reason as the termination of TLS.
     atomic: true,
     rules: [textBudget({ lists: ['inbound', 'outbound'], texts: 'expressions', characters: ALL_EXPRESSIONS })],
@@ -231,14 +240,14 @@ export const edgeDefinition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'Where the service accepts TCP or TLS traffic, and what it does with it. An Edge is created whole, once everything it refers to exists, and never without a module that its spec names.',
+    'Where the service accepts TCP or TLS traffic, and what it does with it. `backend`, `ipRestriction`, `mutualTLS`, `tlsTermination` and `trafficPolicy` are its modules. An Edge is created with all modules that its spec names, once everything they refer to exists. A module that is removed from the spec is disabled.',
   spec: object(
     {
       ...commonSpec('bytes'),
-      protocol: choice(['TCP', 'TLS'], { description: 'Protocol of the traffic. Fixed at create.' }),
+      protocol: choice(['TCP', 'TLS'], { description: 'Protocol of the traffic. Immutable.' }),
       hostports: Type.Optional(
         list(hostport, {
-          description: 'Where the edge listens, in any order. Default: nowhere.',
+          description: `Where the edge listens, in any order, at most ${HOSTPORTS}. Default: nowhere.`,
           maxItems: HOSTPORTS,
         }),
       ),
@@ -272,12 +281,12 @@ export const edgeDefinition = defineKind({
       access: Type.Optional(
         choice(['Restricted', 'MutualTLS', 'Public'], {
           description:
-            'Who may connect: Restricted by IP policies, those with a client certificate (MutualTLS), or everybody (Public).',
+            'Who may connect. Restricted: the addresses that IP policies allow, whether or not a client certificate is needed too. MutualTLS: clients with a certificate, from any address. Public: everybody.',
         }),
       ),
       foreignModules: Type.Optional(
-        list(text({ description: 'Field of the module in the spec.', maxLength: 63 }), {
-          description: 'Enabled modules that somebody else added. They are left as they are.',
+        list(text({ description: 'Name of the module, as in the spec.', maxLength: 63 }), {
+          description: 'Modules that somebody else enabled. They are left as they are.',
           maxItems: 16,
           listType: 'set',
         }),

@@ -3,7 +3,7 @@ import type { RemoteObject } from '../api/types.ts'
 import type { Desired, Fields, ManagedDescriptor, ReferenceKind } from '../managed/types/descriptor.ts'
 import type { InternalStatus } from '../managed/types/internal.ts'
 import { available, plain } from './defaults.ts'
-import { hostportReferences, hostportTexts, usesAddress, usesDomain } from './edge-hostports.ts'
+import { hostportClaims, hostportReferences, hostportTexts, usesAddress, usesDomain } from './edge-hostports.ts'
 import {
   DISABLED,
   type EdgeModule,
@@ -28,6 +28,7 @@ const refersTo: readonly ReferenceKind[] = [
 export const edge: ManagedDescriptor<EdgeSpec> = {
   ...plain,
   role: 'managed',
+  reach: 'namespace',
   definition: edgeDefinition,
   collections: [collections.tcpEdges, collections.tlsEdges],
   collectionOf: ({ protocol }) => (protocol === 'TLS' ? collections.tlsEdges : collections.tcpEdges),
@@ -38,6 +39,7 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
       .filter((module) => wantsModule(spec, module))
       .flatMap((module) => module.references(spec)),
   ],
+  claims: hostportClaims,
   problems: (spec) =>
     modulesOf(spec)
       .filter((module) => wantsModule(spec, module))

@@ -17,6 +17,7 @@ import { cut, namesOf, textOf } from './remote.ts'
 export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
   ...plain,
   role: 'managed',
+  reach: 'account',
   definition: eventDestinationDefinition,
   collections: [collections.eventDestinations],
   collectionOf: () => collections.eventDestinations,

@@ -24,7 +24,7 @@ const definition = defineKind({
   pluralSharedWith: "Crossplane's AWS provider",
   shortNames: ['evsub'],
   scope: 'Namespaced',
-  description: 'Sends account events of certain types to EventDestinations.',
+  description: 'Sends events of the account, of certain types, to EventDestinations.',
   spec: object(
     {
       ...commonSpec('characters'),
@@ -34,7 +34,7 @@ const definition = defineKind({
           { description: 'A source of events.' },
         ),
         {
-          description: 'Types of events that are sent, each once; order does not matter.',
+          description: `Types of events that are sent, each once, at most ${SOURCES}; order does not matter.`,
           minItems: 1,
           maxItems: SOURCES,
           listType: 'map',
@@ -42,7 +42,7 @@ const definition = defineKind({
         },
       ),
       destinationRefs: list(reference('EventDestination'), {
-        description: 'Destinations that get them; order does not matter.',
+        description: `Destinations that the events are sent to, at most ${DESTINATIONS}; order does not matter.`,
         minItems: 1,
         maxItems: DESTINATIONS,
       }),
@@ -76,6 +76,7 @@ export type EventSubscriptionSpec = SpecOf<typeof definition>
 export const eventSubscription: ManagedDescriptor<EventSubscriptionSpec> = {
   ...plain,
   role: 'managed',
+  reach: 'account',
   definition,
   collections: [collections.eventSubscriptions],
   collectionOf: () => collections.eventSubscriptions,

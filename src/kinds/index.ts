@@ -5,7 +5,7 @@ import { apiKey } from './api-key.ts'
 import { backend } from './backend.ts'
 import { botUser } from './bot-user.ts'
 import { certificateAuthority } from './certificate-authority.ts'
-import { clusterAccount } from './cluster-account.ts'
+import { clusterAccountFor } from './cluster-account.ts'
 import { edge } from './edge.ts'
 import { eventDestination } from './event-destination.ts'
 import { eventSubscription } from './event-subscription.ts'
@@ -22,10 +22,8 @@ import { tunnelCredential } from './tunnel-credential.ts'
 import { tunnelSession } from './tunnel-session.ts'
 import { tunnelSessionCommand } from './tunnel-session-command.ts'
 
-/** Every kind. Adding one is its file and a line here. */
-export const kinds: readonly Descriptor[] = [
-  account,
-  clusterAccount,
+/** The kinds whose resources live in an account. */
+const members = [
   ipPolicy,
   ipPolicyRule,
   ipRestriction,
@@ -44,6 +42,8 @@ export const kinds: readonly Descriptor[] = [
   certificateAuthority,
   eventDestination,
   eventSubscription,
-  tunnelSession,
   tunnelSessionCommand,
-]
+] as const
+
+/** Every kind. Adding one is its file and a line here, or above. */
+export const kinds: readonly Descriptor[] = [account, clusterAccountFor(members), ...members, tunnelSession]

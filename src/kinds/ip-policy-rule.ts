@@ -26,9 +26,12 @@ const definition = defineKind({
   spec: object(
     {
       ...commonSpec('bytes'),
-      ipPolicyRef: reference('IPPolicy'),
+      ipPolicyRef: reference(
+        'IPPolicy',
+        'The IPPolicy that the rule belongs to, which must have `rulesSource: IPPolicyRules`. Immutable.',
+      ),
       cidr,
-      action: ruleAction,
+      action: ruleAction(' A change deletes the rule and creates a new one.'),
       ...acknowledgement,
     },
     {
@@ -48,9 +51,9 @@ const definition = defineKind({
   ),
   status: object({ ...commonStatus }, { description: 'The rule at the API.' }),
   printerColumns: managedColumns(
-    textColumn('Policy', '.spec.ipPolicyRef.name', 'The IPPolicy that it is part of.'),
-    textColumn('CIDR', '.spec.cidr', 'The range of addresses.'),
-    textColumn('Action', '.spec.action', 'What is done with it.'),
+    textColumn('Policy', '.spec.ipPolicyRef.name', 'Name of the IPPolicy that the rule belongs to.'),
+    textColumn('CIDR', '.spec.cidr', 'Range of addresses.'),
+    textColumn('Action', '.spec.action', 'Whether the range is allowed or denied.'),
   ),
   replacing: ['action'],
 })
@@ -68,6 +71,7 @@ function policyReference({ ipPolicyRef }: IPPolicyRuleSpec): FoundReference {
 export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
   ...plain,
   role: 'managed',
+  reach: 'namespace',
   definition,
   collections: [collections.ipPolicyRules],
   collectionOf: () => collections.ipPolicyRules,

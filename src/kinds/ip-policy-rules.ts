@@ -7,13 +7,15 @@ import { choice } from '../schema/define.ts'
 import { documentationAddress, normaliseCIDR } from './cidr.ts'
 import { compareTexts, refId, textOf } from './remote.ts'
 
-/** `action` of a spec. */
-export const ruleAction = choice(['Allow', 'Deny'], {
-  description: 'Whether addresses in the range are let in (Allow) or refused (Deny). Deny takes precedence over Allow.',
-})
+/** `action` of a spec. `change` says what a change of it does. */
+export function ruleAction(change = '') {
+  return choice(['Allow', 'Deny'], {
+    description: `Whether addresses in the range are let in (Allow) or refused (Deny).${change}`,
+  })
+}
 
 /** An action as a spec names it. */
-export type RuleAction = Static<typeof ruleAction>
+export type RuleAction = Static<ReturnType<typeof ruleAction>>
 
 /** An action as the API names it. */
 export type SentAction = Lowercase<RuleAction>

@@ -30,7 +30,7 @@ const RULE_METADATA_BYTES = 160
 const rule = object(
   {
     cidr,
-    action: ruleAction,
+    action: ruleAction(),
     description: Type.Optional(
       bytesText('description', 255, { description: 'What these addresses are. At most 255 bytes. Default: empty.' }),
     ),
@@ -38,7 +38,7 @@ const rule = object(
       bytes: RULE_METADATA_BYTES,
       keys: 8,
       description:
-        "Your own data for this rule, as keys with texts. In the metadata of the rule they stand beside Culvert's mark, in one JSON object. Default: none.",
+        'Your own key-value pairs for this rule. They are stored in its metadata at the API, as one JSON object together with the key `culvert`. Default: none.',
     }),
   },
   { description: 'An address range, and whether it is allowed or denied.' },
@@ -52,13 +52,13 @@ const definition = defineKind({
   shortNames: ['ippol'],
   scope: 'Namespaced',
   description:
-    'A list of address ranges that are allowed or denied. It affects no traffic until an Edge or an IPRestriction refers to it. Its rules are either declared here, and any others are removed, or they are IPPolicyRules, and any others are left alone (`rulesSource`).',
+    'A list of address ranges that are allowed or denied. It affects no traffic until an Edge or an IPRestriction refers to it. Its rules are declared here in `rules`, or each as an IPPolicyRule (see `rulesSource`).',
   spec: object(
     {
       ...commonSpec('bytes'),
       rules: Type.Optional(
         list(rule, {
-          description: `The rules, each range once, at most ${RULES}. Order does not matter.`,
+          description: `The rules, each range once, at most ${RULES}; order does not matter. Only with \`rulesSource: Inline\`.`,
           maxItems: RULES,
           listType: 'map',
           mapKeys: ['cidr'],
@@ -67,13 +67,13 @@ const definition = defineKind({
       rulesSource: Type.Optional(
         choice(['Inline', 'IPPolicyRules'], {
           description:
-            'Inline: the rules are those in `rules`, and any others are removed. IPPolicyRules: the rules are the IPPolicyRules that name this policy, and other rules that the policy has at the API stay. Default: Inline.',
+            'Inline: the policy has the rules in `rules`, and any others at the API are removed. IPPolicyRules: the policy has the IPPolicyRules that refer to it, and any other rules at the API stay. Default: Inline.',
         }),
       ),
       allowEmpty: Type.Optional(
         bool({
           description:
-            'Allows the policy to have no rules. Required for a policy without rules, so that none is emptied by mistake. Default: false.',
+            'Whether the policy may have no rules. If false, an Inline policy needs at least one, an Edge or IPRestriction waits until the policy has one, and the last IPPolicyRule of a policy in use is not deleted. Default: false.',
           default: false,
         }),
       ),
@@ -108,7 +108,10 @@ const definition = defineKind({
           object(
             {
               cidr: text({ description: 'Range of the rule.', maxLength: 64 }),
-              action: text({ description: "Whether it is allowed or denied, in the API's own word.", maxLength: 32 }),
+              action: text({
+                description: 'Whether the range is allowed or denied: `allow` or `deny`.',
+                maxLength: 32,
+              }),
               id: text({ description: 'Id of the rule at the API.', maxLength: 255 }),
             },
             { description: 'A rule at the API.' },
@@ -178,6 +181,7 @@ function withUnclaimed(rules: number): string {
 export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
   ...plain,
   role: 'managed',
+  reach: 'namespace',
   definition,
   collections: [collections.ipPolicies],
   collectionOf: () => collections.ipPolicies,

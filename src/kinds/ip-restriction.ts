@@ -27,22 +27,23 @@ const definition = defineKind({
       ...commonSpec('bytes'),
       type: choice(['Agent', 'API', 'Dashboard', 'Endpoints'], {
         description:
-          'Which traffic is restricted: to the dashboard, the management API, the agents or the endpoints. Fixed at create.',
+          "Which traffic is restricted. Agent: agents that start tunnel sessions. API: calls to the management API, Culvert's own included. Dashboard: the dashboard. Endpoints: traffic to all endpoints of the account. Immutable.",
       }),
       enforcement: Type.Optional(
         choice(['Enforce', 'Warn'], {
-          description: 'Enforce: other addresses are refused. Warn: they only get a warning. Default: Warn.',
+          description:
+            'What happens to addresses that the policies do not let in. Enforce: they are refused. Warn: they only get a warning. Default: Warn.',
         }),
       ),
       ipPolicyRefs: list(reference('IPPolicy'), {
-        description: 'IP policies that decide who gets in; at least one. Order does not matter.',
+        description: 'IP policies that decide which addresses are let in; from 1 to 64. Order does not matter.',
         minItems: 1,
         maxItems: REFERENCES,
       }),
       acknowledgeAPIRestriction: Type.Optional(
         bool({
           description:
-            'Confirms that the policies of an enforced restriction of type API let in the addresses that Culvert calls from. If they do not, Culvert is locked out too and cannot lift the restriction. Default: false.',
+            'Confirms that the policies let in the addresses that Culvert calls from. Required for type API with enforcement Enforce: if they do not, Culvert is locked out too and cannot lift the restriction. Default: false.',
           default: false,
         }),
       ),
@@ -55,7 +56,7 @@ const definition = defineKind({
         {
           rule: "self.type != 'API' || !has(self.enforcement) || self.enforcement != 'Enforce' || (has(self.acknowledgeAPIRestriction) && self.acknowledgeAPIRestriction)",
           message:
-            'enforcement: Enforce with type: API can shut Culvert out of the API: see that ipPolicyRefs admit its address and set acknowledgeAPIRestriction: true, or set enforcement: Warn',
+            'enforcement: Enforce with type: API can lock Culvert out of the API: check that the policies let in the addresses that Culvert calls from and set acknowledgeAPIRestriction: true, or set enforcement: Warn',
           fieldPath: '.enforcement',
           reason: 'FieldValueForbidden',
         },
@@ -68,7 +69,7 @@ const definition = defineKind({
     textColumn(
       'Enforcement',
       '.spec.enforcement',
-      'Enforce: others are kept out. Warn, or empty: they are only warned.',
+      'Enforce: other addresses are refused. Warn, or empty: they only get a warning.',
     ),
   ),
 })
@@ -91,6 +92,7 @@ function isEnforced({ enforcement }: IPRestrictionSpec): boolean {
 export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
   ...plain,
   role: 'managed',
+  reach: 'account',
   definition,
   collections: [collections.ipRestrictions],
   collectionOf: () => collections.ipRestrictions,

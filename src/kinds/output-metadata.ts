@@ -26,7 +26,7 @@ export const outputMetadata = {
       }),
       {
         description:
-          'Labels of the object, for anyone who selects by them. One that is removed here is removed there; labels that others set are left alone. Default: only those that Culvert sets.',
+          'Labels of the Secret or ConfigMap, at most 16. A label that is removed here is removed there; labels that others set are left alone. Default: only those that Culvert sets.',
         maxProperties: ENTRIES,
         rules: [
           ...keyRules('labels'),
@@ -41,7 +41,7 @@ export const outputMetadata = {
   annotations: Type.Optional(
     stringMap(text({ description: 'Value of the annotation.', maxLength: 2048 }), {
       description:
-        'Annotations of the object, such as those of a reflector or a reloader. One that is removed here is removed there; annotations that others set are left alone. Default: only those that Culvert sets.',
+        'Annotations of the Secret or ConfigMap, at most 16, such as those of a reflector or a reloader. An annotation that is removed here is removed there; annotations that others set are left alone. Default: only those that Culvert sets.',
       maxProperties: ENTRIES,
       rules: keyRules('annotations'),
     }),

@@ -26,33 +26,41 @@ export function tokenPlace(key: string) {
       { secret },
       {
         description:
-          'Where the token is written. Default: a Secret with the name of this resource, under the default key.',
+          'Where the token is written. Default: a Secret with the name of this resource, under the default key. The token of an adopted object is not known: nothing is written until a new one is issued.',
         ...WHOLE,
       },
     ),
   )
 }
 
-/** Where public texts go, if they are asked for. `what` finishes "The ConfigMap that …". */
-export function configMapPlace(what: string) {
+/** What is written to a Secret or ConfigMap. */
+interface Texts {
+  /** Names it: `certificate`. */
+  readonly subject: string
+  /** What its keys hold. */
+  readonly keys: string
+}
+
+/** Where public texts go, if they are asked for. */
+export function configMapPlace(texts: Texts) {
   return Type.Optional(
     object(
-      { configMap: textsObject('ConfigMap', what) },
-      { description: `Where the texts of this resource are written. ${NONE}`, ...WHOLE },
+      { configMap: textsObject('ConfigMap', texts) },
+      { description: `Where the ${texts.subject} is written. ${NONE}`, ...WHOLE },
     ),
   )
 }
 
 /** The same, into a Secret or a ConfigMap. */
-export function secretOrConfigMapPlace(what: string) {
+export function secretOrConfigMapPlace(texts: Texts) {
   return Type.Optional(
     object(
       {
-        secret: Type.Optional(textsObject('Secret', what)),
-        configMap: Type.Optional(textsObject('ConfigMap', what)),
+        secret: Type.Optional(textsObject('Secret', texts)),
+        configMap: Type.Optional(textsObject('ConfigMap', texts)),
       },
       {
-        description: `Where the texts of this resource are written: exactly one of secret and configMap. ${NONE}`,
+        description: `Where the ${texts.subject} is written: exactly one of secret and configMap. ${NONE}`,
         rules: [exactlyOne(['secret', 'configMap'])],
         ...WHOLE,
       },
@@ -64,13 +72,16 @@ const NONE = 'Default: nowhere.'
 /** To server-side apply, which cannot take one object out and put another in its place: it would make null of the first. */
 const WHOLE = { atomic: true } as const
 
-function textsObject(kind: OutputTarget['kind'], what: string) {
-  return object({ name: objectName(kind), ...outputMetadata }, { description: `The ${kind} that ${what}.` })
+function textsObject(kind: OutputTarget['kind'], { subject, keys }: Texts) {
+  return object(
+    { name: objectName(kind), ...outputMetadata },
+    { description: `The ${kind} that the ${subject} is written to. ${keys}` },
+  )
 }
 
 function objectName(kind: OutputTarget['kind'], absent = '') {
   return text({
-    description: `Name of the ${kind}. Culvert creates it, owns it, and deletes it with this resource; an existing one is refused.${absent}`,
+    description: `Name of the ${kind}. Culvert creates and owns it; one that already exists is refused. It is deleted with this resource, unless the remote object stays (see \`deletionPolicy\`), and when another name is set here.${absent}`,
     minLength: 1,
     maxLength: 253,
     pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',

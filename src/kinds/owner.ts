@@ -14,18 +14,19 @@ export const ownerSpec = {
     object(
       {
         botUserRef: Type.Optional(
-          object(
-            { name: objectName('Name of a BotUser in the same namespace.') },
-            { description: 'A bot that is managed here.' },
-          ),
+          object({ name: objectName('Name of a BotUser in the same namespace.') }, { description: 'A BotUser.' }),
         ),
         id: Type.Optional(
-          text({ description: 'Id of a user, or of a bot that is not managed here.', minLength: 1, maxLength: 255 }),
+          text({
+            description: 'Id at the API of a user, or of a bot that no BotUser manages.',
+            minLength: 1,
+            maxLength: 255,
+          }),
         ),
       },
       {
         description:
-          "Who owns it: exactly one of botUserRef and id. Only an administrator's key may name an owner other than its own user. Fixed at create. Default: the user of the API key.",
+          "The user or bot that owns it: exactly one of botUserRef and id. Only an account whose API key is an administrator's can name another than the key's own. Immutable. Default: the owner of the account's API key.",
         rules: [exactlyOne(['botUserRef', 'id'])],
       },
     ),

@@ -6,7 +6,7 @@ import { text } from '../schema/define.ts'
  */
 export function region(description: string) {
   return text({
-    description: `${description} A region of the service, such as us, eu or ap; the API refuses unknown ones.`,
+    description: `${description} Such as us, eu or ap; the API refuses a region that it does not know.`,
     maxLength: 32,
     pattern: '^[a-z]{2,8}(-[a-z0-9]+)*$',
   })

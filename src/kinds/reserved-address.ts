@@ -22,11 +22,12 @@ const definition = defineKind({
   singular: 'reservedaddress',
   shortNames: ['raddr'],
   scope: 'Namespaced',
-  description: 'A TCP address (host and port) that is reserved for the account. Edges listen on it.',
+  description:
+    'A TCP address (host and port) that is reserved for the account, for TCP Edges to listen on. The service chooses it: see `status.addr`.',
   spec: object(
     {
       ...commonSpec('bytes'),
-      region: Type.Optional(region(`Where the address is. Fixed at create. Default: ${REGION}.`)),
+      region: Type.Optional(region(`Region of the address. Immutable. Default: ${REGION}.`)),
       endpointConfigurationRef: Type.Optional(endpointConfigurationRef('traffic to the address')),
     },
     {
@@ -37,11 +38,11 @@ const definition = defineKind({
   status: object(
     {
       ...commonStatus,
-      addr: Type.Optional(text({ description: 'The address, host:port.', maxLength: 512 })),
+      addr: Type.Optional(text({ description: 'The address, as host:port.', maxLength: 512 })),
     },
     { description: 'The address at the API.' },
   ),
-  printerColumns: managedColumns(textColumn('Address', '.status.addr', 'The address, host:port.')),
+  printerColumns: managedColumns(textColumn('Address', '.status.addr', 'The address, as host:port.')),
 })
 
 export type ReservedAddressSpec = SpecOf<typeof definition>
@@ -50,6 +51,7 @@ export type ReservedAddressSpec = SpecOf<typeof definition>
 export const reservedAddress: ManagedDescriptor<ReservedAddressSpec> = {
   ...plain,
   role: 'managed',
+  reach: 'namespace',
   definition,
   collections: [collections.reservedAddrs],
   collectionOf: () => collections.reservedAddrs,

@@ -20,23 +20,25 @@ export const reservedDomainDefinition = defineKind({
   shortNames: ['rdom'],
   scope: 'Namespaced',
   description:
-    'A domain, of the service or your own, that is reserved for the account, with its certificate. Edges listen on it.',
+    'A domain that is reserved for the account, with its certificate, for Edges to listen on: a subdomain of a domain of the service, or a domain of your own, which needs DNS records (`status.dnsRecords`).',
   spec: object(
     {
       ...commonSpec('bytes'),
       domain: text({
-        description: 'The domain in lower case; a leading `*.` stands for every name one label below. Fixed at create.',
+        description: 'The domain in lower case; a leading `*.` stands for every name one label below. Immutable.',
         minLength: 1,
         maxLength: DOMAIN_LENGTH,
         pattern: DOMAIN_PATTERN,
       }),
       region: Type.Optional(
-        region('Deprecated by the API, which serves domains everywhere. Fixed at create. Default: none.'),
+        region(
+          'Region of the domain. Deprecated by the API, which serves domains in all regions. Immutable. Default: none.',
+        ),
       ),
       certificate: Type.Optional(managedOrUploadedCertificate),
       ...dnsSpec,
-      httpEndpointConfigurationRef: Type.Optional(endpointConfigurationRef('HTTP')),
-      httpsEndpointConfigurationRef: Type.Optional(endpointConfigurationRef('HTTPS')),
+      httpEndpointConfigurationRef: Type.Optional(endpointConfigurationRef('HTTP traffic to the domain')),
+      httpsEndpointConfigurationRef: Type.Optional(endpointConfigurationRef('HTTPS traffic to the domain')),
     },
     {
       description: 'What the domain should be.',
@@ -46,10 +48,17 @@ export const reservedDomainDefinition = defineKind({
   status: object(
     {
       ...commonStatus,
-      cnameTarget: Type.Optional(text({ description: 'Target for the CNAME of your own domain.', maxLength: 512 })),
+      cnameTarget: Type.Optional(
+        text({
+          description:
+            'Target of the CNAME record that a domain of your own needs; absent for a subdomain of a domain of the service.',
+          maxLength: 512,
+        }),
+      ),
       acmeChallengeCNAMETarget: Type.Optional(
         text({
-          description: 'Target for the CNAME of `_acme-challenge.`, for your own wildcard domain.',
+          description:
+            'Target of the CNAME record `_acme-challenge` that a wildcard domain of your own needs for its certificate; absent for any other.',
           maxLength: 512,
         }),
       ),
@@ -61,8 +70,8 @@ export const reservedDomainDefinition = defineKind({
   ),
   printerColumns: managedColumns(
     textColumn('Domain', '.spec.domain', 'The domain.'),
-    conditionColumn('Certificate', 'CertificateReady', 'Whether a certificate is in place and can be renewed.'),
-    wideColumn('CNAME', '.status.cnameTarget', 'Target for the CNAME of your own domain.'),
+    conditionColumn('Certificate', 'CertificateReady', 'Whether a certificate is in use and can be renewed.'),
+    wideColumn('CNAME', '.status.cnameTarget', 'Target of the CNAME record that a domain of your own needs.'),
   ),
   conditions: [...certificateConditions, dnsEndpointCondition],
 })

@@ -3,7 +3,7 @@ import type { RemoteObject } from '../api/types.ts'
 import { reasons } from '../managed/reasons.ts'
 import type { Fields, ManagedDescriptor, Readiness, ReadinessView } from '../managed/types/descriptor.ts'
 import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificate.ts'
-import { type DNSRecord, dnsReady } from './certificate-dns.ts'
+import { CHALLENGE, type DNSRecord, dnsReady } from './certificate-dns.ts'
 import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-spec.ts'
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
@@ -16,9 +16,11 @@ import { chosen } from './union-member.ts'
 export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
   ...plain,
   role: 'managed',
+  reach: 'namespace',
   definition: reservedDomainDefinition,
   collections: [collections.reservedDomains],
   collectionOf: () => collections.reservedDomains,
+  claims: ({ domain }) => ({ domains: [{ path: 'spec.domain', domain }] }),
   createOnly: ['domain', 'region'],
   updateOnly: ['http_endpoint_configuration_id', 'https_endpoint_configuration_id'],
   setBy,
@@ -89,7 +91,7 @@ function status(remote: RemoteObject): Fields {
 /** The records that the user has to make; none for a domain of the service. */
 function dnsRecords(remote: RemoteObject): readonly DNSRecord[] {
   const domain = textOf(remote.domain) ?? ''
-  const challenge = `_acme-challenge.${domain.replace(/^\*\./, '')}`
+  const challenge = `${CHALLENGE}${domain.replace(/^\*\./, '')}`
   const targets: readonly (readonly [string, string | undefined])[] = [
     [domain, textOf(remote.cname_target)],
     [challenge, textOf(remote.acme_challenge_cname_target)],

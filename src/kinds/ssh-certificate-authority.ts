@@ -15,7 +15,7 @@ import { PUBLIC_KEY_LENGTH } from './ssh-public-key.ts'
 
 /** What the contract gives an authority that names none. */
 const KEY_TYPE = 'Ed25519'
-const another = 'delete this resource and create it anew, which makes another authority with another key'
+const another = 'delete this resource and create it again, which makes another authority with another key'
 
 /** Rule of the spec: `field` describes keys of one type only. */
 function onlyFor(field: string, type: string): Rule {
@@ -34,31 +34,33 @@ const definition = defineKind({
   shortNames: ['sshca'],
   scope: 'Namespaced',
   description:
-    'An authority that signs SSH certificates. The service creates its key pair and keeps the private key; hosts and clients trust the public key in the status.',
+    'An authority that signs SSH certificates. The service creates its key pair and keeps the private key. Hosts and clients that trust the public key, `status.publicKey`, accept the certificates.',
   spec: object(
     {
       ...commonSpec('bytes'),
       privateKeyType: Type.Optional(
         choice(['RSA', 'ECDSA', 'Ed25519'], {
-          description: `Type of the private key. Fixed at create. Default: ${KEY_TYPE}.`,
+          description: `Type of the private key. Immutable. Default: ${KEY_TYPE}.`,
         }),
       ),
       ellipticCurve: Type.Optional(
         choice(['P-256', 'P-384', 'P-521'], {
-          description: 'Curve of an ECDSA key. Fixed at create. Default: the service chooses.',
+          description: 'Curve of the key, for privateKeyType ECDSA only. Immutable. Default: the service chooses.',
         }),
       ),
       keySize: Type.Optional(
         integer({
-          description: 'Bits of an RSA key, 2048 or 4096. Fixed at create. Default: the service chooses.',
+          description:
+            'Size of the key in bits, 2048 or 4096, for privateKeyType RSA only. Immutable. Default: the service chooses.',
           minimum: 2048,
           maximum: 4096,
           rules: [{ rule: 'self == 2048 || self == 4096', message: 'keySize is 2048 or 4096: choose one of them' }],
         }),
       ),
-      output: configMapPlace(
-        'the public key goes into: under the key ca.pub for the TrustedUserCAKeys of hosts, and as a line for clients that trust it for all hosts under the key known_hosts',
-      ),
+      output: configMapPlace({
+        subject: 'public key',
+        keys: '`ca.pub` is a file for TrustedUserCAKeys, by which hosts trust user certificates. `known_hosts` is a line by which clients trust host certificates, whatever the host.',
+      }),
     },
     {
       description: 'What the authority should be.',
@@ -78,7 +80,7 @@ const definition = defineKind({
       ...outputStatus,
       publicKey: Type.Optional(
         text({
-          description: 'The public key, for hosts and clients to trust.',
+          description: 'Public key of the authority, for hosts and clients to trust, in authorized-keys format.',
           maxLength: PUBLIC_KEY_LENGTH,
         }),
       ),
@@ -95,6 +97,7 @@ export type SSHCertificateAuthoritySpec = SpecOf<typeof definition>
 export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthoritySpec> = {
   ...plain,
   role: 'managed',
+  reach: 'account',
   definition,
   collections: [collections.sshCertificateAuthorities],
   collectionOf: () => collections.sshCertificateAuthorities,

@@ -60,12 +60,15 @@ interface PrincipalText {
 export function certificateSpec(keyText: string, principals: PrincipalText, defaultLength: string) {
   return {
     ...commonSpec('bytes'),
-    sshCertificateAuthorityRef: reference(AUTHORITY),
-    ...publicKeyFields(keyText),
+    sshCertificateAuthorityRef: reference(
+      AUTHORITY,
+      'The SSHCertificateAuthority that signs the certificate. A change issues a new certificate.',
+    ),
+    ...publicKeyFields(keyText, 'A change issues a new certificate.'),
     principals: Type.Optional(
       list(
         text({
-          description: 'A name.',
+          description: 'A principal.',
           minLength: 1,
           maxLength: 255,
           pattern: principals.pattern,
@@ -97,12 +100,12 @@ export function certificateRules(any: string, defaultLength: string): readonly R
     ...validityRules(defaultLength),
     {
       rule: `!(${none}) || (${anyPrincipal})`,
-      message: `principals is empty, which makes the certificate good for ${any}: name them, or set anyPrincipal: true`,
+      message: `principals is empty, which makes the certificate valid for ${any}: name them, or set anyPrincipal: true`,
       fieldPath: '.principals',
     },
     {
       rule: `${none} || !(${anyPrincipal})`,
-      message: 'anyPrincipal goes without principals: remove one of them',
+      message: 'anyPrincipal: true cannot be set together with principals: remove one of them',
       fieldPath: '.anyPrincipal',
     },
   ]
@@ -129,8 +132,8 @@ export const certificateStatus = {
 }
 
 export const certificateColumns = [
-  textColumn('Expires', '.status.validUntil', 'Until when the certificate is valid.'),
-  wideColumn('Renews', '.status.renewsAt', 'When a new certificate will be issued.'),
+  textColumn('Expires', '.status.validUntil', 'When the certificate expires.'),
+  wideColumn('Renews', '.status.renewsAt', 'When the next certificate will be issued.'),
   wideColumn('Key', '.status.keyType', 'Type of the certified key.'),
 ] as const
 
@@ -139,7 +142,7 @@ export const certificateConditions = [
   {
     type: 'Renewed',
     description:
-      'A new certificate will be issued before this one expires; absent where validAfter or validUntil is set, with which none is. False with RenewalFailing long before the one in use expires.',
+      'A new certificate will be issued before this one expires, at `status.renewsAt`. False with RenewalFailing when that fails: the present one is valid until it expires. Absent where validAfter or validUntil is set, with which a certificate is not renewed.',
   },
 ] as const
 
@@ -194,6 +197,7 @@ export function certificateParts<Spec extends CertificateSpec>({
   return {
     ...plain,
     role: 'managed',
+    reach: 'namespace',
     refersTo: [
       {
         kind: AUTHORITY,

@@ -4,7 +4,7 @@ import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/comm
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { acl, comparableACL, wantedACL } from './acl.ts'
+import { acl, aclClaims, comparableACL, wantedACL } from './acl.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
@@ -29,18 +29,21 @@ const definition = defineKind({
   shortNames: ['sshcred'],
   scope: 'Namespaced',
   description:
-    'A public key with which tunnels are started through the SSH gateway. Another key makes a new credential; the old one is deleted after that.',
+    'A public key that may start tunnels through the SSH gateway of the service. Changing the key creates a new credential; the old one is then deleted.',
   spec: object(
     {
       ...commonSpec('bytes'),
-      ...publicKeyFields('The public key of the pair that authenticates.'),
+      ...publicKeyFields(
+        'The public key; its private key starts the tunnels.',
+        'A change creates a new credential, and the old one is then deleted.',
+      ),
       acl: Type.Optional(acl),
       ...ownerSpec,
     },
     { description: 'What the credential should be.', rules: [...commonSpecRules, publicKeyRule, ownerRule] },
   ),
   status: object({ ...commonStatus, ...ownerStatus }, { description: 'The credential at the API.' }),
-  printerColumns: managedColumns(textColumn('Owner', '.status.ownerID', 'Who owns the credential.')),
+  printerColumns: managedColumns(textColumn('Owner', '.status.ownerID', 'Id of the user or bot that owns it.')),
   replacing: publicKeyReplacing,
 })
 
@@ -50,11 +53,13 @@ export type SSHCredentialSpec = SpecOf<typeof definition>
 export const sshCredential: ManagedDescriptor<SSHCredentialSpec> = {
   ...plain,
   role: 'managed',
+  reach: 'namespace',
   definition,
   collections: [collections.sshCredentials],
   collectionOf: () => collections.sshCredentials,
   refersTo: [ownerKind],
   references: ownerReferences,
+  claims: aclClaims,
   inputs: publicKeyInputs,
   problems: publicKeyProblems,
   inputProblems: publicKeyInputProblems,

@@ -32,28 +32,30 @@ const definition = defineKind({
   shortNames: ['sshhostcert'],
   scope: 'Namespaced',
   description:
-    'A certificate by which SSH clients recognise a host, signed by an SSHCertificateAuthority. Any change except to description and metadata issues a new one. Deleting it does not revoke it: clients accept a certificate until it expires.',
+    'A certificate by which SSH clients recognise a host, signed by an SSHCertificateAuthority, and renewed before it expires. Any change of what it certifies issues a new one. Deleting it does not revoke it: clients accept a certificate until it expires.',
   spec: object(
     {
       ...certificateSpec(
-        'The public host key.',
+        'The public key of the host.',
         {
-          description: 'Host names and IP addresses that may serve SSH with it, as clients name them, in lower case.',
+          description:
+            'Host names and IP addresses that the certificate is valid for, each exactly as clients write it, in lower case. Required unless anyPrincipal is true.',
           pattern: '^[A-Za-z0-9._:*?%-]+$',
           rules: [
             {
               rule: "!self.contains('*') && !self.contains('?') && self.lowerAscii() == self",
               message:
-                'principals are compared to the letter with names in lower case, so that no pattern ever matches: write each name out in lower case',
+                'principals has a pattern or an upper-case letter, which no client ever matches: write each name out in lower case',
             },
           ],
           any: ANY,
         },
         `${LENGTH} (a year)`,
       ),
-      output: secretOrConfigMapPlace(
-        'the certificate goes into, under the key ssh_host_key-cert.pub, beside a line for clients under the key known_hosts',
-      ),
+      output: secretOrConfigMapPlace({
+        subject: 'certificate',
+        keys: '`ssh_host_key-cert.pub` is the certificate, for HostCertificate of sshd. `known_hosts` is a line by which clients trust the authority for these principals.',
+      }),
     },
     { description: 'What the certificate should be.', rules: [...commonSpecRules, ...certificateRules(ANY, LENGTH)] },
   ),
@@ -73,6 +75,9 @@ export const sshHostCertificate: ManagedDescriptor<SSHHostCertificateSpec> = {
     own: { names: [], setBy: () => [], desire: () => ({}), observe: () => ({}), comparable: (fields) => fields },
   }),
   definition,
+  claims: ({ principals = [] }) => ({
+    domains: (principals.length === 0 ? ['*'] : principals).map((domain) => ({ path: 'spec.principals', domain })),
+  }),
   collections: [collections.sshHostCertificates],
   collectionOf: () => collections.sshHostCertificates,
   output: {

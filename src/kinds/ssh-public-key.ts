@@ -11,12 +11,12 @@ export const PUBLIC_KEY_LENGTH = 16_384
 /** One line `type base64 comment`, without options in front of it. */
 const LINE = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]{16,}={0,2})(?:[ \t][^\r\n]*)?$/
 
-/** A public key in authorized-keys format, inline or from a Secret or ConfigMap. */
-export function publicKeyFields(description: string) {
+/** A public key in authorized-keys format, inline or from a Secret or ConfigMap. `change` says what a change of it does. */
+export function publicKeyFields(description: string, change: string) {
   return {
     publicKey: Type.Optional(
       text({
-        description: `${description} In authorized-keys format, as in the file \`id_ed25519.pub\`. A change creates a new object.`,
+        description: `${description} In authorized-keys format, as in the file \`id_ed25519.pub\`; either here or in publicKeyFrom. ${change}`,
         minLength: 1,
         maxLength: PUBLIC_KEY_LENGTH,
         rules: [
@@ -28,7 +28,7 @@ export function publicKeyFields(description: string) {
         ],
       }),
     ),
-    publicKeyFrom: Type.Optional(valueFrom('Where to read the public key from instead.')),
+    publicKeyFrom: Type.Optional(valueFrom(`Where to read the public key from, in place of publicKey. ${change}`)),
   }
 }
 

@@ -42,7 +42,8 @@ const criticalOptions = object(
   {
     forceCommand: Type.Optional(
       text({
-        description: 'The only command that runs, whatever the client asks for. Default: none.',
+        description:
+          'The only command that runs when the holder logs in, whatever the client asks for. Default: none; the client chooses.',
         minLength: 1,
         maxLength: 4096,
         pattern: '^[^\\x00-\\x08\\x0a-\\x1f\\x7f]+$',
@@ -50,7 +51,8 @@ const criticalOptions = object(
     ),
     sourceAddresses: Type.Optional(
       list(cidrText('sourceAddresses'), {
-        description: 'Addresses that the holder may connect from. Order does not matter. Default: any.',
+        description:
+          'Address ranges that the holder may connect from, from 1 to 256. Order does not matter. Default: any.',
         minItems: 1,
         maxItems: 256,
         listType: 'set',
@@ -58,7 +60,7 @@ const criticalOptions = object(
     ),
   },
   {
-    description: 'Limits that the server must enforce. A change issues a new certificate. Default: none.',
+    description: 'Restrictions that SSH servers enforce. A change issues a new certificate. Default: none.',
     // Whole to server-side apply, which cannot empty an object of parts: it would make null of it.
     atomic: true,
   },
@@ -68,7 +70,7 @@ const extensions = stringMap(
   text({ description: 'Value of the extension, usually empty. At most 1024 characters.', maxLength: 1024 }),
   {
     description:
-      'Permissions of the holder, such as `permit-pty: ""`; `{}` for nothing. At most 64, with names of at most 255 characters. A change issues a new certificate. Default: permit-pty and permit-user-rc.',
+      'What the holder may do, as extensions of OpenSSH, such as `permit-pty: ""`; `{}` for none. At most 64, with names of at most 255 characters. A change issues a new certificate. Default: permit-pty and permit-user-rc.',
     maxProperties: 64,
     atomic: true,
     rules: [
@@ -89,13 +91,13 @@ const definition = defineKind({
   shortNames: ['sshusercert'],
   scope: 'Namespaced',
   description:
-    'A certificate with which the holder of a key logs in over SSH, signed by an SSHCertificateAuthority. Any change except to description and metadata issues a new one. Deleting it does not revoke it: hosts accept a certificate until it expires.',
+    'A certificate with which the holder of a key logs in over SSH, signed by an SSHCertificateAuthority, and renewed before it expires. Any change of what it certifies issues a new one. Deleting it does not revoke it: hosts accept a certificate until it expires.',
   spec: object(
     {
       ...certificateSpec(
         'The public key of the user.',
         {
-          description: 'User names that the holder may log in as.',
+          description: 'User names that the holder may log in as. Required unless anyPrincipal is true.',
           pattern: '^[^\\x00-\\x1f\\x7f]+$',
           any: ANY,
           anyNote:
@@ -105,7 +107,7 @@ const definition = defineKind({
       ),
       criticalOptions: Type.Optional(criticalOptions),
       extensions: Type.Optional(extensions),
-      output: secretOrConfigMapPlace('the certificate goes into, under the key id-cert.pub'),
+      output: secretOrConfigMapPlace({ subject: 'certificate', keys: '`id-cert.pub` is the certificate.' }),
     },
     { description: 'What the certificate should be.', rules: [...commonSpecRules, ...certificateRules(ANY, LENGTH)] },
   ),

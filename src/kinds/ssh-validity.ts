@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
 import { reasons } from '../managed/reasons.ts'
 import type { Readiness, Succession } from '../managed/types/descriptor.ts'
-import { durationText, shorterThan } from '../managed/types/duration.ts'
+import { durationText, nineTenthsAtMost } from '../managed/types/duration.ts'
 import { lookAgainIn } from '../managed/types/look-again.ts'
 import { timestamp } from '../schema/define.ts'
 import { atMostOne, type Rule } from '../schema/rules.ts'
@@ -18,7 +18,7 @@ function time(field: string, description: string) {
     rules: [
       {
         rule: "self >= timestamp('1970-01-01T00:00:00Z')",
-        message: `${field} is before 1970, where times of certificates begin: write a later one`,
+        message: `${field} is before 1970, the earliest time that a certificate can name: write a later one`,
       },
     ],
   })
@@ -27,12 +27,22 @@ function time(field: string, description: string) {
 /** When a certificate is valid (`management-api.md § SSH certificates`). `defaultLength` is what the contract names, in words and as a duration. */
 export function validityFields(defaultLength: string) {
   return {
-    validAfter: Type.Optional(time('validAfter', 'Start of its validity. Default: when it is issued.')),
-    validUntil: Type.Optional(time('validUntil', 'End of its validity.')),
+    validAfter: Type.Optional(
+      time(
+        'validAfter',
+        'When the certificate becomes valid. If set, the certificate is not renewed. Default: when it is issued.',
+      ),
+    ),
+    validUntil: Type.Optional(
+      time(
+        'validUntil',
+        'When the certificate expires. If set, the certificate is not renewed. Default: validFor after its start.',
+      ),
+    ),
     validFor: Type.Optional(
       durationText({
         field: 'validFor',
-        description: `How long it is valid from validAfter, or else from when it is issued, as \`90m\`, \`12h\` or \`8760h\`; instead of validUntil. A change issues a new certificate. Default: ${defaultLength}, unless validUntil is set.`,
+        description: `How long the certificate is valid from its start, as \`90m\`, \`12h\` or \`8760h\`; from 1s to 87600h. Not together with validUntil. A change issues a new certificate. Default: ${defaultLength}, unless validUntil is set.`,
         least: '1s',
         most: '87600h',
         examples: '90m, 12h or 8760h',
@@ -42,7 +52,7 @@ export function validityFields(defaultLength: string) {
       durationText({
         field: 'renewBefore',
         description:
-          'How long before it expires a new certificate is issued, as `10m`, `8h` or `720h`; less than validFor. Not together with validAfter or validUntil: such a certificate is not renewed. Default: a third of its validity.',
+          'How long before it expires a new certificate is issued, as `10m`, `8h` or `720h`; from 1s to 87600h, and at most nine tenths of validFor. Not together with validAfter or validUntil, with which a certificate is not renewed. Default: a third of the time that it is valid.',
         least: '1s',
         most: '87600h',
         examples: '10m, 8h or 720h',
@@ -53,14 +63,15 @@ export function validityFields(defaultLength: string) {
 
 /** `defaultLength` as a duration. */
 export function validityRules(defaultLength: string): readonly Rule[] {
-  return [...windowRules, shorterThan('renewBefore', 'validFor', defaultLength)]
+  return [...windowRules, nineTenthsAtMost('renewBefore', 'validFor', defaultLength)]
 }
 
 const windowRules: readonly Rule[] = [
   atMostOne(['validUntil', 'validFor']),
   {
     rule: '!has(self.renewBefore) || !(has(self.validAfter) || has(self.validUntil))',
-    message: 'renewBefore goes without validAfter and validUntil, with which a certificate is not renewed: remove one',
+    message:
+      'renewBefore cannot be set together with validAfter or validUntil, with which a certificate is not renewed: remove it, or the others',
     fieldPath: '.renewBefore',
   },
   {
@@ -73,9 +84,11 @@ const windowRules: readonly Rule[] = [
 export const validityReplacing = ['validAfter', 'validUntil', 'validFor'] as const
 
 export const validityStatus = {
-  validAfter: Type.Optional(timestamp({ description: "Start of the certificate's validity." })),
-  validUntil: Type.Optional(timestamp({ description: 'End of its validity.' })),
-  renewsAt: Type.Optional(timestamp({ description: 'When a new certificate will be issued.' })),
+  validAfter: Type.Optional(timestamp({ description: 'When the certificate became or becomes valid.' })),
+  validUntil: Type.Optional(timestamp({ description: 'When the certificate expires.' })),
+  renewsAt: Type.Optional(
+    timestamp({ description: 'When the next certificate will be issued; absent where none will be.' }),
+  ),
 }
 
 interface WithValidity {

@@ -21,7 +21,7 @@ const rotation = object(
       durationText({
         field: 'overlap',
         description:
-          'How long the old token keeps working beside the new one; less than interval. Shortening it takes effect at once. Default: 1h, or a tenth of interval where that is less.',
+          'How long the old token keeps working beside the new one, as `0s`, `5m` or `24h`; from 0s to 87600h, and less than interval. Shortening it takes effect at once. Default: 1h, or a tenth of interval if that is less.',
         least: '0s',
         most: '87600h',
         examples: '0s, 5m or 24h',
@@ -30,7 +30,7 @@ const rotation = object(
   },
   {
     description:
-      'Issues a new token when the one in the Secret reaches a certain age. The old one is deleted after the overlap, but not while an Account uses it. The annotation `culvert.dev/rotate-requested-at` asks for one at any time. Default: no rotation.',
+      'Issues a new token when the one in the Secret reaches a certain age, and deletes the old one after the overlap, but not while an Account uses it. A new value of the annotation `culvert.dev/rotate-requested-at` asks for a new token at any time, also without this field; of an adopted object, whose age is not known, only that does. Default: no rotation.',
     // One value to server-side apply, as other small objects are.
     atomic: true,
     rules: [shorterThan('overlap', 'interval')],
@@ -81,6 +81,6 @@ export const tokenConditions = [
   {
     type: 'Rotated',
     description:
-      'A new token will be issued when its time has come; absent while none is planned. False with RotationFailing while none can be issued: the one in the Secret goes on working. Unknown with RotationWaiting while one was asked for and a former one is still within its overlap.',
+      'A new token will be issued at `status.nextRotationAt`. False with RotationFailing when that fails: the one in the Secret keeps working. Unknown with RotationWaiting while a requested token waits for the overlap of the one before to end. Absent while no rotation is planned.',
   },
 ] as const

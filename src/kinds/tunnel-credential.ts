@@ -4,7 +4,7 @@ import { commonSpec, commonSpecRules, commonStatus, outputStatus, rotationStatus
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { acl, comparableACL, wantedACL } from './acl.ts'
+import { acl, aclClaims, comparableACL, wantedACL } from './acl.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
@@ -21,7 +21,7 @@ const definition = defineKind({
   shortNames: ['tcred'],
   scope: 'Namespaced',
   description:
-    'The token with which an agent starts a tunnel session. It is written to a Secret; if it is lost or altered there, a new credential replaces this one.',
+    'A credential whose token an agent starts a tunnel session with. The token is written to a Secret; if it is lost or altered there, a new credential replaces this one.',
   spec: object(
     { ...commonSpec('bytes'), acl: Type.Optional(acl), ...ownerSpec, ...tokenFields },
     { description: 'What the credential should be.', rules: [...commonSpecRules, ownerRule] },
@@ -33,7 +33,7 @@ const definition = defineKind({
   printerColumns: managedColumns(
     textColumn('Secret', '.status.output.name', 'Secret with the token.'),
     wideColumn('Rotates', '.status.nextRotationAt', 'When the next token is issued.'),
-    wideColumn('Owner', '.status.ownerID', 'Who owns the credential.'),
+    wideColumn('Owner', '.status.ownerID', 'Id of the user or bot that owns it.'),
   ),
   conditions: tokenConditions,
 })
@@ -44,11 +44,13 @@ export type TunnelCredentialSpec = SpecOf<typeof definition>
 export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
   ...plain,
   role: 'managed',
+  reach: 'namespace',
   definition,
   collections: [collections.credentials],
   collectionOf: () => collections.credentials,
   refersTo: [ownerKind],
   references: ownerReferences,
+  claims: aclClaims,
   problems: outputProblems,
   createOnly: ['owner_id'],
   setBy: ({ owner, acl: rules }) => namesOf({ owner_id: owner, acl: rules }),

@@ -29,13 +29,13 @@ const definition = defineKind({
   scope: 'Namespaced',
   selectableFields: ['.status.accountRef.name', '.spec.accountRef.name'],
   description: experimental(
-    'Tells the agents of tunnel sessions to restart, to stop or to update themselves, once: each request is sent at most once, and what became of it is in the status. Nothing is repeated when it is applied again or after Culvert crashed.',
+    'Tells the agents of tunnel sessions, once, to restart, stop or update themselves. Each request is sent at most once, and its result is in the status; nothing is repeated when the resource is applied again or Culvert restarts.',
   ),
   spec: object(
     {
       action: choice(['Restart', 'Stop', 'Update', 'UpdateAndRestart'], {
         description:
-          'Restart: the agent replaces its process and comes back under another session id; not on Windows. Stop: the agent exits. Update: it updates itself within its major version, and runs the new code after a restart. UpdateAndRestart: both, with the wait of at least 10 s between them that the API asks for.',
+          'Restart: the agent replaces its process, and has a new session id afterwards; not supported on Windows. Stop: the agent exits. Update: the agent updates itself within its major version; the new code runs after a restart. UpdateAndRestart: both, with the wait of at least 10 s between them that the API asks for. Immutable.',
       }),
       ...commandSpec('TunnelSession'),
     },
@@ -47,14 +47,24 @@ const definition = defineKind({
   ),
   status: object(commandStatusFields, { description: 'What became of the command.' }),
   printerColumns: [
-    textColumn('Action', '.spec.action', 'What is done.'),
-    { name: 'Targets', type: 'integer', jsonPath: '.status.total', description: 'How many sessions are meant.' },
-    { name: 'Done', type: 'integer', jsonPath: '.status.done', description: 'For how many of them all is done.' },
-    textColumn('Complete', end('Complete', 'status'), 'True: over, and all done.'),
-    textColumn('Failed', end('Failed', 'status'), 'True: over, with something not done.'),
-    textColumn('Reason', end('Complete', 'reason'), 'Why.'),
+    textColumn('Action', '.spec.action', 'What the agents are told to do.'),
+    {
+      name: 'Targets',
+      type: 'integer',
+      jsonPath: '.status.total',
+      description: 'Number of sessions that were chosen.',
+    },
+    {
+      name: 'Done',
+      type: 'integer',
+      jsonPath: '.status.done',
+      description: 'Number of them for which every action is Done, once the command is over.',
+    },
+    textColumn('Complete', end('Complete', 'status'), 'True: the command is over, and every action is Done.'),
+    textColumn('Failed', end('Failed', 'status'), 'True: the command is over, and not every action is Done.'),
+    textColumn('Reason', end('Complete', 'reason'), 'Why it is Complete or Failed, or is neither yet.'),
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age of the resource.' },
-    wideColumn('Message', end('Complete', 'message'), 'The same in words.'),
+    wideColumn('Message', end('Complete', 'message'), 'The reason in words.'),
   ],
   conditions: [
     {
@@ -66,33 +76,36 @@ const definition = defineKind({
       description:
         'True (SomeNotDone, NoTarget, TooManyTargets) when the command is over and not every action is Done. False before the end, and when it is complete.',
     },
-    { type: 'Reconciling', description: 'True, and there only, while the command is not over (kstatus).' },
-    { type: 'Stalled', description: 'True, and there only, when the command is over and not all is done (kstatus).' },
+    { type: 'Reconciling', description: 'True while the command is not over, absent afterwards (kstatus).' },
+    {
+      type: 'Stalled',
+      description: 'True when the command is over and not every action is Done, absent otherwise (kstatus).',
+    },
   ],
   notes: `
-A command that is over has exactly one of \`Complete\` and \`Failed\` True, as a Job has, so that \`kubectl wait\` takes either:
+A command that is over has exactly one of \`Complete\` and \`Failed\` True, as a Job has, and \`kubectl wait\` can wait for either:
 
 \`\`\`sh
-kubectl wait --for=condition=Complete tunnelsessioncommand/<name>              # until all is done
-kubectl wait --for=condition=Failed tunnelsessioncommand/<name>                # until it is over with something not done
+kubectl wait --for=condition=Complete tunnelsessioncommand/<name>              # until every action is Done
+kubectl wait --for=condition=Failed tunnelsessioncommand/<name>                # until it is over with an action that is not Done
 kubectl wait --for=jsonpath='{.status.finishedAt}' tunnelsessioncommand/<name> # until it is over
 \`\`\`
 
-**How long it stays.** \`ttlAfterFinished\` may be set, changed and removed at any time, also after the end, from which it counts: a command whose new time is over goes at once.
+**How long it stays.** \`ttlAfterFinished\` may be set, changed and removed at any time, also after the end. It counts from the end: if the new time has passed already, the command is deleted at once.
 
-**At most once.** The sessions that are meant are written into the status first, and \`Sent\` for each request before that is made. A request
-without an answer is \`Unknown\`, and so is one whose \`Sent\` was written when Culvert died: it may have been sent or not, and is never sent again. Only what surely did not reach the agent (no connection, a 401 or a 429)
+**At most once.** The chosen sessions are written into the status first, and \`Sent\` for each request before it is sent. A request
+without an answer is \`Unknown\`, and so is one that was \`Sent\` when Culvert died: it may have been sent or not, and is never sent again. Only what surely did not reach the agent (no connection, a 401 or a 429)
 goes back to \`Pending\` and is tried again.
 
-**Refusals.** An update fails when there is none, when the agent's configuration disables update checks, while the agent updates itself, and
-when it has updated itself and not restarted yet. The API tells these apart; \`code\` and \`message\` are its own, as they came. Codes are not documented, so Culvert only passes them on.
+**Refusals.** An update fails when none is available, when the agent's configuration disables update checks, while the agent is updating itself, and
+when it has updated itself and not restarted yet. \`code\` and \`message\` are the API's own; its codes are not documented, so Culvert only passes them on.
 
-**Targets.** \`Session\` and \`Selector\` need an account with \`mirrorSessions\`; with \`ID\` any session can be named. A selector that meets more than
-${MAX_TARGETS} sessions does nothing. A session that is gone by then is \`Gone\`.
+**Targets.** \`Session\` and \`Selector\` need an account with \`mirrorSessions\`; with \`ID\` any session can be named. With a selector that matches more than
+${MAX_TARGETS} sessions nothing is sent. A session that has ended when its request is sent is \`Gone\`.
 
 **After a restart.** \`newID\` is found where sessions are mirrored in the namespace: the only session that appeared after the restart was sent, started later, and has the same
-credential, address, operating system, region, transport and metadata. Of agents that are alike in all of these, none can be told from another, and \`newID\` stays absent; an agent of that likeness that connects by
-itself in that moment would be taken for it.
+credential, address, operating system, region, transport and metadata. Agents that are alike in all of these cannot be told apart, and \`newID\` stays absent. A new agent that is alike and connects at
+that moment would be taken for the restarted one.
 `,
 })
 
@@ -114,6 +127,7 @@ const STEPS: Readonly<Record<TunnelSessionCommandSpec['action'], readonly Comman
 /** Commands to the agents of tunnel sessions (`management-api.md § Endpoints`, Tunnel sessions). */
 export const tunnelSessionCommand: CommandDescriptor<TunnelSessionCommandSpec> = {
   role: 'command',
+  reach: 'account',
   definition,
   collection: collections.tunnelSessions,
   mirror: 'TunnelSession',

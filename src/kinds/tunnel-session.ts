@@ -27,13 +27,13 @@ const definition = defineKind({
   scope: 'Namespaced',
   selectableFields: ['.status.id', '.status.accountRef.name'],
   description: experimental(
-    'An online tunnel session, as the API lists it. Culvert makes one for each session of an account whose `mirrorSessions` is enabled, and removes it when the session ends; nobody else should write them, and edits are undone.',
+    'An online tunnel session, as the API lists it; read-only. Culvert creates one for each session of an account with `mirrorSessions` enabled, and deletes it when the session ends. Edits are undone.',
   ),
   specRequired: false,
-  spec: object({}, { description: 'Empty: agents decide what sessions there are.' }),
+  spec: object({}, { description: 'Empty: a session begins and ends with its agent.' }),
   status: object(
     {
-      accountRef: Type.Optional(accountInUse('Whose session it is.')),
+      accountRef: Type.Optional(accountInUse('The account that the session belongs to.')),
       id: Type.Optional(text({ description: 'Id of the session.', maxLength: ID })),
       uri: Type.Optional(text({ description: 'Address of the session at the API.', maxLength: URI })),
       agentVersion: Type.Optional(
@@ -42,18 +42,20 @@ const definition = defineKind({
       credential: Type.Optional(
         object(
           {
-            id: text({ description: 'Its id.', maxLength: ID }),
+            id: text({ description: 'Its id at the API.', maxLength: ID }),
             uri: Type.Optional(text({ description: 'Its address at the API.', maxLength: URI })),
           },
           { description: 'The tunnel credential or SSH credential that the session was started with.' },
         ),
       ),
-      ip: Type.Optional(text({ description: 'Source address of the session.', maxLength: SHORT })),
+      ip: Type.Optional(text({ description: 'Source IP address of the session.', maxLength: SHORT })),
       metadata: Type.Optional(
         text({ description: "User data from the agent's configuration file.", maxLength: METADATA }),
       ),
       os: Type.Optional(text({ description: "Operating system of the agent's host.", maxLength: SHORT })),
-      region: Type.Optional(text({ description: 'Region that the session started in.', maxLength: SHORT })),
+      region: Type.Optional(
+        text({ description: 'Region of the service that the session started in.', maxLength: SHORT }),
+      ),
       startedAt: Type.Optional(timestamp({ description: 'When the session first connected.' })),
       transport: Type.Optional(
         text({
@@ -66,9 +68,9 @@ const definition = defineKind({
   ),
   printerColumns: [
     textColumn('ID', '.status.id', 'Id of the session.'),
-    textColumn('IP', '.status.ip', 'Source address.'),
-    textColumn('OS', '.status.os', 'Operating system.'),
-    textColumn('Region', '.status.region', 'Region.'),
+    textColumn('IP', '.status.ip', 'Source IP address.'),
+    textColumn('OS', '.status.os', "Operating system of the agent's host."),
+    textColumn('Region', '.status.region', 'Region that the session started in.'),
     textColumn('Version', '.status.agentVersion', 'Version of the agent.'),
     {
       name: 'Started',
@@ -76,16 +78,16 @@ const definition = defineKind({
       jsonPath: '.status.startedAt',
       description: 'How long the session has been connected.',
     },
-    wideColumn('Transport', '.status.transport', 'Protocol.'),
+    wideColumn('Transport', '.status.transport', 'Protocol of the session.'),
     wideColumn('Credential', '.status.credential.id', 'Credential that it was started with.'),
-    wideColumn('Account', '.status.accountRef.name', 'Whose session it is.'),
+    wideColumn('Account', '.status.accountRef.name', 'Account that the session belongs to.'),
   ],
   notes: `
-Sessions are found by label: \`kubectl get tunnelsessions -l culvert.dev/os=linux,culvert.dev/region=eu\`. The labels are \`culvert.dev/os\`,
+Find sessions by label: \`kubectl get tunnelsessions -l culvert.dev/os=linux,culvert.dev/region=eu\`. The labels are \`culvert.dev/os\`,
 \`culvert.dev/region\`, \`culvert.dev/transport\` and \`culvert.dev/credential\` (an id). Characters that a label value cannot have become \`-\`, as in
-\`svc-v2\`, and what is longer than 63 characters is cut and ends in a digest. Labels and annotations of your own stay.
+\`svc-v2\`, and a value longer than 63 characters is cut and ends in a digest. Labels and annotations of your own stay.
 
-The list is as old as the \`interval\` of the account at most; while the account is not Ready, what was shown last stays. A session that is deleted here goes on at the API, and is back with the next list; a
+The sessions are listed again at each \`mirrorSessions.interval\` of the account; while the account is not Ready, those listed last stay. Deleting a TunnelSession does not end the session: it is back with the next list. A
 [TunnelSessionCommand](tunnelsessioncommands.md) stops it. Where two accounts of a namespace list the same session, one of them shows it.
 `,
 })

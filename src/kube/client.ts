@@ -14,6 +14,7 @@ import {
   toList,
   withPreconditions,
 } from './representation.ts'
+import { type Reviewer, type ReviewStatus, sendReview } from './reviews.ts'
 import { callName, type KubeRequest, type KubeRequestObservation, Transport } from './transport.ts'
 import type {
   DeleteOptions,
@@ -56,7 +57,7 @@ export interface KubeClientOptions {
   readonly tracer?: Tracer | undefined
 }
 
-export interface ClosableKubeClient extends KubeClient {
+export interface ClosableKubeClient extends KubeClient, Reviewer {
   /** Cuts what is in flight and closes all connections. Calls fail with `Aborted` from then on. */
   close(): Promise<void>
 }
@@ -120,6 +121,10 @@ class HttpKubeClient implements ClosableKubeClient {
 
   serves(type: ResourceType): Promise<boolean> {
     return isServed((request) => this.#transport.call(request), type)
+  }
+
+  review(type: ResourceType, spec: Readonly<Record<string, unknown>>): Promise<ReviewStatus> {
+    return sendReview((request) => this.#transport.call(request), type, spec)
   }
 
   async list<T extends KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<KubeList<T>> {

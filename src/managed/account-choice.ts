@@ -1,6 +1,6 @@
 import { type AccountName, parseAttempt } from './attempt.ts'
-import type { AccountSession, Accounts, Resources } from './context.ts'
-import { type CustomResource, isDeleting, nameOf, ownAttempt, shortName, statusOf } from './cr.ts'
+import type { Accounts, Blocked, MemberSession, Resources } from './context.ts'
+import { type CustomResource, isDeleting, nameOf, recordedAccount, shortName } from './cr.ts'
 import { TerminalError, WaitError } from './errors.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import { CREATE_ATTEMPT } from './names.ts'
@@ -9,6 +9,9 @@ import type { FoundReference } from './types/descriptor.ts'
 
 /** An account that becomes Ready wakes its resources; this is only the fallback. */
 const FALLBACK_MS = 60_000
+
+/** From so long on, a wait for a share of the account's requests is told. Milliseconds. */
+const TOLD_MS = 30_000
 
 /** What there is to choose from. */
 export interface AccountChoices {
@@ -23,22 +26,30 @@ export function accountOf(context: AccountChoices, cr: CustomResource): AccountN
 
 /**
  * The session of a CR's account. An account that was used stays in use: an attempt is resolved, and an object kept, where it was made.
- * @throws WaitError while the account is missing or not Ready; TerminalError when the spec names another one than is in use.
+ * @throws WaitError while the account is missing, not Ready or not for this namespace; TerminalError when it is not for what the spec asks for, or the spec
+ * names another one than is in use. A deletion waits in either case. WaitError too while its share of the account's requests is used up.
  */
 export function openSession(
   context: AccountChoices & { readonly accounts: Accounts },
   cr: CustomResource,
-): AccountSession {
-  const { namespace = '' } = cr.metadata
+): MemberSession {
   const account = accountOf(context, cr)
   if (account === undefined) throw withoutAccount(context, cr)
   // What is deleted is deleted where it lives, whatever the spec has come to name.
   if (!isDeleting(cr)) refuseMove(context, cr, account)
-  const session = context.accounts.session(account, namespace)
+  const session = context.accounts.session(account, cr)
   const blocked = 'cache' in session ? session.blocked() : session
-  if (blocked !== undefined) throw new WaitError(blocked.reason, blocked.message, FALLBACK_MS, blocked.silent)
+  if (blocked !== undefined) throw errorOf(blocked, isDeleting(cr))
   if (!('cache' in session)) throw new Error('an account is either a session or blocked')
+  const turn = session.turn()
+  if (turn !== undefined) throw new WaitError(reasons.Progressing, turn.message, turn.ms, turn.ms < TOLD_MS)
   return session
+}
+
+/** What a reconcile ends with that may not use an account. */
+export function errorOf({ reason, message, silent, lasting }: Blocked, deleting: boolean): WaitError | TerminalError {
+  const isTerminal = lasting === true && !deleting
+  return isTerminal ? new TerminalError(reason, message) : new WaitError(reason, message, FALLBACK_MS, silent)
 }
 
 /** Why there is none to choose; what comes to be wakes those that wait for it. */
@@ -79,10 +90,6 @@ function refuseMovedSource({ reference: { path }, target }: AccountSource, accou
     `${path}: ${shortName(nameOf(target))} lives in ${text(other)}, but the object lives in ${text(account)}: ` +
       'delete this resource and create it anew',
   )
-}
-
-function recordedAccount(cr: CustomResource): AccountName | undefined {
-  return statusOf(cr).accountRef ?? ownAttempt(cr)?.account
 }
 
 /** The resource that decides in which account another lives. */

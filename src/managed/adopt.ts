@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../api/types.ts'
+import { includes } from './accounts/access.ts'
 import { type CustomResource, externalId, nameOf, retains, shortName, statusOf, withFinalizer } from './cr.ts'
 import type { Wanted } from './desired.ts'
 import { equalJSON } from './equal.ts'
@@ -16,11 +17,12 @@ import type { Reconciliation } from './reconciliation.ts'
  */
 export async function externalObject(run: Reconciliation, id: string): Promise<RemoteObject> {
   const { collection, context, cr, session } = run
-  if (!context.resources.allowsAdoption(session.account, cr.metadata.namespace ?? '')) {
-    const { kind, name } = session.account
-    throw notAdoptable(`${kind}/${name} does not allow it: set its spec.allowAdoption: true, or remove spec.externalID`)
+  if (!includes(session.access.unmanagedObjects, 'Adopt')) {
+    const remedy =
+      'let its administrator set unmanagedObjects: Adopt in an entry of spec.access, or remove spec.externalID'
+    throw notAdoptable(`${shortName(session.account)} does not allow it: ${remedy}`)
   }
-  refuseHeld(run, id, context.resources.holderOf(id))
+  refuseHeld(run, id, context.resources.holderOf(session.key, id))
   const cached = session.cache.get(collection, id)
   const trusted = cached?.suspect === undefined ? cached?.object : undefined
   const object = trusted ?? (await session.cache.fetch(collection, id)) ?? (await sought(run, collection, id))
@@ -31,7 +33,7 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
     )
   }
   refuseMarked(run, object)
-  refuseHeld(run, id, context.resources.claim(id, cr))
+  refuseHeld(run, id, context.resources.claim(session.key, id, cr))
   return object
 }
 

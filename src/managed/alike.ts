@@ -34,19 +34,21 @@ export function alikeOf(
 
 /** Tells of such objects before another is made: only people know whether they are a former life's or somebody else's. */
 export function tellAlike({ collection, context, cr, descriptor, session }: Reconciliation): void {
-  const free = [...session.cache.all(collection)].filter(({ id }) => context.resources.holderOf(id) === undefined)
+  const free = [...session.cache.all(collection)].filter(
+    ({ id }) => context.resources.holderOf(session.key, id) === undefined,
+  )
   const { elsewhere, unmarked } = alikeOf(free, cr, descriptor.markedBy, context.installation)
   const told = [
     ...elsewhere.slice(0, SHOWN).map(({ id, installation }) => {
       return `${id} bears the mark of this resource in another cluster (to have it: --installation ${installation}, once that one is gone)`
     }),
     ...unmarked.slice(0, SHOWN).map((id) => {
-      return `${id} has the same ${descriptor.markedBy} and no resource here holds it (to have it: spec.externalID: ${id})`
+      return `${id} has the same ${descriptor.markedBy} and no resource here holds it (to have it: spec.externalID: ${id} with spec.managementPolicy: Manage)`
     }),
   ]
   if (told.length === 0) return
   const own = shortName(nameOf(cr))
-  const message = `${told.join('; ')}. If that is an object of a former ${own}, this one makes a second: see docs/restore.md`
+  const message = `${told.join('; ')}. If that is an object of a former ${own}, this one makes a second`
   context.events.record(cr, { type: 'Warning', reason: 'PossibleDuplicate', message })
 }
 

@@ -33,7 +33,7 @@ export async function refuseShutOut(
       await session.cache.ensureListed(collection, { since: run.begun })
       for (const object of session.cache.all(collection)) {
         if (!user.restrictsAPI.object(object) || !reference.idsIn(object).includes(target)) continue
-        const holder = context.resources.holderOf(object.id)
+        const holder = context.resources.holderOf(session.key, object.id)
         const by = holder === undefined ? `${collection.path}/${object.id}` : shortName(nameOf(holder))
         throw refusal(by, access.field, wanted === undefined)
       }
@@ -46,14 +46,15 @@ export async function refuseShutOut(
  * admitted may be Culvert's. @throws WaitError naming what is not.
  */
 export function waitBeforeRestricting(
-  { context, cr, descriptor }: Reconciliation,
+  { context, cr, descriptor, session }: Reconciliation,
   remote: RemoteObject | undefined,
 ): void {
   if (!descriptor.restrictsAPI?.spec(cr.spec)) return
   if (remote !== undefined && descriptor.restrictsAPI.object(remote)) return
   for (const { kind, path, ref } of descriptor.references(cr.spec)) {
     const name = ref.name === undefined ? undefined : { kind, namespace: cr.metadata.namespace, name: ref.name }
-    const target = name === undefined ? context.resources.holderOf(ref.id ?? '') : context.resources.get(name)
+    const target =
+      name === undefined ? context.resources.holderOf(session.key, ref.id ?? '') : context.resources.get(name)
     const lacking =
       target && context.kinds.managedKind(target.kind)?.unusable(targetView(context, target, cr.metadata.namespace))
     if (target === undefined || lacking === undefined) continue

@@ -1,5 +1,6 @@
-import { retains } from './cr.ts'
+import { generationOf, retains, statusOf } from './cr.ts'
 import { markerText, type Wanted } from './desired.ts'
+import { compareFingerprints } from './fingerprints.ts'
 import { markerOf } from './marker.ts'
 import { type Observed, type Operation, type PlanContext, plan } from './plan.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -16,9 +17,16 @@ export function planFor(run: Reconciliation, wanted: Wanted, observed: Observed)
     // What others wrote into an adopted object stays, unless the spec says otherwise.
     markedMetadata:
       nonce === undefined || status.adopted ? undefined : markerText(run.context, run.cr, nonce, run.cr.spec.metadata),
-    inputsChanged: wanted.inputs.fingerprint !== internal.inputsFingerprint,
+    inputsChanged: haveInputsChanged(run, wanted),
   }
   return plan(run.descriptor, wanted.desired, observed, planContext)
+}
+
+/** Whether the inputs may differ from those that were sent. */
+function haveInputsChanged({ cr, internal }: Reconciliation, { inputs }: Wanted): boolean {
+  const compared = compareFingerprints(internal.inputsFingerprint, inputs.fingerprint)
+  // Under a new salt nobody can tell: nothing is sent again for it, unless a new spec may name other inputs.
+  return compared === 'unknown' ? statusOf(cr).observedGeneration !== generationOf(cr) : compared === 'different'
 }
 
 /** Notes status fields of the kind, and what is kept of the object. */
@@ -56,12 +64,15 @@ export function conclude(run: Reconciliation, observed: Observed): Verdict {
 }
 
 /** Children that no CR holds, nor is about to: what a part has just made bears its mark. */
-function countUnclaimed({ context: { resources }, descriptor }: Reconciliation, { children }: Observed): number {
+function countUnclaimed(
+  { context: { resources }, descriptor, session }: Reconciliation,
+  { children }: Observed,
+): number {
   return children.filter((child) => {
     const marker = markerOf(child)
     const isMadeByPart = marker !== undefined && descriptor.parts.includes(marker.kind)
     const isBeingMade = isMadeByPart && resources.get(marker)?.metadata.uid === marker.uid
-    return resources.holderOf(child.id) === undefined && !isBeingMade
+    return resources.holderOf(session.key, child.id) === undefined && !isBeingMade
   }).length
 }
 

@@ -5,34 +5,45 @@ import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Random } from '../util/random.ts'
+import type { Access } from './accounts/access.ts'
+import type { AccountKey } from './accounts/account-resource.ts'
 import type { AccountName } from './attempt.ts'
 import type { CustomResource, ResourceName, TargetKey } from './cr.ts'
+import type { Fingerprints } from './fingerprints.ts'
 import type { IdsInFlight } from './ids-in-flight.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import type { Memories } from './memory.ts'
 import type { Reason } from './reasons.ts'
+import type { Claims } from './types/access.ts'
+import type { CommonSpec } from './types/common.ts'
+import type { CompanionPolicy } from './types/companion.ts'
 import type { OutputTarget } from './types/descriptor.ts'
 
-/** The CRs as the watches know them, plus the responses of our own writes. */
+/**
+ * The CRs as the watches know them, plus the responses of our own writes. An id says nothing without its account: each API gives its own, and one
+ * that means harm gives those of others. What one API shows to two accounts is one object to both.
+ */
 export interface Resources {
   get(name: ResourceName): CustomResource | undefined
-  /** CRs whose spec refers to `target`, by its name or by one of the ids; each once. */
+  /** The account that a CR lives in or is to live in. */
+  accountKeyOf(cr: CustomResource): AccountKey | undefined
+  /** CRs whose spec refers to `target`, by its name or, in its account, by one of the ids; each once. */
   referrersOf(target: TargetKey): readonly CustomResource[]
-  /** The CR that holds `id`, as its own or as a former one that is still to be deleted; of several whose statuses say so, the one that has it. */
-  holderOf(id: string): CustomResource | undefined
-  /** The CR whose own annotation `internal.culvert.dev/id` names `id`. The seal is not checked. */
-  noterOf(id: string): CustomResource | undefined
+  /** The CR that holds `id` of that account, as its own or as a former one that is still to be deleted; of several whose statuses say so, the one that has it. */
+  holderOf(account: AccountKey, id: string): CustomResource | undefined
+  /** Whether a CR of whichever account holds an object of that id. */
+  isClaimed(id: string): boolean
+  /** The CR of that account whose own annotation `internal.culvert.dev/id` names `id`. The seal is not checked. */
+  noterOf(account: AccountKey, id: string): CustomResource | undefined
   /**
    * Claims an object that no status names, until `unclaim`: what is noted in two runs at the same time would be in two statuses.
    * @returns the CR that has it already, if another does.
    */
-  claim(id: string, cr: CustomResource): CustomResource | undefined
+  claim(account: AccountKey, id: string, cr: CustomResource): CustomResource | undefined
   /** Ends the claims of the CR: what came of them stands in its status. */
   unclaim(cr: CustomResource): void
   /** Secrets and ConfigMaps that the CR owns for its outputs, as the watch of their metadata has shown them. */
   outputsOf(cr: CustomResource): readonly OutputTarget[]
-  /** Whether resources of `namespace` may observe and adopt objects of that account that they did not make. */
-  allowsAdoption(account: AccountName, namespace: string): boolean
   /** Whether an Account (in `namespace`) or ClusterAccount of that name exists. */
   hasAccount(account: AccountName, namespace: string): boolean
   /** Whether the spec of that account limits how many requests a minute may be sent. */
@@ -52,6 +63,8 @@ export interface Blocked {
   readonly message: string
   /** Over in a moment: not worth a condition. */
   readonly silent?: boolean
+  /** Nothing helps until somebody changes something. */
+  readonly lasting?: boolean
 }
 
 /** What is known of an account, and writes to it, each of which has to say for whom and why it is made. */
@@ -70,6 +83,8 @@ export interface SessionCalls extends Pick<ApiClient, 'get' | 'list'> {
 /** Access to one account at the API. */
 export interface AccountSession {
   readonly account: AccountName
+  /** The same, over all namespaces. */
+  readonly key: AccountKey
   readonly cache: SessionCache
   /** Lists past the cache, for what comes and goes by the thousand, and commands. */
   readonly calls: SessionCalls
@@ -85,9 +100,28 @@ export interface AccountSession {
   reportTrouble(error: ApiError): void
 }
 
+/** A wait for a share of an account's requests. */
+export interface ShareWait {
+  readonly message: string
+  readonly ms: number
+}
+
+/** A resource or command that lives in an account. */
+export type AccountMember = KubeObject & { readonly spec: Pick<CommonSpec, 'accountRef'> }
+
+/** Access to an account for one of them. */
+export interface MemberSession extends AccountSession {
+  /** What it may do there. */
+  readonly access: Access
+  /** How long it has to wait until its share of the account's requests has room for it; undefined when it has. Asked when it is about to begin. */
+  turn(): ShareWait | undefined
+  /** Why it may not use the account after all, now that its references tell more of what it claims; undefined when it may. */
+  refusal(claims: Claims): Blocked | undefined
+}
+
 export interface Accounts {
-  /** The session of an account for resources of a namespace, or why there is none. */
-  session(account: AccountName, namespace: string): AccountSession | Blocked
+  /** The session of an account for a resource or command, or why there is none for it. */
+  session(account: AccountName, cr: AccountMember): MemberSession | Blocked
 }
 
 /** Which keys accounts work with, whoever issued them. */
@@ -144,8 +178,11 @@ export interface ManagedContext {
   readonly accounts: Accounts
   readonly keyUsers: KeyUsers
   readonly kube: KubeClient
-  /** Watches the companions of that type from now on: it is installed. */
-  readonly companions: { watch(type: ResourceType): void }
+  readonly companions: {
+    readonly policy: CompanionPolicy
+    /** Watches the companions of that type from now on: it is installed. */
+    watch(type: ResourceType): void
+  }
   readonly events: EventSink
   readonly metrics: ManagedMetrics
   readonly leadership: Leadership
@@ -154,6 +191,7 @@ export interface ManagedContext {
   readonly times: ProtocolTimes
   /** Tells this operator's objects from another's: `docs/decisions`. */
   readonly installation: string
+  readonly fingerprints: Fingerprints
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger

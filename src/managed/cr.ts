@@ -1,6 +1,7 @@
 import type { KubeObject, ObjectKey } from '../kube/types.ts'
 import type { WriteOrigin, WriteReason } from '../telemetry/write-origin.ts'
-import { type Attempt, parseAttempt } from './attempt.ts'
+import { type AccountKey, accountKey } from './accounts/account-resource.ts'
+import { type AccountName, type Attempt, parseAttempt } from './attempt.ts'
 import { CREATE_ATTEMPT, FINALIZER, PAUSED } from './names.ts'
 import type { CommonSpec, CommonStatus } from './types/common.ts'
 import type { Fields } from './types/descriptor.ts'
@@ -54,11 +55,23 @@ export interface TargetKey {
   /** Absent for objects that no CR holds. */
   readonly name?: string | undefined
   readonly ids?: readonly string[]
+  /** Whose ids they are: another account may have the same. Without it they are nobody's. */
+  readonly account?: AccountKey | undefined
 }
 
-/** By what others refer to the CR: its name in its own namespace, and the ids that it holds in any. */
+/** By what others refer to the CR: its name in its own namespace, and the ids that it holds in its account. */
 export function targetKeyOf(cr: CustomResource): TargetKey {
-  return { ...nameOf(cr), ids: heldIds(statusOf(cr)) }
+  return { ...nameOf(cr), ids: heldIds(statusOf(cr)), account: recordedAccountKey(cr) }
+}
+
+/** The account that the CR has, or may have, an object in. */
+export function recordedAccount(cr: CustomResource): AccountName | undefined {
+  return statusOf(cr).accountRef ?? ownAttempt(cr)?.account
+}
+
+function recordedAccountKey(cr: CustomResource): AccountKey | undefined {
+  const account = recordedAccount(cr)
+  return account === undefined ? undefined : accountKey(account, cr.metadata.namespace ?? '')
 }
 
 /** The CR's own attempt; undefined when there is none or it was copied from another CR. */

@@ -2,7 +2,7 @@ import { ApiError } from '../api/errors.ts'
 import { writeReasons } from '../telemetry/write-origin.ts'
 import { openSession } from './account-choice.ts'
 import { heldAlone, refuseShutOut } from './api-access.ts'
-import type { AccountSession } from './context.ts'
+import type { MemberSession } from './context.ts'
 import { deleteCopies } from './copies.ts'
 import {
   hasFinalizer,
@@ -22,6 +22,7 @@ import { WaitError } from './errors.ts'
 import { deleteForSure, unlisted } from './gone.ts'
 import { leavingOrder } from './key-in-use.ts'
 import { sought } from './look.ts'
+import { refuseToStrand } from './outputs/companion.ts'
 import { release } from './outputs/vacate.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -32,7 +33,7 @@ import { IN_USE_MS, referringUsers, usersOf } from './users.ts'
 import { silent, type Verdict } from './verdict.ts'
 
 /** The account's session for a deletion. @throws WaitError that names the way out while the account cannot be used. */
-export function sessionForDeletion({ context, cr }: Reconciliation): AccountSession {
+export function sessionForDeletion({ context, cr }: Reconciliation): MemberSession {
   try {
     return openSession(context, cr)
   } catch (error) {
@@ -58,9 +59,14 @@ export function deletionNeedsAccount(run: Reconciliation): boolean {
  */
 export async function remove(run: Reconciliation): Promise<Verdict> {
   if (!hasFinalizer(run.cr) || run.memory.released) return silent
-  if (retains(run.cr)) await release(run)
+  if (retains(run.cr)) await releaseOutputs(run)
   else if (deletionNeedsAccount(run) && !isLeft(run)) await removeObject(run)
   return await letGo(run)
+}
+
+async function releaseOutputs(run: Reconciliation): Promise<void> {
+  refuseToStrand(run)
+  await release(run, { companion: run.context.companions.policy.enabled })
 }
 
 /** Takes our finalizer off: nothing is left at the API that is the CR's. */

@@ -1,3 +1,4 @@
+import { errorOf } from './account-choice.ts'
 import type { ManagedContext } from './context.ts'
 import type { CustomResource } from './cr.ts'
 import { TerminalError } from './errors.ts'
@@ -26,7 +27,7 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   const { context, descriptor, cr, session } = run
   refuseProblems(descriptor, cr)
   const references = await resolveReferences(context, descriptor, cr, session)
-  const inputs = await readInputs(context.kube, descriptor, cr)
+  const inputs = await readInputs(context, descriptor, cr)
   const desired: Desired<CommonSpec> = {
     spec: cr.spec,
     // Read when asked: the status gains fields while the run goes on.
@@ -40,6 +41,8 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
     now: context.clock.now(),
     marker: (nonce, metadata) => markerText(context, cr, nonce, metadata),
   }
+  const blocked = session.refusal(descriptor.claims?.(cr.spec, desired) ?? {})
+  if (blocked !== undefined) throw errorOf(blocked, false)
   const problems = descriptor.inputProblems(desired)
   if (problems.length > 0) throw new TerminalError(reasons.InvalidInput, problems.join('; '))
   return { desired, references, inputs }

@@ -38,7 +38,8 @@ export async function findSuccessor(run: Reconciliation): Promise<string | undef
 /** Takes the newest of these that nobody holds, one whose token is at hand first; the others of the same life go. */
 async function takeNewest(run: Reconciliation, candidates: readonly RemoteObject[]): Promise<string | undefined> {
   const { context, cr } = run
-  const free = candidates.filter(({ id }) => context.resources.holderOf(id) === undefined)
+  const { key } = run.session
+  const free = candidates.filter(({ id }) => context.resources.holderOf(key, id) === undefined)
   const own = (await withItsToken(run, [...free].reverse())) ?? free.at(-1)
   if (own === undefined) return undefined
   // Nothing is deleted or taken on the word of an old copy of the CR. An attempt of which another object came would count as open again.
@@ -82,13 +83,13 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
 /** The object that the annotation `internal.culvert.dev/id` names, unless another CR holds it or its marker names one. */
 export async function notedObject(run: Reconciliation, id: string) {
   const { collection, context, cr, session } = run
-  const holder = context.resources.holderOf(id)
+  const holder = context.resources.holderOf(session.key, id)
   // One whose own annotation names another object has the status of somebody else.
   const isMisplaced = holder !== undefined && (ownNote(holder)?.id ?? id) !== id
   if (holder !== undefined && !isMisplaced) return undefined
   const object = (await session.cache.fetch(collection, id)) ?? (await sought(run, collection, id))
   if (object === undefined || markerOf(object) !== undefined) return undefined
-  return isMisplaced || context.resources.claim(id, cr) === undefined ? object : undefined
+  return isMisplaced || context.resources.claim(session.key, id, cr) === undefined ? object : undefined
 }
 
 /** Takes an object whose create is long over; the nonce in its marker is recorded as the last one known. */

@@ -1,7 +1,8 @@
-import { fingerprint } from '../api/fingerprint.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
+import { ownField } from '../util/own-field.ts'
 import type { CustomResource } from './cr.ts'
 import { WaitError } from './errors.ts'
+import type { Fingerprints } from './fingerprints.ts'
 import { reasons } from './reasons.ts'
 import type { InputSource, KeyRef } from './types/common.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
@@ -43,20 +44,30 @@ export interface Inputs {
  */
 export async function readSecretKey(kube: KubeClient, namespace: string, ref: KeyRef): Promise<string | undefined> {
   const secret = await kube.get<Holder>(secretType, { namespace, name: ref.name })
-  return decoded(secret?.data?.[ref.key])
+  return decoded(ownField(secret?.data, ref.key))
 }
 
 async function readConfigMapKey(kube: KubeClient, namespace: string, ref: KeyRef): Promise<string | undefined> {
   const map = await kube.get<Holder>(configMapType, { namespace, name: ref.name })
-  return map?.data?.[ref.key] ?? decoded(map?.binaryData?.[ref.key])
+  return ownField(map?.data, ref.key) ?? decoded(ownField(map?.binaryData, ref.key))
 }
 
 function decoded(value: string | undefined): string | undefined {
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8')
 }
 
+/** What inputs are read with. */
+export interface InputReader {
+  readonly kube: KubeClient
+  readonly fingerprints: Fingerprints
+}
+
 /** Reads the inputs of a CR. @throws WaitError naming field, object and key when one is missing. */
-export async function readInputs(kube: KubeClient, descriptor: ManagedDescriptor, cr: CustomResource): Promise<Inputs> {
+export async function readInputs(
+  { kube, fingerprints }: InputReader,
+  descriptor: ManagedDescriptor,
+  cr: CustomResource,
+): Promise<Inputs> {
   const namespace = cr.metadata.namespace ?? ''
   const values = new Map<string, string>()
   for (const { path, source, ref } of descriptor.inputs(cr.spec)) {
@@ -72,7 +83,9 @@ export async function readInputs(kube: KubeClient, descriptor: ManagedDescriptor
     values.set(keyOf(source, ref), value)
   }
   return {
-    fingerprint: values.size === 0 ? undefined : fingerprint(JSON.stringify([...values]), cr.metadata.uid),
+    // With the UID: an equal value in another resource must not show, or authors could try guesses in resources of their own.
+    fingerprint:
+      values.size === 0 ? undefined : fingerprints.of('inputs', cr.metadata.uid, JSON.stringify([...values])),
     get: (source, ref) => {
       const value = values.get(keyOf(source, ref))
       if (value === undefined) throw new Error(`input ${keyOf(source, ref)} was not declared by the descriptor`)

@@ -73,7 +73,7 @@ export async function isGoneWithItsCalls(run: Reconciliation): Promise<boolean> 
   const { context, cr, descriptor, memory } = run
   if (descriptor.output?.type !== 'one-time' || !descriptor.output.opensAccounts) return false
   const account = accountOf(context, cr)
-  const session = account === undefined ? undefined : context.accounts.session(account, cr.metadata.namespace ?? '')
+  const session = account === undefined ? undefined : context.accounts.session(account, cr)
   const refusedFor = session !== undefined && 'cache' in session ? session.refusedForMs() : undefined
   if (refusedFor === undefined || (!memory.lastCallSent && refusedFor < REFUSED_MS)) return false
   for (const held of heldIds(statusOf(cr))) {
@@ -99,7 +99,7 @@ export async function refuseSilencing(run: Reconciliation, operations: readonly 
       await session.cache.ensureListed(collection, { since: run.begun })
       for (const object of session.cache.all(collection)) {
         if (status.id === undefined || !reference.idsIn(object).includes(status.id)) continue
-        const holder = context.resources.holderOf(object.id)
+        const holder = context.resources.holderOf(session.key, object.id)
         const use = holder && (await keyUseOf(context.keyUsers, owned, holder, object.id))
         if (holder === undefined || use === undefined || isDeleting(holder)) continue
         throw new TerminalError(

@@ -1,7 +1,15 @@
 import type { ResourceType } from '../kube/types.ts'
+import type { Claims, Reach } from './types/access.ts'
 import type { CommandDescriptor } from './types/command.ts'
+import type { CommonSpec } from './types/common.ts'
 import type { AccountDescriptor, Descriptor, ManagedDescriptor, ReferenceKind } from './types/descriptor.ts'
 import type { MirrorDescriptor } from './types/mirror.ts'
+
+/** What accounts ask of a kind whose CRs live in them. */
+interface MemberKind {
+  readonly reach: Reach
+  claims(spec: CommonSpec): Claims
+}
 
 /** The kinds of this operator, by name. Built once from the explicit array in `src/kinds/index.ts`. */
 export class KindsRegistry {
@@ -23,6 +31,19 @@ export class KindsRegistry {
   managedKind(kind: string): ManagedDescriptor | undefined {
     const descriptor = this.#byKind.get(kind)
     return descriptor?.role === 'managed' ? descriptor : undefined
+  }
+
+  /** How far a kind reaches whose CRs live in accounts, and what one of them claims there. */
+  member(kind: string): MemberKind {
+    const descriptor = this.#byKind.get(kind)
+    switch (descriptor?.role) {
+      case 'managed':
+        return { reach: descriptor.reach, claims: (spec) => descriptor.claims?.(spec) ?? {} }
+      case 'command':
+        return { reach: descriptor.reach, claims: () => ({}) }
+      default:
+        throw new Error(`${kind} is no kind whose resources live in accounts`)
+    }
   }
 
   /** Where the CRs of an account kind live. */

@@ -81,7 +81,7 @@ class Leaving {
   }
 
   async #resource(descriptor: ManagedDescriptor, cr: CustomResource): Promise<void> {
-    const outputs = await release({ context: this.#options, cr, descriptor })
+    const outputs = await release({ context: this.#options, cr, descriptor }, { companion: true })
     this.#outputs += outputs.length
     const held = heldIds(statusOf(cr))
     this.#objects += held.length

@@ -1,3 +1,4 @@
+import { ownField } from '../util/own-field.ts'
 import { equalJSON } from './equal.ts'
 
 type JSONObject = Readonly<Record<string, unknown>>
@@ -9,7 +10,7 @@ type JSONObject = Readonly<Record<string, unknown>>
 export function mergePatch(before: JSONObject, after: JSONObject): JSONObject | undefined {
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   const changes = [...names].flatMap((name) => {
-    const [from, to] = [own(before, name), own(after, name)]
+    const [from, to] = [ownField(before, name), ownField(after, name)]
     return equalJSON(from, to) ? [] : [[name, change(from, to)] as const]
   })
   return changes.length === 0 ? undefined : Object.fromEntries(changes)
@@ -18,11 +19,6 @@ export function mergePatch(before: JSONObject, after: JSONObject): JSONObject | 
 function change(from: unknown, to: unknown): unknown {
   if (to === undefined) return null
   return isObject(from) && isObject(to) ? mergePatch(from, to) : to
-}
-
-/** A field may have any name, that of something every object inherits too. */
-function own(object: JSONObject, name: string): unknown {
-  return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
 function isObject(value: unknown): value is JSONObject {

@@ -30,12 +30,22 @@ export const reasons = {
   NotNeeded: 'NotNeeded',
   /** The type of an object that the spec asks for is not installed in the cluster. */
   CRDNotInstalled: 'CRDNotInstalled',
+  /** The administrator does not allow the DNSEndpoint that the spec asks for, and none was made. */
+  DNSEndpointNotAllowed: 'DNSEndpointNotAllowed',
+  /** The administrator does not allow a DNSEndpoint that was made before: it stays as it is. */
+  DNSEndpointKept: 'DNSEndpointKept',
   /** The token in the Secret is lost or altered, and was issued anew too often lately. */
   TokenAltered: 'TokenAltered',
   /** The Account does not exist or is not Ready. */
   AccountNotReady: 'AccountNotReady',
-  /** The Account's `allowedNamespaces` does not select this namespace. */
+  /** No entry of the ClusterAccount's `access` selects this namespace. */
   AccountNotAllowed: 'AccountNotAllowed',
+  /** The entries that do allow other kinds. */
+  KindNotAllowed: 'KindNotAllowed',
+  /** The spec takes a domain that the ClusterAccount's `access` does not give the namespace. */
+  DomainNotAllowed: 'DomainNotAllowed',
+  /** The spec takes labels of tunnels that the ClusterAccount's `access` does not give the namespace. */
+  LabelNotAllowed: 'LabelNotAllowed',
   /** A value in the spec cannot work; the message names the field. */
   InvalidSpec: 'InvalidSpec',
   /** A value from a Secret or ConfigMap cannot work; the message names the field. */

@@ -75,7 +75,7 @@ export class ManagedReconciler {
     const decides = descriptor.access !== undefined || descriptor.restrictsAPI !== undefined
     const isNew = generationOf(cr) !== statusOf(cr).observedGeneration || openRequest(cr, 'reconcile') !== undefined
     const account = decides && isNew ? accountOf(this.#context, cr) : undefined
-    const session = account && this.#context.accounts.session(account, cr.metadata.namespace ?? '')
+    const session = account && this.#context.accounts.session(account, cr)
     if (session !== undefined && 'cache' in session && isTold(session.blocked())) session.lookAgain()
   }
 

@@ -4,7 +4,7 @@ import type { ResourceType } from '../kube/types.ts'
 import type { WriteReason } from '../telemetry/write-origin.ts'
 import { clockOffset } from '../util/noted-time.ts'
 import { conditionsFor, type Standing, stampConditions } from './conditions.ts'
-import type { AccountSession, ManagedContext } from './context.ts'
+import type { ManagedContext, MemberSession } from './context.ts'
 import { type CustomResource, generationOf, internalOf, isUntold, nameOf, originOf, statusOf } from './cr.ts'
 import { ConflictError } from './errors.ts'
 import { resourceTypeOf } from './kinds-registry.ts'
@@ -44,7 +44,7 @@ export class Reconciliation {
   readonly #generation: number
   readonly #request: string | undefined
   #cr: CustomResource
-  #session: AccountSession | undefined
+  #session: MemberSession | undefined
   #own: OwnStatus = {}
   #internal: InternalChange = {}
   #kind: Fields | undefined
@@ -69,12 +69,12 @@ export class Reconciliation {
   }
 
   /** The account's session, once `enter` was called. */
-  get session(): AccountSession {
+  get session(): MemberSession {
     if (this.#session === undefined) throw new Error('the account was not resolved before it was used')
     return this.#session
   }
 
-  enter(session: AccountSession): void {
+  enter(session: MemberSession): void {
     this.#session = session
   }
 

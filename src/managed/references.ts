@@ -50,8 +50,8 @@ export async function resolveReferences(
   for (const reference of found) {
     const key = refKey(reference.kind, reference.ref)
     if (targets.has(key)) continue
-    refuseAsPart(context, cr, reference)
     await learnOfObject(resolver, reference)
+    refuseAsPart(context, cr, reference)
     const id = idOf(resolver, reference)
     const object = reference.needsObject ? await targetObject(context, session, reference, id) : undefined
     targets.set(key, { id, object })
@@ -147,7 +147,7 @@ function refusalOfReference(
  */
 function knownChildren(
   { kinds, resources }: ManagedContext,
-  { cache }: AccountSession,
+  { cache, key }: AccountSession,
   kind: string,
   id: string,
 ): readonly RemoteObject[] | undefined {
@@ -155,23 +155,33 @@ function knownChildren(
   if (children === undefined || unusableObject === undefined) return undefined
   if (collections.every((collection) => cache.get(collection, id)?.object === undefined)) return undefined
   return childrenIn(cache, children, id).filter((child) => {
-    const holder = resources.holderOf(child.id)
+    const holder = resources.holderOf(key, child.id)
     return holder === undefined || !isDeleting(holder)
   })
 }
 
-/** Has the account tell what an object is made up of that a new reference leads to and no CR manages. */
+/**
+ * Has the account tell of an object that a reference by id leads to: what it is made up of, where no CR manages it; and whether it is there at
+ * all, where a CR of another account holds one of that id.
+ */
 async function learnOfObject(resolver: Resolver, reference: FoundReference): Promise<void> {
   const { context, cr, session } = resolver
   const { kind, partOf, ref } = reference
-  if (ref.id === undefined || partOf !== undefined || isApplied(resolver, reference)) return
+  const { id } = ref
+  if (id === undefined || targetOf(context, cr, reference) !== undefined) return
   const { children, collections = [], unusableObject } = context.kinds.managedKind(kind) ?? {}
-  if (children === undefined || unusableObject === undefined || targetOf(context, cr, reference) !== undefined) return
   const { cache } = session
+  if (context.resources.isClaimed(id)) {
+    for (const collection of collections) {
+      if (cache.get(collection, id)?.object === undefined) await cache.fetch(collection, id)
+    }
+    if (targetOf(context, cr, reference) !== undefined) return
+  }
+  if (children === undefined || unusableObject === undefined) return
+  if (partOf !== undefined || isApplied(resolver, reference)) return
   const list = async (since: number): Promise<void> => {
     for (const collection of [...collections, children.collection]) await cache.ensureListed(collection, { since })
   }
-  const { id } = ref
   await list(context.clock.monotonic() - FRESH_MS)
   // One that was made a moment ago is in no list yet.
   if (collections.every((collection) => cache.get(collection, id)?.object === undefined)) {
@@ -179,14 +189,15 @@ async function learnOfObject(resolver: Resolver, reference: FoundReference): Pro
   }
 }
 
-/** The CR that a reference leads to: the one of that name, or the one that holds the object of that id. */
+/** The CR that a reference leads to: the one of that name, or the one that holds the object of that id in the account of `cr`. */
 export function targetOf(
   { resources }: ManagedContext,
   cr: CustomResource,
   { kind, ref }: FoundReference,
 ): CustomResource | undefined {
   if (ref.id === undefined) return resources.get({ kind, namespace: cr.metadata.namespace, name: ref.name ?? '' })
-  const holder = resources.holderOf(ref.id)
+  const account = resources.accountKeyOf(cr)
+  const holder = account && resources.holderOf(account, ref.id)
   // One that only observes the object does not say what becomes of it.
   return holder?.kind === kind && internalOf(holder).create !== undefined ? holder : undefined
 }

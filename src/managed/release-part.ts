@@ -59,7 +59,7 @@ async function siblingsOf(run: Reconciliation): Promise<readonly SiblingView[]> 
   return found
 
   function siblingOf(object: RemoteObject): SiblingView {
-    const holder = context.resources.holderOf(object.id)
+    const holder = context.resources.holderOf(session.key, object.id)
     return { object, holder: holder && partView(holder, cr.metadata.namespace) }
   }
 }
@@ -84,7 +84,7 @@ interface Whole {
 }
 
 /** What the CR is part of, as the account knows it, whether a resource stands for it or not. */
-function wholesAtAPI({ context, cr, descriptor }: Reconciliation): readonly Whole[] {
+function wholesAtAPI({ context, cr, descriptor, session }: Reconciliation): readonly Whole[] {
   return descriptor.references(cr.spec).flatMap((reference: FoundReference): readonly Whole[] => {
     const { kind, partOf, ref } = reference
     const whole = context.kinds.managedKind(kind)
@@ -93,7 +93,13 @@ function wholesAtAPI({ context, cr, descriptor }: Reconciliation): readonly Whol
     const applied = internalOf(cr).references?.find((entry) => entry.kind === kind)?.id
     const id = ref.id ?? (target === undefined ? applied : statusOf(target).id)
     if (id === undefined) return []
-    return [{ id, key: target === undefined ? { kind, ids: [id] } : targetKeyOf(target), descriptor: whole }]
+    return [
+      {
+        id,
+        key: target === undefined ? { kind, ids: [id], account: session.key } : targetKeyOf(target),
+        descriptor: whole,
+      },
+    ]
   })
 }
 

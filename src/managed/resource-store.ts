@@ -54,6 +54,13 @@ export interface NamespacedName {
   readonly name: string
 }
 
+/** An object that a run is about to note. */
+interface Claim {
+  readonly account: AccountKey
+  readonly id: string
+  readonly cr: CustomResource
+}
+
 const TARGETS = 'targets'
 const TARGET_IDS = 'target ids'
 const HOLDS = 'holds'
@@ -73,9 +80,10 @@ export class ResourceStore implements Resources {
   #recording = false
   /** UIDs with a write of ours under way, with the versions that watches have shown meanwhile. */
   readonly #writing = new Map<string, Set<string>>()
-  /** Objects that runs are about to note, by id: a few at a time. */
-  readonly #claims = new Map<string, CustomResource>()
+  /** Objects that runs are about to note: a few at a time. */
+  readonly #claims = new Set<Claim>()
   #onChangedByOthers: (name: ResourceName) => void = () => undefined
+  #shownAt: (account: AccountKey, id: string) => string | undefined = () => undefined
 
   constructor(kinds: KindsRegistry, watches: Watches) {
     this.#kinds = kinds
@@ -106,11 +114,6 @@ export class ResourceStore implements Resources {
     return this.account(accountKey(account, namespace)) !== undefined
   }
 
-  allowsAdoption(account: AccountName, namespace: string): boolean {
-    const resource = this.account(accountKey(account, namespace))
-    return account.kind === 'Account' || resource?.spec.allowAdoption === true
-  }
-
   isPaced(account: AccountName, namespace: string): boolean {
     return this.account(accountKey(account, namespace))?.spec.rateLimit !== undefined
   }
@@ -119,38 +122,54 @@ export class ResourceStore implements Resources {
     return this.#watches.namespaces?.store.get({ name })
   }
 
-  referrersOf({ kind, namespace, name, ids = [] }: TargetKey): readonly CustomResource[] {
+  referrersOf({ kind, namespace, name, ids = [], account }: TargetKey): readonly CustomResource[] {
     const byName = name === undefined ? [] : this.#find(TARGETS, nameText({ kind, namespace, name }))
-    const byId = ids.flatMap((id) => this.#find(TARGET_IDS, idText(kind, id)))
+    const byId =
+      account === undefined ? [] : ids.flatMap((id) => this.#findIn(account, id, TARGET_IDS, idText(kind, id)))
     return byId.length === 0 ? byName : [...new Set([...byName, ...byId])]
   }
 
-  holderOf(id: string): CustomResource | undefined {
-    return holderAmong(this.claimantsOf(id)) ?? this.#claims.get(id)
+  holderOf(account: AccountKey, id: string): CustomResource | undefined {
+    return holderAmong(this.claimantsOf(account, id)) ?? this.#claimOn(account, id)?.cr
   }
 
-  noterOf(id: string): CustomResource | undefined {
-    return this.#find(NOTES, id)[0]
+  noterOf(account: AccountKey, id: string): CustomResource | undefined {
+    return this.#findIn(account, id, NOTES)[0]
   }
 
-  /** CRs whose statuses name the object as theirs: one, unless something went wrong. */
-  claimantsOf(id: string): readonly CustomResource[] {
-    return this.#find(HOLDS, id)
+  /** CRs whose statuses name the object of that account as theirs: one, unless something went wrong. */
+  claimantsOf(account: AccountKey, id: string): readonly CustomResource[] {
+    return this.#findIn(account, id, HOLDS)
   }
 
-  claim(id: string, cr: CustomResource): CustomResource | undefined {
-    const holder = this.holderOf(id)
+  claim(account: AccountKey, id: string, cr: CustomResource): CustomResource | undefined {
+    const holder = this.holderOf(account, id)
     if (holder !== undefined && holder.metadata.uid !== cr.metadata.uid) return holder
-    this.#claims.set(id, cr)
+    if (this.#claimOn(account, id) === undefined) this.#claims.add({ account, id, cr })
     return undefined
   }
 
   unclaim({ metadata: { uid } }: CustomResource): void {
-    for (const [id, { metadata }] of this.#claims) if (metadata.uid === uid) this.#claims.delete(id)
+    for (const claim of this.#claims) if (claim.cr.metadata.uid === uid) this.#claims.delete(claim)
   }
 
-  childHolderOf(id: string): CustomResource | undefined {
-    return this.#find(CHILDREN, id)[0]
+  childHolderOf(account: AccountKey, id: string): CustomResource | undefined {
+    return this.#findIn(account, id, CHILDREN)[0]
+  }
+
+  isClaimed(id: string): boolean {
+    return this.#find(HOLDS, id).length > 0
+  }
+
+  /** Whether the CR's object is, or is to be, in that account, whatever the account is called. */
+  livesIn(cr: CustomResource, account: AccountKey): boolean {
+    const own = this.accountKeyOf(cr)
+    return own !== undefined && this.#isOne(own, account)
+  }
+
+  /** Names who knows at which address an account was shown an object. */
+  lookThrough(shownAt: (account: AccountKey, id: string) => string | undefined): void {
+    this.#shownAt = shownAt
   }
 
   /** CRs with an input from that Secret or ConfigMap. */
@@ -301,6 +320,32 @@ export class ResourceStore implements Resources {
 
   #find(index: string, value: string): readonly CustomResource[] {
     return [...this.#watches.managed.values()].flatMap(({ store }) => store.byIndex(index, value))
+  }
+
+  /** CRs to whom `id` says the same as to the account. */
+  #findIn(account: AccountKey, id: string, index: string, value = id): readonly CustomResource[] {
+    return this.#find(index, value).filter((cr) => {
+      const own = this.accountKeyOf(cr)
+      return own !== undefined && this.#isSame(own, account, id)
+    })
+  }
+
+  #claimOn(account: AccountKey, id: string): Claim | undefined {
+    return [...this.#claims].find((claim) => claim.id === id && this.#isSame(claim.account, account, id))
+  }
+
+  /** Whether the id is that of one object to both: one API shows it to each of them, or they are one. */
+  #isSame(left: AccountKey, right: AccountKey, id: string): boolean {
+    if (this.#isOne(left, right)) return true
+    const address = this.#shownAt(left, id)
+    return address !== undefined && address === this.#shownAt(right, id)
+  }
+
+  /** Two resources lead to one account where each was proven with the same address and key: only who has the key can say so. */
+  #isOne(left: AccountKey, right: AccountKey): boolean {
+    if (accountText(left) === accountText(right)) return true
+    const proven = this.account(left)?.status?.internal?.keyFingerprint
+    return proven !== undefined && proven === this.account(right)?.status?.internal?.keyFingerprint
   }
 
   #index(kind: string, reflector: Reflector<CustomResource>): void {

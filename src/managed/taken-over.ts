@@ -48,7 +48,7 @@ export function isTakenChild(run: Reconciliation, child: RemoteObject): boolean 
 
 /** Another CR whose status names the object; what bears no mark is ours where our own note, sealed by the account's key, says so. */
 function rivalOf({ context, cr, session }: Reconciliation, object: RemoteObject): Taker | undefined {
-  const holder = context.resources.holderOf(object.id)
+  const holder = context.resources.holderOf(session.key, object.id)
   if (holder === undefined || holder.metadata.uid === cr.metadata.uid) return undefined
   const own = markerOf(object) === undefined ? ownNote(cr) : undefined
   const isOurs = own?.id === object.id && isSealed(own, (text) => session.seal(text))
@@ -61,7 +61,7 @@ function rivalOf({ context, cr, session }: Reconciliation, object: RemoteObject)
  */
 function noterOf({ context, cr, session }: Reconciliation, { id }: RemoteObject): Taker | undefined {
   const own = ownNote(cr)
-  const holder = own?.id === id ? undefined : context.resources.noterOf(id)
+  const holder = own?.id === id ? undefined : context.resources.noterOf(session.key, id)
   const note = holder && ownNote(holder)
   if (holder === undefined || note === undefined || holder.metadata.uid === cr.metadata.uid) return undefined
   const counts = own !== undefined || isSealed(note, (text) => session.seal(text))

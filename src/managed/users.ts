@@ -105,8 +105,8 @@ export function messageName(cr: CustomResource, reader: string | undefined): str
   return id === undefined ? 'a resource of another namespace' : `${id} of another namespace`
 }
 
-function objectName({ context, cr }: Reconciliation, object: RemoteObject, path: string): string {
-  const holder = context.resources.holderOf(object.id)
+function objectName({ context, cr, session }: Reconciliation, object: RemoteObject, path: string): string {
+  const holder = context.resources.holderOf(session.key, object.id)
   const isOwn = holder !== undefined && holder.metadata.namespace === cr.metadata.namespace
   return isOwn ? shortName(nameOf(holder)) : `${path}/${object.id}`
 }

@@ -1,7 +1,8 @@
 import type { KubeObject } from '../kube/types.ts'
 import type { ObjectEvent } from '../runtime/replica.ts'
 import type { Lane } from '../util/lane.ts'
-import { type AccountKey, type AccountResource, keyOfAccount } from './accounts/account-resource.ts'
+import { entriesFor } from './accounts/access.ts'
+import { type AccountKey, type AccountResource, accountText, keyOfAccount } from './accounts/account-resource.ts'
 import {
   type CustomResource,
   heldIds,
@@ -70,7 +71,7 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   const parts = descriptor?.parts ?? []
   const asBefore = before !== undefined && isSameForParts(before, object)
   const ids = [...new Set([previous, object].flatMap((cr) => (cr === undefined ? [] : heldIds(statusOf(cr)))))]
-  for (const referrer of store.referrersOf({ ...name, ids })) {
+  for (const referrer of store.referrersOf({ ...name, ids, account: store.accountKeyOf(object) })) {
     if (!asBefore || !parts.includes(referrer.kind)) wake.managed(nameOf(referrer), 'edit')
   }
   if (descriptor === undefined) return
@@ -97,7 +98,9 @@ function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: 
   const had = former === undefined ? [] : heldIds(statusOf(former))
   const has = type === 'deleted' ? [] : heldIds(statusOf(object))
   const moved = [...had.filter((id) => !has.includes(id)), ...has.filter((id) => !had.includes(id))]
-  for (const claimants of moved.map((id) => store.claimantsOf(id))) {
+  const account = store.accountKeyOf(object)
+  if (account === undefined) return
+  for (const claimants of moved.map((id) => store.claimantsOf(account, id))) {
     const isAlone = claimants.every(({ metadata }) => metadata.uid === object.metadata.uid)
     if (!isAlone) for (const claimant of claimants) wake.managed(nameOf(claimant), 'edit')
   }
@@ -125,9 +128,10 @@ function targetsOf(store: ResourceStore, descriptor: ManagedDescriptor, user: Cu
     const resource = store.get(target)
     return resource === undefined ? target : targetKeyOf(resource)
   })
+  const account = store.accountKeyOf(user)
   const byId = targetIds(descriptor, user).map(({ kind, id }): TargetKey => {
-    const holder = store.holderOf(id)
-    return holder?.kind === kind ? targetKeyOf(holder) : { kind, ids: [id] }
+    const holder = account && store.holderOf(account, id)
+    return holder?.kind === kind ? targetKeyOf(holder) : { kind, ids: [id], account }
   })
   return [...named, ...byId]
 }
@@ -157,14 +161,50 @@ function hasAnotherSpec({ object, previous }: ObjectEvent<Specified>): boolean {
 
 type Specified = KubeObject & { readonly spec: unknown }
 
-function onAccount({ store, wake }: WakeupOptions, event: ObjectEvent<AccountResource>): void {
+function onAccount(options: WakeupOptions, event: ObjectEvent<AccountResource>): void {
+  const { store, wake } = options
   const key = keyOfAccount(event.object)
   if (!store.recording || event.type === 'deleted' || hasAnotherSpec(event)) wake.account(key, 'edit')
   // Who had no account may have one now, and the other way round; a changed spec may let others in.
   if (event.type === 'updated' && !hasAnotherSpec(event)) return
-  for (const cr of store.all()) {
-    const inReach = key.namespace === undefined || cr.metadata.namespace === key.namespace
-    if (inReach) wake.managed(nameOf(cr), 'edit')
+  const isConcerned = key.kind === 'Account' ? ofNamespace(key.namespace) : ofClusterAccount(options, key, event)
+  for (const cr of store.all()) if (isConcerned(cr)) wake.managed(nameOf(cr), 'edit')
+}
+
+function ofNamespace(namespace: string | undefined): (cr: CustomResource) => boolean {
+  return ({ metadata }) => metadata.namespace === namespace
+}
+
+/** Members of the account, and who has none. Where only `access` changed, those for whom it did. */
+function ofClusterAccount(
+  { kinds, store }: WakeupOptions,
+  key: AccountKey,
+  { object, previous }: ObjectEvent<AccountResource>,
+): (cr: CustomResource) => boolean {
+  const isMember = (cr: CustomResource): boolean => {
+    const account = store.accountKeyOf(cr)
+    return account === undefined || accountText(account) === accountText(key)
+  }
+  if (previous === undefined) return isMember
+  const { access: before, ...others } = previous.spec
+  const { access: after, ...now } = object.spec
+  if (!equalJSON(others, now)) return isMember
+  const changed = memoized((namespace, kind) => {
+    const labels = store.namespace(namespace)?.metadata.labels
+    const request = { labels, kind, reach: kinds.member(kind).reach }
+    return !equalJSON(entriesFor(before, request), entriesFor(after, request))
+  })
+  return (cr) => changed(cr.metadata.namespace ?? '', cr.kind) && isMember(cr)
+}
+
+/** The answer for a kind in a namespace is the same for all its resources. */
+function memoized(answer: (namespace: string, kind: string) => boolean): (namespace: string, kind: string) => boolean {
+  const known = new Map<string, boolean>()
+  return (namespace, kind) => {
+    const text = `${namespace}/${kind}`
+    const found = known.get(text) ?? answer(namespace, kind)
+    known.set(text, found)
+    return found
   }
 }
 
@@ -198,11 +238,21 @@ function namespacedName({ metadata }: KubeObject): NamespacedName {
   return { namespace: metadata.namespace ?? '', name: metadata.name }
 }
 
-/** Labels decide which ClusterAccounts a namespace may use. */
-function onNamespace({ store, wake }: WakeupOptions, { object, previous }: ObjectEvent<KubeObject>): void {
+/** Labels decide what the resources of a namespace may do in ClusterAccounts. */
+function onNamespace({ kinds, store, wake }: WakeupOptions, event: ObjectEvent<KubeObject>): void {
+  const { object, previous, type } = event
   if (previous !== undefined && equalJSON(previous.metadata.labels, object.metadata.labels)) return
+  const isAlike = ({ kind }: CustomResource, account: AccountKey): boolean => {
+    const entries = store.account(account)?.spec.access
+    const entriesOf = (labels: Labels) => entriesFor(entries, { labels, kind, reach: kinds.member(kind).reach })
+    return equalJSON(entriesOf(previous?.metadata.labels), entriesOf(object.metadata.labels))
+  }
   for (const cr of store.all()) {
     if (cr.metadata.namespace !== object.metadata.name) continue
-    if (store.accountKeyOf(cr)?.kind === 'ClusterAccount') wake.managed(nameOf(cr), 'edit')
+    const account = store.accountKeyOf(cr)
+    if (account?.kind !== 'ClusterAccount') continue
+    if (type !== 'updated' || !isAlike(cr, account)) wake.managed(nameOf(cr), 'edit')
   }
 }
+
+type Labels = Readonly<Record<string, string>> | undefined

@@ -1,6 +1,7 @@
 import { type WriteReason, writeReasons } from '../telemetry/write-origin.ts'
 import { generationOf, internalOf, statusOf } from './cr.ts'
 import type { Wanted } from './desired.ts'
+import { compareFingerprints } from './fingerprints.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
 /** Whether the CR was in order at its present generation: what differs now was changed by somebody else. */
@@ -21,7 +22,8 @@ export function updateReason(run: Reconciliation, wanted: Wanted): WriteReason {
 function dependenciesChanged(run: Reconciliation, { inputs, references }: Wanted): boolean {
   const { inputsFingerprint, references: applied = [] } = internalOf(run.cr)
   if (statusOf(run.cr).observedGeneration !== generationOf(run.cr)) return false
-  return inputs.fingerprint !== inputsFingerprint || JSON.stringify(references.applied) !== JSON.stringify(applied)
+  const isChanged = compareFingerprints(inputsFingerprint, inputs.fingerprint) === 'different'
+  return isChanged || JSON.stringify(references.applied) !== JSON.stringify(applied)
 }
 
 /** Why the object gives way to a new one whose time has come. */

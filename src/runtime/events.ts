@@ -14,6 +14,9 @@ export const events: ResourceType = {
   namespaced: true,
 }
 
+/** `reportingController` of every Event of an operator. */
+export const EVENT_SOURCE = 'culvert.dev/operator'
+
 /** Limits of events.k8s.io/v1, in bytes. */
 const MAX_NOTE_BYTES = 1024
 const MAX_REASON_BYTES = 128
@@ -132,7 +135,7 @@ export class EventRecorder {
       name: `${name.slice(0, MAX_NAME_LENGTH - suffix.length).replace(/[^a-z0-9]+$/, '')}${suffix}`,
       body: {
         eventTime: microTime(clock.now()),
-        reportingController: 'culvert.dev/operator',
+        reportingController: EVENT_SOURCE,
         reportingInstance: cutBytes(instance, 128),
         type: event.type,
         reason,

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Registry } from '@prometheus-io/client'
 import type { Logger } from '../util/logger.ts'
+import { type Access, METRICS_PATH, type MetricsAccess } from './metrics-access.ts'
 
 /** One thing that must be well. `isWell` answers from memory: probes come often and must not wait. */
 interface HealthCheck {
@@ -20,6 +21,8 @@ export interface HealthServerOptions {
   /** Fails: the process does not do its work (yet). */
   readonly readiness: readonly HealthCheck[]
   readonly registry: Registry
+  /** Says who may read metrics. Undefined: everybody who can connect. Health is everybody's: probes bring no token. */
+  readonly metricsAccess?: Pick<MetricsAccess, 'of'> | undefined
   readonly logger: Logger
 }
 
@@ -60,7 +63,7 @@ export class HealthServer {
       send(response, 405, 'method not allowed\n')
       return
     }
-    const { liveness, readiness, registry } = this.#options
+    const { liveness, readiness } = this.#options
     switch (request.url?.split('?', 1)[0]) {
       case '/healthz':
         sendChecks(response, liveness)
@@ -68,13 +71,32 @@ export class HealthServer {
       case '/readyz':
         sendChecks(response, readiness)
         break
-      case '/metrics':
-        send(response, 200, await registry.metrics(), registry.contentType)
+      case METRICS_PATH:
+        await this.#answerMetrics(request, response)
         break
       default:
         send(response, 404, 'not found\n')
     }
   }
+
+  async #answerMetrics(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { registry, metricsAccess } = this.#options
+    const access = (await metricsAccess?.of(request.headers.authorization)) ?? 'allowed'
+    if (access === 'allowed') send(response, 200, await registry.metrics(), registry.contentType)
+    else refuse(response, access)
+  }
+}
+
+const REFUSALS: Readonly<Record<Exclude<Access, 'allowed'>, readonly [status: number, text: string]>> = {
+  unauthenticated: [401, 'metrics need a bearer token that the cluster knows\n'],
+  forbidden: [403, 'the owner of this token may not get the non-resource URL /metrics\n'],
+  unknown: [503, 'who may read metrics cannot be asked now\n'],
+}
+
+function refuse(response: ServerResponse, access: Exclude<Access, 'allowed'>): void {
+  const [status, text] = REFUSALS[access]
+  if (access === 'unauthenticated') response.setHeader('www-authenticate', 'Bearer')
+  send(response, status, text)
 }
 
 function sendChecks(response: ServerResponse, checks: readonly HealthCheck[]): void {

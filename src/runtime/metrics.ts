@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client'
 import type { KubeRequestObservation } from '../kube/transport.ts'
+import { knownStatus } from '../telemetry/known-status.ts'
 import type { Controller, ControllerObserver } from './controller.ts'
 import { type StateSources, watchStates } from './state-metrics.ts'
 import type { WorkQueueObserver } from './work-queue.ts'
@@ -33,7 +34,7 @@ export interface CredentialState {
 
 /**
  * Everything the operator measures. Where dashboards for controllers know a name already, it is that name; what is
- * Culvert's own is called `culvert_*`. Labels hold kinds, names and codes, never ids of the API or secrets.
+ * Culvert's own is called `culvert_*`. Labels hold kinds, names and codes, never ids of the API or secrets; a server chooses none of them.
  */
 export class Metrics {
   readonly controller: ControllerObserver
@@ -150,7 +151,7 @@ export class Metrics {
 
   /** For `KubeClientOptions.onRequest`. */
   readonly kubeRequest = ({ verb, resource, code, seconds }: KubeRequestObservation): void => {
-    this.#kubeRequests.inc({ code, method: METHODS[verb], verb, resource })
+    this.#kubeRequests.inc({ code: knownStatus(code), method: METHODS[verb], verb, resource })
     this.#kubeDuration.observe({ verb, resource }, seconds)
   }
 
@@ -165,7 +166,7 @@ export class Metrics {
   }
 
   readonly apiRequest = ({ collection, method, status, seconds }: ApiRequestObservation): void => {
-    this.#apiRequests.inc({ collection, method, status })
+    this.#apiRequests.inc({ collection, method, status: knownStatus(status) })
     this.#apiDuration.observe({ collection, method }, seconds)
   }
 

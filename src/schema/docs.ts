@@ -10,6 +10,8 @@ export interface PageExtras {
   readonly example?: string
   /** Markdown, shown after the example. */
   readonly notes?: string
+  /** A paragraph below the head: what to know before one is made. */
+  readonly aside?: string
 }
 
 /** A field as a row of the page; whether it may change comes from the rules. */
@@ -17,11 +19,11 @@ interface FieldRow {
   readonly path: string
   readonly node: SchemaNode
   readonly required: boolean
-  readonly change: '' | 'fixed' | 'fixed once set'
+  readonly change: '' | 'immutable' | 'immutable once set'
 }
 
 /** The page of a kind in Markdown: example, fields of spec and status, rules, columns, conditions. */
-export function kindPage(definition: KindDefinition, { example, notes }: PageExtras = {}): string {
+export function kindPage(definition: KindDefinition, { example, notes, aside }: PageExtras = {}): string {
   const root = rootSchema(definition)
   const spec = root.properties?.spec
   const status = root.properties?.status
@@ -32,6 +34,7 @@ export function kindPage(definition: KindDefinition, { example, notes }: PageExt
   ])
   return [
     `${generatedMarkdownHeader}\n# ${definition.kind}\n\n${definition.description}\n\n${facts(definition)}`,
+    aside ? `\n${aside}\n` : '',
     section('Example', example ? `\`\`\`yaml\n${example.trim()}\n\`\`\`` : ''),
     notes ? `\n${notes.trim()}\n` : '',
     section('Spec', spec ? fieldTable(spec, new Set(definition.replacing)) : ''),
@@ -100,9 +103,9 @@ function changeOf(parent: SchemaNode, name: string, field: SchemaNode): FieldRow
   const has = (node: SchemaNode, rule: string) => node['x-kubernetes-validations']?.some((each) => each.rule === rule)
   const isFixed = parent['x-kubernetes-validations']?.some(({ rule }) => isFixedFieldRule(rule, name))
   if (has(field, immutableRule) || isFixed) {
-    return 'fixed'
+    return 'immutable'
   }
-  return has(parent, fixedOnceSetRule(name)) ? 'fixed once set' : ''
+  return has(parent, fixedOnceSetRule(name)) ? 'immutable once set' : ''
 }
 
 function typeOf(node: SchemaNode): string {

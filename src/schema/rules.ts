@@ -50,7 +50,7 @@ export function immutable(message: string): Rule {
 }
 
 interface FixedFieldOptions {
-  /** What to do instead. Default: delete the resource and create it anew. */
+  /** What to do instead. Default: delete the resource and create it again. */
   readonly remedy?: string
   /** The value that an absent field stands for; it may be written out later. Default: absence is a value of its own. */
   readonly absent?: string
@@ -59,11 +59,11 @@ interface FixedFieldOptions {
 /** Rule of the parent object: `field` keeps the value, or the absence, it had at create. */
 export function fixedField(
   field: string,
-  { remedy = 'delete this resource and create it anew', absent }: FixedFieldOptions = {},
+  { remedy = 'delete this resource and create it again', absent }: FixedFieldOptions = {},
 ): Rule {
   return {
     rule: absent === undefined ? fixedFieldRule(field) : fixedValueRule(field, absent),
-    message: `${field} is fixed at create: ${remedy}`,
+    message: `${field} is immutable: ${remedy}`,
     fieldPath: `.${field}`,
     reason: 'FieldValueForbidden',
   }
@@ -88,12 +88,12 @@ export function isFixedFieldRule(rule: string, field: string): boolean {
 /**
  * Rule of the parent object: `field` may be set later, and then keeps its value.
  *
- * @param remedy what to do instead. Default: delete the resource and create it anew.
+ * @param remedy what to do instead. Default: delete the resource and create it again.
  */
-export function fixedOnceSet(field: string, remedy = 'delete this resource and create it anew'): Rule {
+export function fixedOnceSet(field: string, remedy = 'delete this resource and create it again'): Rule {
   return {
     rule: fixedOnceSetRule(field),
-    message: `${field} is fixed once set: ${remedy}`,
+    message: `${field} is immutable once set: ${remedy}`,
     fieldPath: `.${field}`,
     reason: 'FieldValueForbidden',
   }

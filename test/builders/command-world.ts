@@ -6,7 +6,7 @@ import type { AccountResource } from '../../src/managed/accounts/account-resourc
 import type { CommandResource } from '../../src/managed/commands/command.ts'
 import { CommandReconciler } from '../../src/managed/commands/reconciler.ts'
 import { CommandStore } from '../../src/managed/commands/store.ts'
-import type { AccountSession, Blocked } from '../../src/managed/context.ts'
+import type { Blocked, MemberSession } from '../../src/managed/context.ts'
 import { KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import { type MirroredObject, mirrorName, ownerReference } from '../../src/managed/mirrors/mirrored.ts'
 import type { Outcome } from '../../src/runtime/outcome.ts'
@@ -152,6 +152,7 @@ export class CommandWorld {
     const live = {
       account: { kind: 'Account', name: 'default' },
       blocked: () => this.blocked,
+      turn: () => undefined,
       reportTrouble: () => undefined,
       calls: {
         command: (_: unknown, id: string, command: string) =>
@@ -162,7 +163,7 @@ export class CommandWorld {
             if (refused !== undefined) throw refused
           }),
       },
-    } as unknown as AccountSession & { readonly cache: object }
+    } as unknown as MemberSession & { readonly cache: object }
     Object.assign(live, { cache: {} })
     return new CommandReconciler({
       kinds,

@@ -8,6 +8,7 @@ import { KeysInUse } from '../../src/managed/accounts/keys-in-use.ts'
 import { AccountRegistry } from '../../src/managed/accounts/registry.ts'
 import { LiveSession, type SessionConfig } from '../../src/managed/accounts/session.ts'
 import { isDeleting, statusOf } from '../../src/managed/cr.ts'
+import { Fingerprints } from '../../src/managed/fingerprints.ts'
 import type { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import { LONG_WAIT_MS } from '../../src/managed/long-waits.ts'
 import { Memories } from '../../src/managed/memory.ts'
@@ -22,6 +23,8 @@ import { createSilentLogger } from './silent-logger.ts'
 
 const OPERATOR_NAMESPACE = 'culvert-system'
 export const INSTALLATION = 'installation-1'
+/** With a salt that is always the same, so that a story replays exactly. */
+const FINGERPRINTS = new Fingerprints(Buffer.alloc(32, 1))
 
 /** Longest life of a request, the pause between two lists, and the lag of reads that a model's operator reckons with. Milliseconds. */
 export const times = { requestTimeoutMs: 1000, scanPauseMs: 500, readLagMs: 60_000 } as const
@@ -46,13 +49,15 @@ export function startModelOperator(
   const watches = createWatches(kinds, base, { namespaces: [] })
   const store = new ResourceStore(kinds, watches)
   const memories = new Memories()
-  const registry = new AccountRegistry(store)
+  const registry = new AccountRegistry(store, kinds, clock)
+  store.lookThrough((account, id) => registry.shownAt(account, id))
   const keptKeys = new KeptKeys(kube, OPERATOR_NAMESPACE)
   const shared = {
     kinds,
     resources: store,
     kube,
     installation: INSTALLATION,
+    fingerprints: FINGERPRINTS,
     clock,
     random,
     logger,
@@ -63,12 +68,17 @@ export function startModelOperator(
     metrics: { drift: () => undefined, orphans: () => undefined, forget: () => undefined },
   }
   const leadingSince = clock.monotonic()
-  const companions = new CompanionWatches({ base, kinds, wake: (name) => controller.enqueue(name, 'edit') })
+  const companions = new CompanionWatches({
+    base,
+    kinds,
+    policy: { enabled: true, domains: ['*.com', '*.example'] },
+    wake: (name) => controller.enqueue(name, 'edit'),
+  })
   companions.start(signal)
   const managed = new ManagedReconciler({
     ...shared,
     accounts: registry,
-    keyUsers: new KeysInUse(keptKeys, store),
+    keyUsers: new KeysInUse(keptKeys, store, FINGERPRINTS),
     companions,
     leadership: { leadingSince: () => leadingSince },
     times,
@@ -87,7 +97,7 @@ export function startModelOperator(
     operatorNamespace: OPERATOR_NAMESPACE,
     openSession: (key, config) => {
       const held = (id: string): boolean => {
-        const holder = store.holderOf(id)
+        const holder = store.holderOf(key, id)
         return holder !== undefined && !isDeleting(holder)
       }
       return new LiveSession({
@@ -95,6 +105,7 @@ export function startModelOperator(
         config,
         client: openApi(config),
         clock,
+        fingerprints: FINGERPRINTS,
         knownObjects: () =>
           store.membersOf(key).filter((cr) => statusOf(cr).id !== undefined && !isDeleting(cr)).length,
         isHeld: held,

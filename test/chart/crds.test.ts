@@ -63,7 +63,7 @@ it('fits with its CRDs into the Secret that Helm keeps a release in', async () =
 /** What each function of a rule needs: the version of Kubernetes whose CEL environment has it first. */
 const SINCE: Readonly<Record<string, number>> = {
   ...Object.fromEntries(
-    'has size matches contains startsWith filter exists exists_one all map string int bytes duration timestamp'
+    'has size matches contains startsWith filter exists exists_one all map string int bytes duration getSeconds timestamp'
       .split(' ')
       .map((name) => [name, 25]),
   ),

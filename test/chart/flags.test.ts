@@ -31,6 +31,7 @@ it('starts every program with arguments that it takes', async () => {
   const values: Values = {
     emulator: { enabled: true },
     operator: { allowApiHosts: ['api.example.com'], installation: 'a b' },
+    metrics: { authentication: { enabled: true } },
   }
   const commands = {
     operator: operatorCommand(),
@@ -42,13 +43,14 @@ it('starts every program with arguments that it takes', async () => {
   for (const major of HELMS) {
     for (const mode of Object.values(MODES)) {
       const objects = await render(major, merged(mode, values))
-      for (const [kind, name] of [
+      for (const [kind, name, container] of [
         ['Deployment', 'culvert'],
         ['Deployment', 'culvert-emulator'],
         ['Job', 'culvert-leftovers'],
         ['Pod', 'culvert-test'],
+        ['Pod', 'culvert-test', 1],
       ] as const) {
-        const [program = '', ...args] = argumentsOf(objects, kind, name)
+        const [program = '', ...args] = argumentsOf(objects, kind, name, container)
         const command = commands[program as keyof typeof commands]
         const { unknown } = command.exitOverride().parseOptions(args)
         expect({ program, unknown }).toEqual({ program, unknown: [] })
@@ -67,9 +69,9 @@ it('defaults to what the operator defaults to', async () => {
   expect(command.opts()).toEqual({ ...own, listen: '0.0.0.0:8080' })
 })
 
-function argumentsOf(objects: readonly Rendered[], kind: string, name: string): readonly string[] {
+function argumentsOf(objects: readonly Rendered[], kind: string, name: string, container = 0): readonly string[] {
   const path = kind === 'Pod' ? 'spec' : 'spec.template.spec'
-  return (at(find(objects, kind, name), `${path}.containers.0.args`) ?? []) as readonly string[]
+  return (at(find(objects, kind, name), `${path}.containers.${container}.args`) ?? []) as readonly string[]
 }
 
 function flagOf(argument: string): string {

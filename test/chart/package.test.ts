@@ -58,7 +58,7 @@ it('packs what it needs, and nothing else', async () => {
 })
 
 const KNOWN =
-  /^(Chart\.yaml|README\.md|\.helmignore|values\.yaml|values\.schema\.json|files\/((crds|rbac)\/[\w.-]+|alerts)\.yaml|templates\/([\w-]+\/)?[\w-]+\.(yaml|tpl|txt)|dashboards\/[\w-]+\.json)$/
+  /^(Chart\.yaml|README\.md|\.helmignore|values\.yaml|values\.schema\.json|files\/((admission|crds|rbac)\/[\w.-]+|alerts)\.yaml|templates\/([\w-]+\/)?[\w-]+\.(yaml|tpl|txt)|dashboards\/[\w-]+\.json)$/
 
 it('has the version of the program', async () => {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string }
@@ -79,7 +79,16 @@ const notes: readonly (readonly [when: string, values: Values, says: readonly st
   [
     'in watched namespaces',
     { watchNamespaces: ['shop'] },
-    ['It works in: shop.', 'kubectl -n shop create secret', 'delete culvert --all -n <namespace>'],
+    ['It watches: shop.', 'kubectl -n shop create secret', 'delete culvert --all -n <namespace>'],
+  ],
+  [
+    'without the admission policy',
+    { watchNamespaces: ['shop'], admissionPolicy: { operator: { enabled: false } } },
+    [
+      'THE OPERATOR WORKS WITHOUT THE ADMISSION POLICY',
+      'helm -n culvert-system get values culvert -o yaml',
+      '--show-only templates/admission/operator.yaml',
+    ],
   ],
   [
     'with the emulator',
@@ -94,7 +103,7 @@ const notes: readonly (readonly [when: string, values: Values, says: readonly st
   [
     'with an account nobody may use',
     { emulator: { enabled: true }, clusterAccount: { enabled: true } },
-    ['No namespace may use it yet'],
+    ['No namespace may use the ClusterAccount yet'],
   ],
 ]
 

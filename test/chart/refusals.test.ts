@@ -16,9 +16,15 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
   ['no worker', { operator: { workers: 0 } }, ['/operator/workers']],
   ['a port there is none of', { operator: { port: 65536 } }, ['/operator/port']],
   ['a URL for a host', { operator: { allowApiHosts: ['https://api.example.com'] } }, ['/operator/allowApiHosts/0']],
+  [
+    'plain http to all below a suffix',
+    { operator: { allowApiHosts: ['http://*.example.com'] } },
+    ['/operator/allowApiHosts/0'],
+  ],
   ['a namespace with a capital', { watchNamespaces: ['Shop'] }, ['/watchNamespaces/0']],
   ['a namespace twice', { watchNamespaces: ['shop', 'shop'] }, ['/watchNamespaces']],
   ['a digest that is cut off', { image: { digest: 'sha256:abc' } }, ['/image/digest']],
+  ['a tag beside a digest', { image: { tag: '1.2.3', digest: `sha256:${'a'.repeat(64)}` } }, ['image: ', 'not both']],
   ['an environment variable without a name', { extraEnv: [{ value: 'x' }] }, ['/extraEnv/0', "'name'"]],
   [
     'a misspelt field of a volume',
@@ -44,6 +50,16 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
     ['service.enabled=true'],
   ],
   [
+    'readers of metrics that everybody may read',
+    { metrics: { authentication: { readers: [{ kind: 'User', name: 'a' }] } } },
+    ['metrics.authentication.readers: ', 'metrics.authentication.enabled=true'],
+  ],
+  [
+    'a reader without a name',
+    { metrics: { authentication: { enabled: true, readers: [{ kind: 'User' }] } } },
+    ['/metrics/authentication/readers/0', "'name'"],
+  ],
+  [
     'a change of an alert there is none of',
     { prometheusRule: { alerts: { CulvertLate: { for: '1h' } } } },
     ['/prometheusRule/alerts', "'CulvertLate'"],
@@ -52,6 +68,11 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
     'a threshold for an alert that has none',
     { prometheusRule: { enabled: true, alerts: { CulvertDown: { threshold: 2 } } } },
     ['prometheusRule.alerts.CulvertDown.threshold: '],
+  ],
+  [
+    'a domain that is no name',
+    { dnsEndpoints: { enabled: true, domains: ['*.Example.com'] } },
+    ['/dnsEndpoints/domains/0'],
   ],
   ['an account without an address', { clusterAccount: { enabled: true } }, ['clusterAccount.baseURL: ']],
   [
@@ -66,6 +87,16 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
     },
     ['not both'],
   ],
+  [
+    'a pattern of namespaces with the star in the middle',
+    { admissionPolicy: { operator: { protectedNamespaces: ['a*b'] } } },
+    ['/admissionPolicy/operator/protectedNamespaces/0'],
+  ],
+  ...['kube-system', 'kube-public', 'kube-node-lease'].map((namespace): (typeof refusals)[number] => [
+    `to work in ${namespace} under the admission policy`,
+    { watchNamespaces: ['shop', namespace] },
+    [`watchNamespaces: ${namespace}`],
+  ]),
   [
     'a ClusterAccount that nobody looks at',
     { watchNamespaces: ['shop'], emulator: { enabled: true }, clusterAccount: { enabled: true } },

@@ -3,13 +3,14 @@ import { kinds } from '../../src/kinds/index.ts'
 import { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import { leftoverPermissions } from '../../src/managed/leftovers.ts'
 import {
+  companionPermissions,
   holdPermission,
   installationPermission,
   ownNamespacePermissions,
   watchedPermissions,
 } from '../../src/managed/permissions/operator.ts'
 import { type Permission, rulesOf } from '../../src/managed/permissions/rules.ts'
-import { at, find, HELMS, MODES, merged, type Rendered, render } from './support/helm.ts'
+import { at, find, HELMS, MODES, merged, type Rendered, render, type Values } from './support/helm.ts'
 
 const registry = new KindsRegistry(kinds)
 
@@ -17,20 +18,26 @@ it('gives the operator what it needs in the whole cluster, and nothing else', as
   for (const major of HELMS) {
     const objects = await render(major, MODES.cluster)
     expect(bound(objects, 'culvert')).toEqual([
-      ['ClusterRole', undefined, rules(watchedPermissions(registry, { scope: 'cluster', watchSecrets: true }))],
+      [
+        'ClusterRole',
+        undefined,
+        rules(watchedPermissions(registry, { scope: 'cluster', watchSecrets: true, dnsEndpoints: false })),
+      ],
       ['Role', 'culvert-system', rules(ownNamespacePermissions)],
     ])
     const blind = await render(major, merged(MODES.cluster, { watchSecrets: false }))
     expect(bound(blind, 'culvert')[0]).toEqual([
       'ClusterRole',
       undefined,
-      rules(watchedPermissions(registry, { scope: 'cluster', watchSecrets: false })),
+      rules(watchedPermissions(registry, { scope: 'cluster', watchSecrets: false, dnsEndpoints: false })),
     ])
   }
 })
 
 it('gives the operator rights in its namespaces alone, and to see what names the cluster', async () => {
-  const inNamespace = rules(watchedPermissions(registry, { scope: 'namespace', watchSecrets: true }))
+  const inNamespace = rules(
+    watchedPermissions(registry, { scope: 'namespace', watchSecrets: true, dnsEndpoints: false }),
+  )
   for (const major of HELMS) {
     const own = ['Role', 'culvert-system', rules(ownNamespacePermissions)]
     const hold = [...inNamespace, ...rules([holdPermission('culvert-system-culvert-hold')])]
@@ -53,9 +60,46 @@ it('gives the operator rights in its namespaces alone, and to see what names the
     )
     expect(named).toHaveLength(5)
     expect(named).toEqual(expect.arrayContaining([...watched, own]))
-    const values = { operator: { installation: 'blue' }, rbac: { holdNamespaces: false, userRoles: false } }
+    const values = {
+      operator: { installation: 'blue' },
+      rbac: { holdNamespaces: false, userRoles: false },
+      admissionPolicy: { operator: { enabled: false } },
+    }
     const least = await render(major, merged(MODES.namespaces, values))
-    expect(least.filter(({ kind }) => kind.startsWith('Cluster'))).toEqual([])
+    expect(least.filter(({ metadata }) => metadata.namespace === undefined)).toEqual([])
+  }
+})
+
+it('gives the operator rights to DNSEndpoints where it makes them, and nowhere else', async () => {
+  const reach = { watchSecrets: true, dnsEndpoints: true } as const
+  const own = rules(companionPermissions(registry))
+  for (const major of HELMS) {
+    for (const [mode, kind] of [
+      [MODES.cluster, 'ClusterRole'],
+      [MODES.namespaces, 'Role'],
+    ] as const) {
+      const before = bound(await render(major, mode), 'culvert')
+      expect(before.flatMap(rulesIn).filter((rule) => own.includes(rule))).toEqual([])
+      const found = bound(await render(major, merged(mode, { dnsEndpoints: { enabled: true } })), 'culvert')
+      const scope = kind === 'Role' ? 'namespace' : 'cluster'
+      const all = rules(watchedPermissions(registry, { ...reach, scope }))
+      expect(new Set(found.flatMap(rulesIn).filter((rule) => all.includes(rule)))).toEqual(new Set(all))
+    }
+  }
+})
+
+it('has the policy for authors in the whole cluster, or in the watched namespaces alone, and not unless it is asked for', async () => {
+  const asked = { admissionPolicy: { authors: { enabled: true } } }
+  const name = 'culvert-system-culvert-authors'
+  for (const major of HELMS) {
+    const selectorIn = async (mode: Values): Promise<unknown> => {
+      const binding = find(await render(major, merged(mode, asked)), 'ValidatingAdmissionPolicyBinding', name)
+      expect(binding).toBeDefined()
+      return at(binding, 'spec.matchResources.namespaceSelector.matchExpressions.0.values')
+    }
+    expect(await selectorIn(MODES.cluster)).toBeUndefined()
+    expect(await selectorIn(MODES.namespaces)).toEqual(['shop', 'web'])
+    expect(find(await render(major, MODES.cluster), 'ValidatingAdmissionPolicy', name)).toBeUndefined()
   }
 })
 
@@ -91,6 +135,10 @@ function bound(objects: readonly Rendered[], serviceAccount: string): readonly u
       const role = find(objects, kind, name, kind === 'Role' ? namespace : undefined)
       return [kind, namespace, rules(role?.rules as Permission[], true)]
     })
+}
+
+function rulesIn(role: unknown): readonly string[] {
+  return (role as readonly [string, string, readonly string[]])[2]
 }
 
 /** As text, member by member in one order: Helm sorts them. */

@@ -11,7 +11,7 @@ import { operatorCases } from './support/value-cases/operator.ts'
 
 /** Cases that exclude each other, or that switch off what others show. */
 const APART: ReadonlySet<string> = new Set(
-  'watchNamespaces caBundle.secret leaderElection.enabled replicas rbac.create rbac.holdNamespaces rbac.userRoles service.enabled serviceAccount.create uninstall.check podDisruptionBudget.enabled clusterAccount.apiKey'.split(
+  'admissionPolicy.access.enabled admissionPolicy.operator.enabled watchNamespaces caBundle.secret leaderElection.enabled replicas rbac.create rbac.holdNamespaces rbac.userRoles service.enabled serviceAccount.create uninstall.check podDisruptionBudget.enabled clusterAccount.apiKey image.tag networkPolicy.ingress'.split(
     ' ',
   ),
 )
@@ -53,6 +53,8 @@ it('leaves out nothing of what there is to judge', async () => {
     'PrometheusRule',
     'Secret',
     'ServiceMonitor',
+    'ValidatingAdmissionPolicy',
+    'ValidatingAdmissionPolicyBinding',
   ]) {
     expect(found).toContain(kind)
   }
@@ -93,6 +95,7 @@ function little(): Values {
     replicas: 1,
     crds: { install: false },
     rbac: { create: false, userRoles: false },
+    admissionPolicy: { operator: { enabled: false } },
     serviceAccount: { create: false },
     service: { enabled: false },
     uninstall: { check: false },

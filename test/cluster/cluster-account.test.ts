@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openAccess } from '../builders/access.ts'
 import type { ControlPlane } from '../controlplane/control-plane.ts'
 import { startOwnCluster } from './support/own-cluster.ts'
 import { until } from './support/wait.ts'
@@ -57,6 +58,11 @@ async function secret(world: World, namespace: string, name: string, apiKey: str
     { namespace, name },
     { apiVersion: 'v1', kind: 'Secret', metadata, data },
   )
+}
+
+/** Fields of a ClusterAccount that namespaces with these labels may use. */
+function allowing(namespaceSelector: Record<string, unknown>): Record<string, unknown> {
+  return { access: [{ namespaceSelector }] }
 }
 
 /** A namespace without an Account, and Backends in it. */
@@ -131,7 +137,7 @@ test('a ClusterAccount lets in the namespaces that it selects: none when it says
   }
   expect(writes(world)).toEqual([])
 
-  await applyClusterAccount(world, sharedName(world), { allowedNamespaces: { matchLabels: { team: 'a' } } })
+  await applyClusterAccount(world, sharedName(world), allowing({ matchLabels: { team: 'a' } }))
   expect((await a.synced('web', 'InSync')).status?.accountRef).toEqual({
     kind: 'ClusterAccount',
     name: sharedName(world),
@@ -139,9 +145,7 @@ test('a ClusterAccount lets in the namespaces that it selects: none when it says
   await b.synced('web', 'AccountNotAllowed')
   expect(writes(world)).toHaveLength(1)
 
-  // A patch: server-side apply would make a map that it empties null.
-  const emptied = { spec: { allowedNamespaces: { matchLabels: null } } }
-  await world.kube.mergePatch(typeOf('ClusterAccount'), { name: sharedName(world) }, emptied)
+  await applyClusterAccount(world, sharedName(world), allowing({}))
   await b.synced('web', 'InSync')
   expect(writes(world)).toHaveLength(2)
 })
@@ -149,9 +153,11 @@ test('a ClusterAccount lets in the namespaces that it selects: none when it says
 test('a namespace that loses its label keeps its objects as they are; with the label back, all is made up for', async () => {
   await using world = await open()
   const tenant = await Tenant.create(world, { team: 'a' })
-  await applyClusterAccount(world, sharedName(world), {
-    allowedNamespaces: { matchExpressions: [{ key: 'team', operator: 'In', values: ['a', 'b'] }] },
-  })
+  await applyClusterAccount(
+    world,
+    sharedName(world),
+    allowing({ matchExpressions: [{ key: 'team', operator: 'In', values: ['a', 'b'] }] }),
+  )
   for (const name of ['edited', 'deleted', 'retained']) await tenant.apply(name, refTo(world))
   for (const name of ['edited', 'deleted', 'retained']) await tenant.synced(name, 'InSync')
   const mark = world.mark()
@@ -187,7 +193,7 @@ test('the key of a ClusterAccount is read in the operator’s namespace, and not
   const tenant = await Tenant.create(world)
   const { body } = await world.api.post('/api_keys', { description: 'of the tenant' })
   await secret(world, tenant.namespace, `key-of-${sharedName(world)}`, String(body.token))
-  await applyClusterAccount(world, sharedName(world), { allowedNamespaces: { matchLabels: { team: 'a' } } })
+  await applyClusterAccount(world, sharedName(world), allowing({ matchLabels: { team: 'a' } }))
   // Neither the reference nor a forged record of a create opens the account.
   await tenant.apply('web', {})
   const cr = await tenant.synced('web', 'AccountNotReady')
@@ -207,7 +213,7 @@ test('the key of a ClusterAccount is read in the operator’s namespace, and not
 
 test('without accountRef a resource lives in the namespace’s own default account, else in the cluster’s, and stays there', async () => {
   await using world = await open()
-  await applyClusterAccount(world, 'default', { allowedNamespaces: {} })
+  await applyClusterAccount(world, 'default', allowing({}))
   const tenant = await Tenant.create(world)
   await tenant.apply('early', {})
   expect((await tenant.synced('early', 'InSync')).status?.accountRef).toEqual({
@@ -235,14 +241,16 @@ test('objects of a shared account are observed and adopted only where it allows 
   await using world = await open()
   const id = await world.api.create('/backends/tunnel_group', {})
   const name = sharedName(world)
-  await applyClusterAccount(world, name, { allowedNamespaces: {} })
+  await applyClusterAccount(world, name, allowing({}))
   const observing = { externalID: id, managementPolicy: 'Observe' }
   await world.apply('Backend', 'web', { ...tunnels, ...refTo(world), ...observing })
   const { message } = await world.reason('Backend', 'web', 'Ready', 'NotAdoptable')
-  expect(message).toContain(`ClusterAccount/${name} does not allow it: set its spec.allowAdoption: true`)
+  expect(message).toContain(
+    `ClusterAccount/${name} does not allow it: let its administrator set unmanagedObjects: Adopt`,
+  )
   expect((await world.get('Backend', 'web'))?.status).not.toHaveProperty('id')
 
-  await applyClusterAccount(world, name, { allowedNamespaces: {}, allowAdoption: true })
+  await applyClusterAccount(world, name, { access: openAccess('Adopt') })
   const cr = await world.until('Backend', 'web', 'is observed', ({ status }) => status?.id === id)
   expect(cr.metadata.finalizers ?? []).toEqual([])
   expect(world.writes()).toEqual([expect.objectContaining({ method: 'POST', responseId: id })])

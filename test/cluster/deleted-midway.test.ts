@@ -11,7 +11,7 @@ const certificate = {
   sshCertificateAuthorityRef: { name: 'team' },
   publicKey: sshKeys.ed25519,
   principals: ['alice'],
-  validFor: '1h',
+  validFor: '40s',
 }
 
 const STORIES: readonly Story[] = [
@@ -47,10 +47,10 @@ const STORIES: readonly Story[] = [
     name: 'alice',
     kind: 'SSHUserCertificate',
     spec: certificate,
-    // It is renewed at once, and then every two seconds.
+    // It is renewed at once, and then every four seconds.
     change: {
-      spec: { ...certificate, renewBefore: '59m58s' },
-      isRipe: ({ status }) => Date.now() > Date.parse(String(status?.validAfter)) + 2_000,
+      spec: { ...certificate, renewBefore: '36s' },
+      isRipe: ({ status }) => Date.now() > Date.parse(String(status?.validAfter)) + 4_000,
     },
   },
 ]

@@ -45,8 +45,10 @@ async function installCRD(): Promise<void> {
   }
 }
 
+const FLAGS = ['--dns-endpoints', '--dns-domains', '*.example.com']
+
 function open(): Promise<World> {
-  return World.open({ kubeconfig: cluster.kubeconfigPath })
+  return World.open({ kubeconfig: cluster.kubeconfigPath, flags: FLAGS })
 }
 
 function endpointNamed({ kube, namespace }: World, name: string): Promise<DNSEndpoint | undefined> {
@@ -197,7 +199,7 @@ test('an operator that may not touch DNSEndpoints says so where one is asked for
   const forbidden = proxy.intercept(({ path }) => {
     return path.includes('/dnsendpoints') ? { type: 'answer', status: 403, reason: 'Forbidden' } : undefined
   })
-  const flags = ['--kubeconfig', proxy.kubeconfigPath]
+  const flags = [...FLAGS, '--kubeconfig', proxy.kubeconfigPath]
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, flags })
   await world.apply('ReservedDomain', 'plain', { domain: 'plain.example.com' })
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
@@ -258,4 +260,59 @@ test('the records of a deleted resource go by the garbage collector, those of a 
   expect((await endpointNamed(world, 'agents'))?.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([
     cr.metadata.uid,
   ])
+})
+
+test('without --dns-endpoints nothing published is deleted, changed or kept up to date, and a retained resource waits with its own', async () => {
+  await installCRD()
+  await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, dnsRights: true, operator: false })
+  await world.startOperator(FLAGS)
+  const names = ['shop', 'moved', 'retained']
+  for (const name of names) await world.apply('ReservedDomain', name, { domain: `${name}.example.com`, ...asked })
+  for (const name of names) await inPlace(world, 'ReservedDomain', name)
+  const before = await Promise.all(names.map((name) => endpointNamed(world, name)))
+  await world.operator.stop()
+
+  await world.startOperator()
+  for (const name of names) {
+    const { message } = await world.reason('ReservedDomain', name, 'DNSEndpointReady', 'DNSEndpointKept')
+    expect(message).toMatch(/stays as it is: spec\.dns\.endpoint .*--dns-endpoints/)
+    await world.ready('ReservedDomain', name)
+  }
+  await world.apply('ReservedDomain', 'moved', { domain: 'moved.example.com' })
+  await world.until('ReservedDomain', 'moved', 'says nothing of it', (cr) => !conditionOf(cr, 'DNSEndpointReady'))
+  await world.apply('ReservedDomain', 'retained', {
+    domain: 'retained.example.com',
+    ...asked,
+    deletionPolicy: 'Retain',
+  })
+  await world.delete('ReservedDomain', 'retained')
+  const waits = await world.reason('ReservedDomain', 'retained', 'Ready', 'DNSEndpointKept')
+  expect(waits.message).toMatch(/ownerReferences/)
+  expect(await Promise.all(names.map((name) => endpointNamed(world, name)))).toEqual(before)
+
+  // Once it is on again, all goes its way: kept up to date, taken away, and left without an owner.
+  await world.operator.stop()
+  await world.startOperator(FLAGS)
+  await inPlace(world, 'ReservedDomain', 'shop')
+  expect(await endpointNamed(world, 'shop')).toEqual(before[0])
+  await gone(world, 'moved')
+  await world.gone('ReservedDomain', 'retained')
+  expect((await endpointNamed(world, 'retained'))?.metadata.ownerReferences ?? []).toEqual([])
+})
+
+test('a domain taken off the list keeps what it has published, and gives it up with the field', async () => {
+  await installCRD()
+  await using world = await open()
+  await world.operator.stop()
+  await world.startOperator(['--dns-domains', 'listed.example.org'])
+  await world.apply('ReservedDomain', 'listed', { domain: 'listed.example.org', ...asked })
+  await inPlace(world, 'ReservedDomain', 'listed')
+  const before = await endpointNamed(world, 'listed')
+  await world.operator.stop()
+  await world.startOperator()
+  const { message } = await world.reason('ReservedDomain', 'listed', 'DNSEndpointReady', 'DNSEndpointKept')
+  expect(message).toMatch(/spec\.domain listed\.example\.org .*--dns-domains/)
+  expect(await endpointNamed(world, 'listed')).toEqual(before)
+  await world.apply('ReservedDomain', 'listed', { domain: 'listed.example.org' })
+  await gone(world, 'listed')
 })

@@ -4,6 +4,7 @@ import type { TestProject } from 'vitest/node'
 import type { Rule } from '../../src/managed/permissions/rules.ts'
 import { startControlPlane } from '../controlplane/control-plane.ts'
 import { generatedRules } from './support/operator-account.ts'
+import { installOperatorPolicy } from './support/operator-policy.ts'
 import { judge, usesIn } from './support/permissions-used.ts'
 import './provided.ts'
 
@@ -11,8 +12,8 @@ const CRDS = fileURLToPath(new URL('../../crds', import.meta.url))
 
 /**
  * One cluster for the whole suite: the one that CULVERT_TEST_KUBECONFIG names, else a control plane started here with
- * an audit log at level Metadata. Returns the teardown, which fails the run when an operator was refused something, or, after the
- * whole cluster suite, when something was granted that none of them ever used.
+ * an audit log at level Metadata. All operators in it work under the chart's admission policy. Returns the teardown, which fails the run when an operator was refused
+ * something, by RBAC or by that policy, or, after the whole cluster suite, when something was granted that none of them ever used.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const kubeconfig = process.env.CULVERT_TEST_KUBECONFIG
@@ -23,6 +24,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   })
   const applied = await controlPlane.kubectl(['apply', '--server-side', '--force-conflicts', '-f', CRDS])
   if (applied.code !== 0) throw new Error(`the CRDs were refused: ${applied.stderr}`)
+  await installOperatorPolicy(controlPlane)
   const { auditLogPath } = controlPlane
   project.provide('kubeconfigPath', controlPlane.kubeconfigPath)
   project.provide('auditLogPath', auditLogPath)
@@ -40,7 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function judgePermissions(folder: string, isWhole: boolean): Promise<void> {
   const granted = {
     own: (await generatedRules('own-namespace')) as readonly Rule[],
-    watched: (await generatedRules('cluster')) as readonly Rule[],
+    watched: (await generatedRules('cluster', 'dns-endpoints')) as readonly Rule[],
   }
   const { refused, unused } = judge(await usesIn(folder), granted)
   const problems = [

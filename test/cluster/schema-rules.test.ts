@@ -58,11 +58,11 @@ describe('what the builders make of rules', () => {
 
   test('a fixed field cannot change, and one fixed once set can be added only', async () => {
     expect(await applied('fixed', { ...good, region: 'us' })).toBe('')
-    expect(await applied('fixed', { ...good, region: 'eu' })).toContain(
-      'spec.region: Forbidden: region is fixed at create',
-    )
+    expect(await applied('fixed', { ...good, region: 'eu' })).toContain('spec.region: Forbidden: region is immutable')
     expect(await applied('fixed', { ...good, region: 'us', namespace: 'a' })).toBe('')
-    expect(await applied('fixed', { ...good, region: 'us', namespace: 'b' })).toContain('namespace is fixed once set')
-    expect(await applied('fixed', { ...good, region: 'us' })).toContain('namespace is fixed once set')
+    expect(await applied('fixed', { ...good, region: 'us', namespace: 'b' })).toContain(
+      'namespace is immutable once set',
+    )
+    expect(await applied('fixed', { ...good, region: 'us' })).toContain('namespace is immutable once set')
   })
 })

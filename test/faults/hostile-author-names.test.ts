@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { KubeError } from '../../src/kube/errors.ts'
+import { openAccess } from '../builders/access.ts'
 import { AuditLog } from '../cluster/support/audit-log.ts'
 import { casesTitled } from '../cluster/support/cases.ts'
 import { until } from '../cluster/support/wait.ts'
@@ -116,7 +117,7 @@ async function share(world: World): Promise<void> {
       apiVersion: 'culvert.dev/v1alpha1',
       kind: 'ClusterAccount',
       metadata: { name: shared(world) },
-      spec: { baseURL: world.emulator.url, apiKeySecretRef: { name }, allowedNamespaces: {} },
+      spec: { baseURL: world.emulator.url, apiKeySecretRef: { name }, access: openAccess() },
     },
   )
 }

@@ -1,15 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { parse } from 'yaml'
-import { defaultCacheFolder } from '../controlplane/build.ts'
-import { buildOnce } from '../controlplane/cached-build.ts'
-import { goIn, requireGo } from '../controlplane/go-toolchain.ts'
+import { goProgram } from '../controlplane/go-program.ts'
 import { runProgram } from '../controlplane/run-program.ts'
-import { readModule, sourceHash } from '../controlplane/source-hash.ts'
 
 const MODULE = join(import.meta.dirname, 'judge')
-const FLAGS = ['-trimpath', '-buildvcs=false', '-mod=readonly']
 const ARGOCD_CM = join(import.meta.dirname, '..', '..', 'gitops', 'argocd-cm.yaml')
 
 /** What kstatus says of an object. */
@@ -44,11 +39,7 @@ export class Judge {
 
   /** Builds the program first where this machine has not done so yet, which takes a minute or more. */
   static async open(): Promise<Judge> {
-    const target = `${process.platform}/${process.arch}`
-    const name = `judge-${sourceHash({ files: await readModule(MODULE), target, flags: FLAGS })}`
-    const folder = join(dirname(defaultCacheFolder(process.env, homedir())), 'tools', name)
-    const program = join(folder, 'judge')
-    await buildOnce({ folder, build: (staging) => build(join(staging, 'judge')) })
+    const program = await goProgram(MODULE)
     return new Judge(program, await healthScript())
   }
 
@@ -59,12 +50,6 @@ export class Judge {
     if (code !== 0) throw new Error(stderr)
     return JSON.parse(stdout) as readonly Verdict[]
   }
-}
-
-async function build(path: string): Promise<void> {
-  await requireGo(goIn(MODULE))
-  const { code, stderr } = await goIn(MODULE)(['build', ...FLAGS, '-o', path, '.'])
-  if (code !== 0) throw new Error(`the judge does not build: ${stderr}`)
 }
 
 async function healthScript(): Promise<string> {

@@ -26,12 +26,15 @@ CMD ["node"]
 /**
  * Sees to it that the store has an image under the name of the official one, made here from Debian's packages, this process's
  * own Node and npm from its registry: the tests need no container registry. About a minute, once. With
- * CULVERT_TEST_OFFICIAL_BASE set, the official image itself is pulled instead.
+ * CULVERT_TEST_OFFICIAL_BASE set, the official image itself is pulled instead: the one that it names by digest, or that of the tag.
  */
 export async function ensureBaseImage(store: ImageStore, onProgress: OnProgress): Promise<void> {
-  if (process.env.CULVERT_TEST_OFFICIAL_BASE) {
-    onProgress(`Pulling ${BASE_IMAGE}`)
-    await store.buildah('pull', '--policy', 'always', BASE_IMAGE)
+  const official = process.env.CULVERT_TEST_OFFICIAL_BASE
+  if (official) {
+    const image = official.includes('@sha256:') ? official : BASE_IMAGE
+    onProgress(`Pulling ${image}`)
+    await store.buildah('pull', '--policy', 'always', image)
+    if (image !== BASE_IMAGE) await store.buildah('tag', image, BASE_IMAGE)
     return
   }
   const recipe = await recipeHash()

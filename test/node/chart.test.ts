@@ -2,6 +2,7 @@ import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SALT_SECRET } from '../../src/managed/salt.ts'
 import { until } from '../cluster/support/wait.ts'
 import { BASE_REMARK } from '../image/base-image.ts'
 import { buildImage } from '../image/build-image.ts'
@@ -103,7 +104,7 @@ test('helm uninstall refuses while resources need the operator, and names them',
   expect((await operatorPods(node)).map((pod) => pod.ready)).toEqual([true, true])
 })
 
-test('once they are deleted it leaves the CRDs and the Lease', async () => {
+test('once they are deleted it leaves the CRDs, the Lease and the salt', async () => {
   await node.kubectlOutput(['delete', 'culvert', '--all', '--all-namespaces', '--timeout=240s'])
   await installation.helm(['uninstall', RELEASE, '--wait', '--timeout', '3m'])
   await untilPodsAreGone(node)
@@ -111,7 +112,7 @@ test('once they are deleted it leaves the CRDs and the Lease', async () => {
   const files = globSync(fileURLToPath(new URL('../../crds/*.yaml', import.meta.url)))
   expect(crds).toHaveLength(files.length)
   expect(files.map((file) => basename(file))).toEqual(expect.arrayContaining(crds.map(fileOfCRD)))
-  expect(others).toEqual([`Lease ${NAMESPACE}/${RELEASE}`])
+  expect(others.toSorted()).toEqual([`Lease ${NAMESPACE}/${RELEASE}`, `Secret ${NAMESPACE}/${SALT_SECRET}`])
 })
 
 function fileOfCRD(name: string): string {

@@ -1,5 +1,8 @@
 import type { Resource, World, WorldOptions } from '../cluster/support/world.ts'
 
+/** Flags of operators that publish what scenes ask for in DNSEndpoints. */
+export const DNS_FLAGS = ['--dns-endpoints', '--dns-domains', '*.example.com']
+
 /** What a person would call the state of an object, in the words of kstatus. */
 export type Phase = 'Current' | 'InProgress' | 'Failed' | 'Terminating'
 

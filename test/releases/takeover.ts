@@ -8,6 +8,7 @@ import type { ControlPlane } from '../controlplane/control-plane.ts'
 import { Etcd } from './etcd.ts'
 import { installCRDs } from './install-crds.ts'
 import { CRDS, type RecordedObject, type RecordedScene, type Release } from './release.ts'
+import { DNS_FLAGS } from './scene.ts'
 
 const CURRENT_CRDS = fileURLToPath(new URL('../../crds', import.meta.url))
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
@@ -71,7 +72,7 @@ export class Takeover implements AsyncDisposable {
       watch: scene.watch,
       leaderElect: scene.leaderElect,
       clockOffsetMs: () => (offset ??= recordedAt - systemClock.now()),
-      flags: ['--installation', scene.installation, ...allowing(scene.allowHosts)],
+      flags: ['--installation', scene.installation, ...allowing(scene.allowHosts), ...DNS_FLAGS],
       emulator: { apiKey: scene.apiKey, clock: { ...systemClock, now } },
     })
     const origin = world.emulator.url

@@ -76,12 +76,25 @@ annotations:
 
 {{- define "culvert.watchedRules" -}}
 {{- $scope := ternary "namespace" "cluster" (gt (len .Values.watchNamespaces) 0) -}}
-{{- include "culvert.rules" (dict "root" . "name" (printf "%s%s" $scope (ternary "" "-no-watch-secrets" .Values.watchSecrets))) -}}
+{{- $rules := (include "culvert.rules" (dict "root" . "name" (printf "%s%s" $scope (ternary "" "-no-watch-secrets" .Values.watchSecrets))) | fromYaml).rules -}}
+{{- if .Values.dnsEndpoints.enabled -}}
+{{- $rules = concat $rules (include "culvert.rules" (dict "root" . "name" "dns-endpoints") | fromYaml).rules -}}
+{{- end -}}
+{{- toYaml (dict "rules" $rules) -}}
 {{- end -}}
 
 {{/* "true" where the operator holds a RoleBinding in each watched namespace while resources there need it, else nothing. */}}
 {{- define "culvert.holdsNamespaces" -}}
 {{- if and .Values.watchNamespaces .Values.rbac.create .Values.rbac.holdNamespaces }}true{{ end -}}
+{{- end -}}
+
+{{/* The ServiceAccount, and the Secret with its token, that the chart has Prometheus read metrics as; nothing where there is none. */}}
+{{- define "culvert.ownReader" -}}
+{{- with .Values.metrics.authentication -}}
+{{- if and .enabled (not .tokenSecret.name) (or $.Values.serviceMonitor.enabled $.Values.podMonitor.enabled) -}}
+{{- printf "%s-metrics-reader" (include "culvert.fullname" $) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* As the operator makes it of its own namespace and name. */}}

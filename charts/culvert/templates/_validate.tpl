@@ -10,6 +10,19 @@
 {{- if and .serviceMonitor.enabled (not .service.enabled) -}}
 {{- fail "serviceMonitor.enabled: it finds Pods through the Service; set service.enabled=true, or use podMonitor.enabled" -}}
 {{- end -}}
+{{- with .metrics.authentication -}}
+{{- if and .readers (not .enabled) -}}
+{{- fail "metrics.authentication.readers: they get a right that nobody asks for; set metrics.authentication.enabled=true" -}}
+{{- end -}}
+{{- end -}}
+{{- if and .image.tag .image.digest -}}
+{{- fail "image: give a tag or a digest, not both: a released chart has a digest, so with a tag set image.digest=\"\"" -}}
+{{- end -}}
+{{- range $reserved := list "kube-system" "kube-public" "kube-node-lease" -}}
+{{- if and $.Values.admissionPolicy.operator.enabled (has $reserved $.Values.watchNamespaces) -}}
+{{- fail (printf "watchNamespaces: %s belongs to Kubernetes, and the admission policy refuses outputs there; leave it out" $reserved) -}}
+{{- end -}}
+{{- end -}}
 {{- if .clusterAccount.enabled -}}
 {{- if .watchNamespaces -}}
 {{- fail "clusterAccount.enabled: an operator with watchNamespaces does not look at ClusterAccounts; make an Account in each namespace" -}}

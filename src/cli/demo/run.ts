@@ -82,7 +82,7 @@ function startOperator(
   const alone = cluster.pids.length > 0 ? ['--no-leader-elect'] : []
   const args = [
     ...['--kubeconfig', cluster.kubeconfigPath, '--namespace', OPERATOR_NAMESPACE],
-    ...['--allow-api-host', new URL(emulator.url).host, '--allow-http'],
+    ...['--allow-api-host', `http://${new URL(emulator.url).host}`],
     ...['--listen', '127.0.0.1:0', ...alone],
   ]
   return OperatorProcess.start({ entryPoint, args, logFile })

@@ -4,8 +4,10 @@ import { ApiError } from '../../api/errors.ts'
 import { packageVersion } from '../../config.ts'
 import { type ClosableKubeClient, createKubeClient } from '../../kube/client.ts'
 import type { KubeConnection } from '../../kube/load-config.ts'
+import { Fingerprints } from '../../managed/fingerprints.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { ResourceStore, type Watches } from '../../managed/resource-store.ts'
+import { keptSalt } from '../../managed/salt.ts'
 import { LeaderElection } from '../../runtime/leader-election.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import type { AuditLog } from '../../telemetry/audit.ts'
@@ -31,6 +33,8 @@ export interface OperatorParts {
   readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly random: Random
+  /** Of all fingerprints. Default: the one kept in the operator's namespace. */
+  readonly salt?: Buffer
 }
 
 /** Everything that one process is made of, but for what it tells others about itself. */
@@ -177,9 +181,11 @@ export class Operator {
   async #reconcile(watches: Watches, store: ResourceStore, signal: AbortSignal): Promise<void> {
     const { namespace, name, logger } = this.#options
     const installation = this.#options.installation ?? (await installationId(this.#kube, namespace, name))
+    const { random, salt = await keptSalt({ kube: this.#kube, namespace, random }) } = this.#parts
     const reconcilers = createReconcilers({
       ...this.#parts,
       installation,
+      fingerprints: new Fingerprints(salt),
       watches,
       store,
       kube: notingWrites(this.#kube, watches),

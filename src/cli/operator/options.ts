@@ -1,5 +1,6 @@
 import type { BaseURLPolicy } from '../../api/base-url.ts'
 import type { ProxyOptions } from '../../api/dispatcher.ts'
+import type { CompanionPolicy } from '../../managed/types/companion.ts'
 import type { Logger } from '../../util/logger.ts'
 
 /** How an operator is run. Times are milliseconds. */
@@ -18,6 +19,8 @@ export interface OperatorOptions {
   /** Secrets and ConfigMaps are neither listed nor watched, but read one by one, each after this time again. Absent: watched. */
   readonly readSecretsEveryMs?: number | undefined
   readonly baseURLPolicy: BaseURLPolicy
+  /** Which DNSEndpoints resources may have. Absent: none. */
+  readonly dnsEndpoints?: CompanionPolicy
   readonly proxies: ProxyOptions
   readonly leaderElect: boolean
   readonly leaseDurationMs: number
@@ -31,6 +34,8 @@ export interface OperatorOptions {
   readonly workers: number
   /** `host:port` of health and metrics. */
   readonly listen: string
+  /** Whether metrics are for those alone whom the cluster lets read them (`MetricsAccess`). Default false. */
+  readonly metricsAuthentication?: boolean
   /** Where audit records go: `-` for standard output, `off`, or a file. Default `off`. */
   readonly auditLog?: string
   /** Whether traces are sent. Default false. */

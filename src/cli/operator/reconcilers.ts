@@ -13,6 +13,7 @@ import { CommandStore } from '../../managed/commands/store.ts'
 import { subscribeCommands } from '../../managed/commands/wakeups.ts'
 import type { EventSink, ManagedContext } from '../../managed/context.ts'
 import { statusOf } from '../../managed/cr.ts'
+import type { Fingerprints } from '../../managed/fingerprints.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { LONG_WAIT_MS } from '../../managed/long-waits.ts'
 import { Memories } from '../../managed/memory.ts'
@@ -41,6 +42,7 @@ import { readyOf, stateSources } from './states.ts'
 export interface ReconcilersOptions {
   readonly options: OperatorOptions
   readonly installation: string
+  readonly fingerprints: Fingerprints
   readonly kinds: KindsRegistry
   /** Synced. */
   readonly watches: Watches
@@ -85,14 +87,16 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const { namespace } = options
   const recorder = eventRecorder(parts)
   const memories = new Memories()
-  const registry = new AccountRegistry(store)
+  const registry = new AccountRegistry(store, kinds, parts.clock)
+  store.lookThrough((account, id) => registry.shownAt(account, id))
   const shared = { ...sharedContext(parts), events: eventSink(recorder), memories }
   const keptKeys = new KeptKeys(parts.kube, namespace)
   const holds = namespaceHolds(parts)
-  const keyUsers = new KeysInUse(keptKeys, store)
+  const keyUsers = new KeysInUse(keptKeys, store, parts.fingerprints)
   const companions = new CompanionWatches({
     base: watchBase(parts),
     kinds,
+    policy: options.dnsEndpoints ?? { enabled: false, domains: [] },
     wake: (name) => wakeManaged(name, 'edit'),
   })
   const budgets = new Map<string, RateBudget>()
@@ -121,6 +125,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       tracer: parts.tracer,
       clock: parts.clock,
       random: parts.random,
+      fingerprints: parts.fingerprints,
       proxies: options.proxies,
       openDispatcher: parts.openDispatcher,
       requestTimeoutMs: options.requestTimeoutMs,
@@ -141,7 +146,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const mirrors = mirrorController(parts, mirror, stop.signal)
   const commands = commandController(parts, live, mirror)
   subscribeMirrors(kinds, watches.accounts, (key) => mirrors.enqueue(key, 'drift'))
-  subscribeCommands(store, watches.commands, (name) => commands.enqueue(name))
+  subscribeCommands(store, watches, (name) => commands.enqueue(name))
   return {
     run: async (signal) => {
       companions.start(signal)
@@ -197,8 +202,8 @@ function keptKeyViews({ options, store, watches }: ReconcilersOptions) {
   }
 }
 
-function sharedContext({ options, installation, kinds, store, kube, clock, random }: ReconcilersOptions) {
-  return { kinds, resources: store, kube, installation, clock, random, logger: options.logger }
+function sharedContext({ options, installation, fingerprints, kinds, store, kube, clock, random }: ReconcilersOptions) {
+  return { kinds, resources: store, kube, installation, fingerprints, clock, random, logger: options.logger }
 }
 
 function managedController(

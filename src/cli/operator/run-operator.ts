@@ -1,16 +1,22 @@
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client'
 import { packageVersion } from '../../config.ts'
 import { kinds } from '../../kinds/index.ts'
-import { loadKubeConnection } from '../../kube/load-config.ts'
+import { type ClosableKubeClient, createKubeClient } from '../../kube/client.ts'
+import { type KubeConnection, loadKubeConnection } from '../../kube/load-config.ts'
 import { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { HealthServer } from '../../runtime/health.ts'
 import { Metrics } from '../../runtime/metrics.ts'
+import { MetricsAccess } from '../../runtime/metrics-access.ts'
 import { type AuditLog, openAuditLog } from '../../telemetry/audit.ts'
 import { startTracing, type Tracing } from '../../telemetry/tracing.ts'
 import { type Clock, systemClock } from '../../util/clock.ts'
 import { systemRandom } from '../../util/random.ts'
 import { Operator } from './operator.ts'
 import { type OperatorOptions, refuseUnsafeTimes } from './options.ts'
+import { USER_AGENT } from './sessions.ts'
+
+/** Of a question who may read metrics; it takes two, and scrapes time out after ten seconds. */
+const REVIEW_TIMEOUT_MS = 3_000
 
 /**
  * Runs an operator until `signal` is aborted or leadership is lost.
@@ -23,22 +29,26 @@ export async function runOperator(
   clock: Clock = systemClock,
 ): Promise<number> {
   refuseUnsafeTimes(options)
-  const { registry, metrics, audit, tracing } = await openTelemetry(options, clock)
   const { kubeconfig, context, logger } = options
+  const connection = loadKubeConnection({ kubeconfig, context })
+  const { registry, metrics, audit, tracing } = await openTelemetry(options, clock)
+  const reviewer = options.metricsAuthentication ? reviewClient(connection, metrics, clock) : undefined
+  const metricsAccess = reviewer && new MetricsAccess({ reviewer, clock, logger })
   try {
     const operator = new Operator({
       options,
       kinds: new KindsRegistry(kinds),
-      connection: loadKubeConnection({ kubeconfig, context }),
+      connection,
       metrics,
       audit,
       tracer: tracing?.tracer,
       clock,
       random: systemRandom,
     })
-    const health = healthServer(options, operator, registry)
+    const health = healthServer(options, operator, { registry, metricsAccess })
     const port = await health.listen()
     logger.info({ port }, 'serving health and metrics')
+    void metricsAccess?.tryOut()
     try {
       return await operator.run(signal)
     } finally {
@@ -46,6 +56,7 @@ export async function runOperator(
       await operator.close()
     }
   } finally {
+    await reviewer?.close()
     audit.close()
     await tracing?.close()
   }
@@ -73,14 +84,33 @@ async function openTelemetry(options: OperatorOptions, clock: Clock): Promise<Te
   return { registry, metrics, audit, tracing }
 }
 
-function healthServer({ listen, logger }: OperatorOptions, operator: Operator, registry: Registry): HealthServer {
+/** A client of its own: what scrapes cost takes no place from the operator's work, and it asks as a standby, too. */
+function reviewClient(connection: KubeConnection, metrics: Metrics, clock: Clock): ClosableKubeClient {
+  return createKubeClient({
+    connection,
+    clock,
+    random: systemRandom,
+    userAgent: USER_AGENT,
+    timeoutMs: REVIEW_TIMEOUT_MS,
+    maxConcurrent: 4,
+    onRequest: metrics.kubeRequest,
+  })
+}
+
+interface Served {
+  readonly registry: Registry
+  /** Undefined: metrics are everybody's. */
+  readonly metricsAccess: MetricsAccess | undefined
+}
+
+function healthServer({ listen, logger }: OperatorOptions, operator: Operator, served: Served): HealthServer {
   const [host = '127.0.0.1', port = '8080'] = splitAddress(listen)
   return new HealthServer({
     host,
     port: Number(port),
     liveness: [],
     readiness: [{ name: 'watches', isWell: () => operator.hasSynced }],
-    registry,
+    ...served,
     logger,
   })
 }

@@ -5,6 +5,7 @@ import { RateBudget } from '../../api/rate-budget.ts'
 import { type AccountKey, accountText } from '../../managed/accounts/account-resource.ts'
 import { LiveSession, type SessionConfig } from '../../managed/accounts/session.ts'
 import { type CustomResource, isDeleting, statusOf } from '../../managed/cr.ts'
+import type { Fingerprints } from '../../managed/fingerprints.ts'
 import type { ResourceStore } from '../../managed/resource-store.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import type { AuditLog } from '../../telemetry/audit.ts'
@@ -25,6 +26,7 @@ export interface SessionFactoryOptions {
   readonly requestTimeoutMs: number
   readonly clock: Clock
   readonly random: Random
+  readonly fingerprints: Fingerprints
   /** Throws an `ApiError` `NotLeader` when this process may not write. */
   readonly beforeWrite: () => void
   /** Takes the budget of each session, by the account's `Kind/namespace/name`. */
@@ -38,7 +40,7 @@ export function sessionFactory(
   options: SessionFactoryOptions,
 ): (key: AccountKey, config: SessionConfig) => LiveSession {
   const { store, metrics, audit, tracer, budgets, clock, random, lookAgain, beforeWrite } = options
-  const { proxies, openDispatcher, requestTimeoutMs } = options
+  const { proxies, openDispatcher, requestTimeoutMs, fingerprints } = options
   const configs = new Map<string, SessionConfig>()
   return (key, config) => {
     const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
@@ -70,9 +72,10 @@ export function sessionFactory(
       config,
       client,
       clock,
+      fingerprints,
       knownObjects: () => store.membersOf(key).filter(isHolding).length,
       isHeld: (id) => {
-        const holder = store.holderOf(id)
+        const holder = store.holderOf(key, id)
         return holder !== undefined && isHolding(holder)
       },
       endWaiting: () => budget.refuseWaiting(new Error('the account has changed')),

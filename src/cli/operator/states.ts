@@ -1,6 +1,7 @@
 import type { RateBudget } from '../../api/rate-budget.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { accountText, keyOfAccount } from '../../managed/accounts/account-resource.ts'
+import { reasons } from '../../managed/reasons.ts'
 import type { Watches } from '../../managed/resource-store.ts'
 import type { StateSources } from '../../runtime/state-metrics.ts'
 
@@ -28,18 +29,29 @@ export function stateSources(watches: Watches, budgets: ReadonlyMap<string, Rate
   }
 }
 
-/** The condition Ready, or of a command Complete, which gives the reason of a failure too; undefined while nobody has looked at the resource. */
+/**
+ * The condition Ready, or of a command Complete, which gives the reason of a failure too; undefined while nobody has looked at the
+ * resource. A reason that is not Culvert's own, which only somebody else who may write a status can have put there, is `Other`.
+ */
 export function readyOf(object: KubeObject & { readonly status?: unknown }): Ready | undefined {
   const { status } = object
   const conditions = typeof status === 'object' && status !== null && 'conditions' in status ? status.conditions : []
   if (!Array.isArray(conditions)) return undefined
-  return conditions.find((condition) => condition.type === 'Ready' || condition.type === 'Complete')
+  const found = conditions.find((condition) => condition.type === 'Ready' || condition.type === 'Complete')
+  if (found === undefined) return undefined
+  return {
+    status: STATUSES.has(found.status) ? found.status : 'Unknown',
+    reason: REASONS.has(found.reason) ? found.reason : 'Other',
+  }
 }
 
 interface Ready {
   readonly status: string
   readonly reason: string
 }
+
+const STATUSES: ReadonlySet<string> = new Set(['True', 'False', 'Unknown'])
+const REASONS: ReadonlySet<string> = new Set(Object.values(reasons))
 
 function state(object: KubeObject): { readonly ready: string; readonly reason: string } {
   const { status = 'Unknown', reason = '' } = readyOf(object) ?? {}

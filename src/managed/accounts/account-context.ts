@@ -5,6 +5,7 @@ import type { Logger } from '../../util/logger.ts'
 import type { Random } from '../../util/random.ts'
 import type { EventSink, ManagedMetrics } from '../context.ts'
 import type { CustomResource, ResourceName } from '../cr.ts'
+import type { Fingerprints } from '../fingerprints.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import type { Memories } from '../memory.ts'
 import type { NamespaceHolds } from '../namespace-hold.ts'
@@ -19,9 +20,11 @@ export interface AccountResources {
   /** CRs that live in the account or are to. */
   membersOf(key: AccountKey): readonly CustomResource[]
   get(name: ResourceName): CustomResource | undefined
-  /** The CR that holds an object or, for inline children, its parent. */
-  holderOf(id: string): CustomResource | undefined
-  childHolderOf(id: string): CustomResource | undefined
+  /** Whether the CR's object is, or is to be, in that account, whatever the account is called. */
+  livesIn(cr: CustomResource, account: AccountKey): boolean
+  /** The CR that holds an object of the account or, for inline children, its parent. */
+  holderOf(account: AccountKey, id: string): CustomResource | undefined
+  childHolderOf(account: AccountKey, id: string): CustomResource | undefined
   /** CRs that have issued keys of the API into that Secret. */
   keyIssuersOf(secret: { readonly namespace: string; readonly name: string }): readonly CustomResource[]
   record(object: AccountResource): void
@@ -39,6 +42,7 @@ export interface AccountContext {
   readonly memories: Memories
   readonly baseURLPolicy: BaseURLPolicy
   readonly installation: string
+  readonly fingerprints: Fingerprints
   /** Namespace of the operator: where the Secrets of ClusterAccounts live. */
   readonly operatorNamespace: string
   /** Undefined where no RoleBinding of a namespace is held. */

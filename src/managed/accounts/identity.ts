@@ -1,4 +1,4 @@
-import { fingerprint } from '../../api/fingerprint.ts'
+import type { Fingerprints } from '../fingerprints.ts'
 
 /** What decides whose account it is. */
 export interface AccountIdentity {
@@ -13,7 +13,10 @@ export interface IdentityEvidence {
   readonly known: number
   /** Of these, how many no complete list shows. */
   readonly missing: number
-  /** Key or address differ from the ones last proven, or none were: an Account that was made again has no status. */
+  /**
+   * Key or address differ from the ones last proven, or nobody knows: an Account that was made again has no status, and what was noted
+   * with another salt says nothing.
+   */
   readonly changed: boolean
   /** CRs, those that are being deleted included, hold objects, and the lists show none of them. */
   readonly noneFound: boolean
@@ -54,6 +57,6 @@ const REMEDY =
  * Names origin, path and key of an account in its status, without telling the key: the same key may open another account at another
  * address.
  */
-export function identityFingerprint({ baseURL, apiKey }: AccountIdentity, installation: string): string {
-  return fingerprint(`${baseURL}\n${apiKey}`, installation)
+export function identityFingerprint({ baseURL, apiKey }: AccountIdentity, fingerprints: Fingerprints): string {
+  return fingerprints.of('account', baseURL, apiKey)
 }

@@ -1,4 +1,5 @@
 import { type CustomResource, isDeleting } from '../cr.ts'
+import { compareFingerprints } from '../fingerprints.ts'
 import { reasons } from '../reasons.ts'
 import { openRequest } from '../requests.ts'
 import type { AccountContext } from './account-context.ts'
@@ -31,12 +32,12 @@ export function judgeIdentity(
     session,
     members.filter((cr) => !isDeleting(cr)),
   )
-  const fingerprint = identityFingerprint(session.config, context.installation)
+  const fingerprint = identityFingerprint(session.config, context.fingerprints)
   const doubt = identityDoubt({
     // What is deleted while the brake holds stays until it is released: to delete what is missing must not release it.
     ...(braked ? held : staying),
     // A deletion ends when the API does not know the object: in another account it would end with the object left behind.
-    changed: status?.internal?.keyFingerprint !== fingerprint,
+    changed: compareFingerprints(status?.internal?.keyFingerprint, fingerprint) !== 'same',
     noneFound: held.known > 0 && held.missing === held.known,
     // While a session is in use, few objects can be missing at a time: the brake works as soon as they are too many.
     confirmed: !doubted || openRequest(resource, 'confirmIdentity') !== undefined,

@@ -3,13 +3,14 @@ import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import { readSecretKey, secretType } from '../inputs.ts'
 
 const DATA_KEY = 'apiKey'
-const PREFIX = 'culvert-key-'
+/** Names of the Secrets with the last working keys begin so. */
+export const KEPT_KEY_PREFIX = 'culvert-key-'
 const LABELS = { 'app.kubernetes.io/managed-by': 'culvert' }
 
 /** UID of the account that a Secret of the operator's namespace keeps a key for; undefined for any other Secret. */
 export function keptFor({ metadata: { name, labels = {} } }: KubeObject): string | undefined {
   const isOurs = Object.entries(LABELS).every(([label, value]) => labels[label] === value)
-  return isOurs && name.startsWith(PREFIX) ? name.slice(PREFIX.length) : undefined
+  return isOurs && name.startsWith(KEPT_KEY_PREFIX) ? name.slice(KEPT_KEY_PREFIX.length) : undefined
 }
 
 /**
@@ -63,6 +64,6 @@ export class KeptKeys {
   }
 
   #ref(uid: string): { readonly name: string; readonly key: string } {
-    return { name: `${PREFIX}${uid}`, key: DATA_KEY }
+    return { name: `${KEPT_KEY_PREFIX}${uid}`, key: DATA_KEY }
   }
 }

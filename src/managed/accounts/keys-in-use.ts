@@ -1,6 +1,7 @@
 import type { KeyUse, KeyUsers } from '../context.ts'
 import { type CustomResource, hasFinalizer, isDeleting } from '../cr.ts'
-import { digestOf } from '../outputs/held-token.ts'
+import { compareFingerprints, type Fingerprints } from '../fingerprints.ts'
+import { tokenFingerprint } from '../outputs/held-token.ts'
 import { messageName } from '../users.ts'
 import { type AccountKey, type AccountResource, keyOfAccount } from './account-resource.ts'
 import type { KeptKeys } from './kept-key.ts'
@@ -18,10 +19,12 @@ export interface KeyResources {
 export class KeysInUse implements KeyUsers {
   readonly #kept: KeptKeys
   readonly #resources: KeyResources
+  readonly #fingerprints: Fingerprints
 
-  constructor(kept: KeptKeys, resources: KeyResources) {
+  constructor(kept: KeptKeys, resources: KeyResources, fingerprints: Fingerprints) {
     this.#kept = kept
     this.#resources = resources
+    this.#fingerprints = fingerprints
   }
 
   async userOf(id: string, digest: string | undefined): Promise<string | undefined> {
@@ -49,15 +52,21 @@ export class KeysInUse implements KeyUsers {
     for (const account of this.#resources.accounts()) {
       const key = await this.#kept.read(account.metadata.uid)
       if (key === undefined) continue
-      if (digest === undefined ? !this.#isHeld(key) : digestOf(key, id) === digest) yield account
+      if (this.#mayBe(key, id, digest)) yield account
     }
+  }
+
+  /** Whether the key is the token of that object. Where nobody can tell, any key may be that is not known to be another's. */
+  #mayBe(key: string, id: string, digest: string | undefined): boolean {
+    const compared = compareFingerprints(digest, tokenFingerprint(this.#fingerprints, key, id))
+    return digest === undefined || compared === 'unknown' ? !this.#isHeld(key) : compared === 'same'
   }
 
   /** Whether the key is the token of an object that a resource holds. */
   #isHeld(key: string): boolean {
     return this.#resources.all().some(({ status: { id, internal } = {} }) => {
-      const digest = internal?.tokenDigest
-      return id !== undefined && digest !== undefined && digestOf(key, id) === digest
+      const noted = internal?.tokenDigest
+      return id !== undefined && noted !== undefined && noted === tokenFingerprint(this.#fingerprints, key, id)
     })
   }
 }

@@ -1,4 +1,5 @@
-import type { LabelSelector } from '../types/account.ts'
+import { ownField } from '../../util/own-field.ts'
+import type { LabelSelector } from '../types/label-selector.ts'
 
 type Labels = Readonly<Record<string, string>>
 type Requirement = NonNullable<LabelSelector['matchExpressions']>[number]
@@ -8,13 +9,13 @@ export function selects(selector: LabelSelector | undefined, labels: Labels): bo
   if (selector === undefined) return false
   const { matchLabels = {}, matchExpressions = [] } = selector
   return (
-    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    Object.entries(matchLabels).every(([key, value]) => ownField(labels, key) === value) &&
     matchExpressions.every((requirement) => meets(requirement, labels))
   )
 }
 
 function meets({ key, operator, values = [] }: Requirement, labels: Labels): boolean {
-  const value = labels[key]
+  const value = ownField(labels, key)
   switch (operator) {
     case 'In':
       return value !== undefined && values.includes(value)

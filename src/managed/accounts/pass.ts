@@ -1,7 +1,7 @@
 import { collections as knownCollections } from '../../api/collections.ts'
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
-import { type CustomResource, nameOf, shortName, statusOf, unresolvedAttempt } from '../cr.ts'
+import { type CustomResource, hasFinalizer, nameOf, shortName, statusOf, unresolvedAttempt } from '../cr.ts'
 import { type Marker, markerOf } from '../marker.ts'
 import type { ManagedDescriptor } from '../types/descriptor.ts'
 import type { AccountContext } from './account-context.ts'
@@ -28,7 +28,7 @@ export function holdingsOf(
   const used = new Map<string, Collection>()
   for (const cr of members) {
     const descriptor = context.kinds.managedKind(cr.kind)
-    if (descriptor === undefined) continue
+    if (descriptor === undefined || !mayHold(context, session, cr)) continue
     const own = [descriptor.collectionOf(cr.spec), descriptor.children?.collection]
     for (const collection of own) if (collection !== undefined) used.set(collection.path, collection)
   }
@@ -39,6 +39,11 @@ export function holdingsOf(
     return !used.has(path) && (marked || reported.has(path) || session.mayHold(path))
   })
   return { members, used: new Set(used.keys()), collections: [...used.values(), ...left] }
+}
+
+/** Not what may not use the account, and never did: for that, nothing is asked. */
+function mayHold({ registry }: AccountContext, { account }: LiveSession, cr: CustomResource): boolean {
+  return hasFinalizer(cr) || statusOf(cr).id !== undefined || registry.allows(account, cr)
 }
 
 /** Each once: children of one kind may be objects of another. */
@@ -107,8 +112,8 @@ export function sweep(
       const marker = markerOf(object)
       if (marker?.installation !== context.installation || context.kinds.managedKind(marker.kind) === undefined)
         continue
-      if (isOwned(context, object, marker)) continue
-      const cr = context.resources.get(marker)
+      if (isOwned(context, session, object, marker)) continue
+      const cr = namedBy(context, session, marker)
       // Without an id, the CR is yet to find out what is its own.
       if (cr !== undefined && statusOf(cr).id === undefined) continue
       if (cr?.metadata.uid !== marker.uid) orphans.push(orphanOf(collection, object, marker))
@@ -119,11 +124,22 @@ export function sweep(
   return orphans.sort((left, right) => (left.id < right.id ? -1 : 1))
 }
 
+/** The CR that a marker names. What an API says of a CR that has its object in another account is not true of it. */
+function namedBy({ resources }: AccountContext, { key }: LiveSession, marker: Marker): CustomResource | undefined {
+  const cr = resources.get(marker)
+  return cr !== undefined && resources.livesIn(cr, key) ? cr : undefined
+}
+
 /** A CR holds the object, or, of the kind that its marker names, the parent it is a child of. */
-function isOwned(context: AccountContext, object: RemoteObject, { kind }: Marker): boolean {
-  if (context.resources.holderOf(object.id) !== undefined) return true
-  const parent = context.kinds.managedKind(kind)?.children?.parentId(object)
-  return parent !== undefined && context.resources.holderOf(parent) !== undefined
+function isOwned(
+  { kinds, resources }: AccountContext,
+  { key }: LiveSession,
+  object: RemoteObject,
+  { kind }: Marker,
+): boolean {
+  if (resources.holderOf(key, object.id) !== undefined) return true
+  const parent = kinds.managedKind(kind)?.children?.parentId(object)
+  return parent !== undefined && resources.holderOf(key, parent) !== undefined
 }
 
 /** True for an object beside the one its CR holds; one whose create is still open is not judged. */
@@ -150,13 +166,14 @@ export function concerned(
   const add = (cr: CustomResource | undefined): void => {
     if (cr !== undefined) found.set(cr.metadata.uid, cr)
   }
+  const { key } = session
   for (const change of session.takeChanges()) {
-    add(context.resources.holderOf(change.id) ?? context.resources.childHolderOf(change.id))
+    add(context.resources.holderOf(key, change.id) ?? context.resources.childHolderOf(key, change.id))
     if (change.type === 'vanished') continue
     for (const { children } of context.kinds.managed) {
       if (children?.collection.path !== change.collection.path) continue
       const parent = children.parentId(change.object)
-      if (parent !== undefined) add(context.resources.holderOf(parent))
+      if (parent !== undefined) add(context.resources.holderOf(key, parent))
     }
   }
   for (const cr of members) {
@@ -179,7 +196,7 @@ export function apiRestriction(
       return [...session.cache.all(collection)]
         .filter((object) => restrictsAPI.object(object))
         .map(({ id }) => {
-          const holder = resources.holderOf(id)
+          const holder = resources.holderOf(session.key, id)
           return holder === undefined ? `${collection.path}/${id}` : shortName(nameOf(holder))
         })
     })

@@ -1,9 +1,13 @@
 import type { KubeObject } from '../../kube/types.ts'
+import type { Clock } from '../../util/clock.ts'
 import type { AccountName } from '../attempt.ts'
-import type { AccountSession, Accounts, Blocked } from '../context.ts'
+import type { AccountMember, Accounts, Blocked, MemberSession } from '../context.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
 import { reasons } from '../reasons.ts'
+import { type Access, type AccessRequest, accessOf, fullAccess } from './access.ts'
 import { type AccountKey, type AccountResource, accountKey, accountText } from './account-resource.ts'
-import { selects } from './label-selector.ts'
+import { MemberAccess } from './member-access.ts'
+import { RequestShare } from './request-share.ts'
 import type { LiveSession } from './session.ts'
 
 /** What the registry asks of the watches. */
@@ -15,32 +19,59 @@ export interface AccountLookup {
 /** The live sessions of all accounts, and who may use which. */
 export class AccountRegistry implements Accounts {
   readonly #lookup: AccountLookup
+  readonly #kinds: KindsRegistry
+  readonly #clock: Clock
   readonly #sessions = new Map<string, LiveSession>()
   readonly #absent = new Map<string, Blocked>()
+  /** By account, then by namespace and place of the entry in the list. */
+  readonly #shares = new Map<string, Map<string, RequestShare>>()
   /** Sessions that nobody gets any more, whose last calls are under way. */
   readonly #ending = new Set<Promise<void>>()
 
-  constructor(lookup: AccountLookup) {
+  constructor(lookup: AccountLookup, kinds: KindsRegistry, clock: Clock) {
     this.#lookup = lookup
+    this.#kinds = kinds
+    this.#clock = clock
   }
 
-  session(account: AccountName, namespace: string): AccountSession | Blocked {
-    const key = accountKey(account, namespace)
+  session(account: AccountName, cr: AccountMember): MemberSession | Blocked {
+    const key = accountKey(account, cr.metadata.namespace ?? '')
     const resource = this.#lookup.account(key)
     const name = `${account.kind}/${account.name}`
     if (resource === undefined) {
       return { reason: reasons.AccountNotReady, message: `${name} does not exist: create it or correct accountRef` }
     }
-    if (account.kind === 'ClusterAccount' && !this.#allows(resource, namespace)) {
-      const remedy = 'let its administrator extend spec.allowedNamespaces or label the namespace'
-      return { reason: reasons.AccountNotAllowed, message: `${name} does not allow namespace ${namespace}: ${remedy}` }
+    const request = this.#requestOf(account, cr)
+    const access = this.#accessOf(resource, request)
+    if ('reason' in access) return access
+    const session = this.#sessions.get(accountText(key))
+    if (session !== undefined) {
+      return new MemberAccess({
+        session,
+        access,
+        request,
+        share: this.#shareOf(key, access, request),
+        uid: cr.metadata.uid,
+      })
     }
-    return this.#sessions.get(accountText(key)) ?? this.#absent.get(accountText(key)) ?? NOT_SEEN
+    return this.#absent.get(accountText(key)) ?? NOT_SEEN
+  }
+
+  /** Whether a resource or command may use an account that is there. */
+  allows(account: AccountName, cr: AccountMember): boolean {
+    const resource = this.#lookup.account(accountKey(account, cr.metadata.namespace ?? ''))
+    return resource !== undefined && !('reason' in this.#accessOf(resource, this.#requestOf(account, cr)))
   }
 
   /** The session of an account, for its own reconciler. */
   get(key: AccountKey): LiveSession | undefined {
     return this.#sessions.get(accountText(key))
+  }
+
+  /** Address of the API that shows the account an object of that id; undefined while none does. */
+  shownAt(key: AccountKey, id: string): string | undefined {
+    const session = this.#sessions.get(accountText(key))
+    return session?.cache.shows(id) ? session.config.baseURL : undefined
   }
 
   /** Puts a new session in the place of an older one, which makes no new calls from then on. */
@@ -64,6 +95,7 @@ export class AccountRegistry implements Accounts {
     const former = this.#sessions.get(accountText(key))
     this.#sessions.delete(accountText(key))
     this.#absent.delete(accountText(key))
+    this.#shares.delete(accountText(key))
     this.#end(former)
   }
 
@@ -81,9 +113,30 @@ export class AccountRegistry implements Accounts {
     this.#ending.add(ending)
   }
 
-  #allows(resource: AccountResource, namespace: string): boolean {
+  /** Of several entries that allow a member the one counts that gives most, and each gives to every namespace apart. */
+  #shareOf(key: AccountKey, { granted = [] }: Access, { namespace }: AccessRequest): RequestShare | undefined {
+    const limits = granted.map(({ entry }) => entry.requestsPerMinute ?? Number.POSITIVE_INFINITY)
+    const most = Math.max(...limits)
+    const index = granted[limits.indexOf(most)]?.index
+    if (index === undefined || most === Number.POSITIVE_INFINITY) return undefined
+    const name = `${namespace}/${index}`
+    const shares = this.#shares.get(accountText(key)) ?? new Map<string, RequestShare>()
+    this.#shares.set(accountText(key), shares)
+    const known = shares.get(name)
+    if (known?.perMinute === most) return known
+    const share = new RequestShare(this.#clock, most)
+    shares.set(name, share)
+    return share
+  }
+
+  #requestOf(account: AccountName, { kind, metadata: { namespace = '' }, spec }: AccountMember): AccessRequest {
+    const { reach, claims } = this.#kinds.member(kind)
     const labels = this.#lookup.namespace(namespace)?.metadata.labels
-    return labels !== undefined && selects(resource.spec.allowedNamespaces, labels)
+    return { account, namespace, labels, kind, reach, claims: claims(spec) }
+  }
+
+  #accessOf({ spec: { access = [] } }: AccountResource, request: AccessRequest): Access | Blocked {
+    return request.account.kind === 'Account' ? fullAccess : accessOf(access, request)
   }
 }
 

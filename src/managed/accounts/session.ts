@@ -1,10 +1,10 @@
 import { AccountCache, type Change } from '../../api/account-cache.ts'
 import type { ClosableApiClient } from '../../api/client.ts'
 import type { ApiError } from '../../api/errors.ts'
-import { fingerprint } from '../../api/fingerprint.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { AccountName } from '../attempt.ts'
 import type { AccountSession, Blocked, SessionCalls } from '../context.ts'
+import type { Fingerprints } from '../fingerprints.ts'
 import { mayHaveMade } from '../marker.ts'
 import { reasons } from '../reasons.ts'
 import { type AccountKey, accountText } from './account-resource.ts'
@@ -25,6 +25,7 @@ export interface SessionOptions {
   readonly config: SessionConfig
   readonly client: ClosableApiClient
   readonly clock: Clock
+  readonly fingerprints: Fingerprints
   /** How many objects the account's CRs hold now. */
   readonly knownObjects: () => number
   /** Whether a CR that is not being deleted holds `id`. */
@@ -49,6 +50,7 @@ const STARTING_SLOWLY: Blocked = {
 /** An account that calls are made at: its client, what is known of it, and whether it may be used. */
 export class LiveSession implements AccountSession {
   readonly account: AccountName
+  readonly key: AccountKey
   readonly config: SessionConfig
   readonly cache: AccountCache
   readonly calls: SessionCalls
@@ -69,6 +71,7 @@ export class LiveSession implements AccountSession {
   constructor(options: SessionOptions) {
     const { key, config, client, clock } = options
     this.account = { kind: key.kind, name: key.name }
+    this.key = key
     this.config = config
     this.#options = options
     this.cache = new AccountCache(client, clock, mayHaveMade)
@@ -90,7 +93,7 @@ export class LiveSession implements AccountSession {
   }
 
   seal(text: string): string {
-    return fingerprint(text, this.config.apiKey)
+    return this.#options.fingerprints.of('ownership', this.config.apiKey, text)
   }
 
   refusedForMs(): number | undefined {

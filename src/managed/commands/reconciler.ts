@@ -49,6 +49,8 @@ const SETTLING_MS = 1000
 /** Between two looks at what the mirror shows, and tries of what did not reach the API. */
 const LOOK_MS = 2000
 const RETRY_MS = 5000
+/** What somebody has to change first wakes those that wait for it; this is only the fallback. */
+const LASTING_MS = 60_000
 /** How long a renewed object is waited for, beside two intervals of the mirror. */
 const COME_BACK_MS = 60_000
 
@@ -108,7 +110,7 @@ export class CommandReconciler {
     const waits = error instanceof WaitError || error instanceof TerminalError
     if (!waits) return { type: 'backoff', error }
     const latest = this.#context.resources.command({ kind: cr.kind, ...cr.metadata }) ?? cr
-    const ms = error instanceof WaitError && error.silent ? SETTLING_MS : RETRY_MS
+    const ms = error instanceof TerminalError ? LASTING_MS : error.silent ? SETTLING_MS : RETRY_MS
     if (!(error instanceof WaitError && error.silent)) {
       try {
         await this.#write(descriptor, latest, commandStatus(latest), ['Running', error.code, error.message])
@@ -135,7 +137,7 @@ export class CommandReconciler {
       }
       const { id, step } = next
       const at = { id, action: step.action }
-      if (session.blocked() !== undefined) openSession(this.#context, cr)
+      openSession(this.#context, cr)
       const marked = withResult(targets, at, (action) => sent(action, this.#context.clock.now()))
       cr = await this.#write(
         descriptor,
@@ -166,10 +168,10 @@ export class CommandReconciler {
     const targets = targetsOf(descriptor, cr.spec, account, this.#candidates(descriptor, cr))
     const base = { accountRef: session.account, startedAt: time(clock.now()) }
     if (targets.length === 0 || targets.length > MAX_TARGETS) {
-      const over = { ...base, finishedAt: time(clock.now()), total: 0, done: 0, targets: [] }
+      const over = { ...base, finishedAt: time(clock.now()), total: 0, targets: [] }
       return await this.#conclude(descriptor, cr, over, nobody(targets.length, mirroring, account))
     }
-    const status = { ...base, total: targets.length, done: 0, targets: [...targets] }
+    const status = { ...base, total: targets.length, targets: [...targets] }
     const [step] = descriptor.steps(cr.spec)
     if (step === undefined) throw new Error('a command has at least one step')
     const said = this.#running(targets, step)
@@ -224,7 +226,7 @@ export class CommandReconciler {
     const said: Said = all
       ? ['Complete', reasons.AllDone, summary(targets)]
       : ['Failed', reasons.SomeNotDone, `${summary(targets)}: status.targets says why`]
-    const finished = await this.#conclude(descriptor, cr, { ...status, done: countDone(targets) }, said)
+    const finished = await this.#conclude(descriptor, cr, status, said)
     this.#forget(cr)
     return await this.#afterwards(descriptor, finished)
   }
@@ -330,7 +332,8 @@ export class CommandReconciler {
     const kept = previous.map((condition) => ({ ...condition, observedGeneration }))
     const conditions =
       said === undefined ? kept : stampConditions(conditionsOf(said), previous, observedGeneration, clock.now())
-    const after = { ...status, observedGeneration, conditions: [...conditions] }
+    const counted = status.targets === undefined ? {} : { done: countDone(status.targets) }
+    const after = { ...status, ...counted, observedGeneration, conditions: [...conditions] }
     return await store.write(resourceTypeOf(descriptor), cr, after)
   }
 

@@ -20,7 +20,7 @@ export function withSuccessors(
   return targets.map((target) => {
     const since = renewedAt(target, renewing)
     if (since === undefined || target.newID !== undefined) return target
-    if (targets.filter(({ likeness }) => likeness === target.likeness).length > 1) return target
+    if (targets.filter(({ internal }) => internal?.likeness === target.internal?.likeness).length > 1) return target
     const matches = candidates.filter((candidate) => isSuccessor(descriptor, target, since, targets, candidate))
     const [only] = matches
     return only !== undefined && matches.length === 1 ? { ...target, newID: only.id } : target
@@ -39,14 +39,14 @@ export function isAwaiting(descriptor: CommandDescriptor, spec: CommandSpec, tar
 }
 
 /** When the target was told to come back; undefined unless it was, and what it keeps is known. */
-function renewedAt({ likeness, startedAt, actions }: Target, renewing: ReadonlySet<string>): string | undefined {
-  if (likeness === undefined || startedAt === undefined) return undefined
+function renewedAt({ internal, startedAt, actions }: Target, renewing: ReadonlySet<string>): string | undefined {
+  if (internal?.likeness === undefined || startedAt === undefined) return undefined
   return actions.find(({ action, state }) => renewing.has(action) && state === 'Done')?.sentAt
 }
 
 function isSuccessor(
   descriptor: CommandDescriptor,
-  { likeness, startedAt = '' }: Target,
+  { internal, startedAt = '' }: Target,
   since: string,
   targets: readonly Target[],
   { id, object }: Candidate,
@@ -55,7 +55,7 @@ function isSuccessor(
   const began = descriptor.startedAt(status)
   const shownAt = object.metadata.creationTimestamp
   return (
-    descriptor.likeness(status) === likeness &&
+    descriptor.likeness(status) === internal?.likeness &&
     !targets.some((target) => target.id === id || target.newID === id) &&
     began !== undefined &&
     Date.parse(began) >= Date.parse(startedAt) &&

@@ -47,8 +47,8 @@ export function targetsOf(
         id: found,
         name: object.metadata.name,
         ...(startedAt === undefined ? {} : { startedAt }),
-        ...(likeness === undefined ? {} : { likeness }),
         actions,
+        ...(likeness === undefined ? {} : { internal: { likeness } }),
       }
     })
     .sort((left, right) => (left.id < right.id ? -1 : 1))

@@ -1,16 +1,47 @@
-import type { Reflector } from '../../runtime/reflector.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { ObjectEvent } from '../../runtime/replica.ts'
 import { nameOf, type ResourceName } from '../cr.ts'
-import type { CommandResource } from './command.ts'
+import { equalJSON } from '../equal.ts'
+import type { Watches } from '../resource-store.ts'
+import { type CommandResource, commandStatus } from './command.ts'
+import { isFinished } from './progress.ts'
 
-/** Has a command looked at when it appears and when somebody else changes it. */
+/**
+ * Has a command looked at when it appears and when somebody else changes it; and one that is not over, when something changes of which accounts there are and who
+ * may use them.
+ */
 export function subscribeCommands(
   store: { readonly recording: boolean },
-  commands: ReadonlyMap<string, Reflector<CommandResource>>,
+  { commands, accounts, namespaces }: Pick<Watches, 'commands' | 'accounts' | 'namespaces'>,
   wake: (name: ResourceName) => void,
 ): void {
+  const wakeOpen = (isConcerned: (cr: CommandResource) => boolean): void => {
+    for (const reflector of commands.values()) {
+      for (const cr of reflector.store.list()) if (!isFinished(commandStatus(cr)) && isConcerned(cr)) wake(nameOf(cr))
+    }
+  }
   for (const reflector of commands.values()) {
     reflector.subscribe(({ object }) => {
       if (!store.recording) wake(nameOf(object))
     })
   }
+  for (const reflector of accounts.values()) {
+    reflector.subscribe((event) => {
+      const { namespace } = event.object.metadata
+      if (isOtherwise(event, ({ spec }) => spec))
+        wakeOpen((cr) => (namespace ?? cr.metadata.namespace) === cr.metadata.namespace)
+    })
+  }
+  namespaces?.subscribe((event) => {
+    const { name } = event.object.metadata
+    if (isOtherwise(event, ({ metadata }) => metadata.labels)) wakeOpen((cr) => cr.metadata.namespace === name)
+  })
+}
+
+/** Whether an object has come or gone, or a part of it has changed. */
+function isOtherwise<T extends KubeObject>(
+  { object, previous, type }: ObjectEvent<T>,
+  part: (object: T) => unknown,
+): boolean {
+  return type !== 'updated' || previous === undefined || !equalJSON(part(previous), part(object))
 }

@@ -3,11 +3,13 @@ import { Reflector, type ReflectorOptions } from '../../runtime/reflector.ts'
 import type { ObjectEvent } from '../../runtime/replica.ts'
 import type { ResourceName } from '../cr.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
+import type { CompanionPolicy } from '../types/companion.ts'
 
 export interface CompanionWatchesOptions {
   /** Of a watch, but for its type. */
   readonly base: Omit<ReflectorOptions, 'type'>
   readonly kinds: KindsRegistry
+  readonly policy: CompanionPolicy
   /** Queues the CR of that name, if there is one. */
   readonly wake: (name: ResourceName) => void
 }
@@ -23,6 +25,10 @@ export class CompanionWatches {
 
   constructor(options: CompanionWatchesOptions) {
     this.#options = options
+  }
+
+  get policy(): CompanionPolicy {
+    return this.#options.policy
   }
 
   /** From now on `watch` begins watches, which last until `signal` is aborted. */

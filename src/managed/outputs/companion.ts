@@ -25,21 +25,51 @@ export interface Accompanied {
 const UNINSTALLED_MS = 30_000
 const REFUSED_MS = 600_000
 
-/** The object that the CR asks for beside itself, or did by what its status says; undefined when it asks for none. */
+/** The object that the CR asks for beside itself, or did by what its status says; undefined when it asks for none, or never got one. */
 export function companionTarget(
   { companion }: Pick<ManagedDescriptor, 'companion'>,
   cr: CustomResource,
 ): CompanionTarget | undefined {
   if (companion === undefined || !(companion.isWanted(cr.spec) || isShown(companion, cr))) return undefined
-  return targetOf(companion, cr)
+  return shownReason(companion, cr) === reasons.DNSEndpointNotAllowed ? undefined : targetOf(companion, cr)
+}
+
+/**
+ * Keeps a CR that is retained from being let go of while the operator may not touch a companion that goes with it: the garbage collector
+ * would delete what it publishes.
+ */
+export function refuseToStrand({ context, cr, descriptor: { companion } }: Reconciliation): void {
+  if (companion === undefined || context.companions.policy.enabled) return
+  if (!companion.isWanted(cr.spec) || !mayHaveOne(companion, cr)) return
+  const about = targetText(targetOf(companion, cr))
+  const message = `${about} would be deleted with the resource, and the operator may not release it. Run it with --dns-endpoints, or take metadata.ownerReferences out of ${about} and then spec.dns.endpoint out of the resource`
+  throw new WaitError(reasons.DNSEndpointKept, message, REFUSED_MS)
 }
 
 function targetOf({ type }: Companion<CommonSpec>, { metadata: { name } }: CustomResource): CompanionTarget {
   return { kind: type.kind, name, type }
 }
 
-function isShown({ condition }: Companion<CommonSpec>, cr: CustomResource): boolean {
-  return statusOf(cr).conditions?.some(({ type }) => type === condition) ?? false
+function isShown(companion: Companion<CommonSpec>, cr: CustomResource): boolean {
+  return shownReason(companion, cr) !== undefined
+}
+
+function shownReason({ condition }: Companion<CommonSpec>, cr: CustomResource): string | undefined {
+  return statusOf(cr).conditions?.find(({ type }) => type === condition)?.reason
+}
+
+/** Reasons that say that there is none of ours. */
+const HAS_NONE: ReadonlySet<string> = new Set([
+  reasons.DNSEndpointNotAllowed,
+  reasons.NotNeeded,
+  reasons.CRDNotInstalled,
+  reasons.OutputNotOwned,
+])
+
+/** Whether there may be one of ours, as far as the status tells, where none may be read. */
+function mayHaveOne(companion: Companion<CommonSpec>, cr: CustomResource): boolean {
+  const reason = shownReason(companion, cr)
+  return reason !== undefined && !HAS_NONE.has(reason)
 }
 
 /** Makes the companion what the spec asks for, or takes it away: writes only what differs. The CR itself is none the worse for trouble with it. */
@@ -47,9 +77,16 @@ export async function keepCompanion(run: Reconciliation, remote: RemoteObject): 
   const { companion } = run.descriptor
   if (companion === undefined) return {}
   try {
-    if (companion.isWanted(run.cr.spec)) return await keep(run, companion, remote)
-    await dismiss(run, companion)
-    return {}
+    const { policy } = run.context.companions
+    if (!companion.isWanted(run.cr.spec)) {
+      if (policy.enabled) await dismiss(run, companion)
+      return {}
+    }
+    const refusal = companion.notAllowed(run.cr.spec, policy)
+    const isNeeded = companion.content(run.cr.spec, remote, {}) !== undefined
+    if (refusal === undefined || (policy.enabled && !isNeeded)) return await keep(run, companion, remote)
+    if (!isNeeded) return told(companion, 'True', reasons.NotNeeded, companion.notNeeded)
+    return await leave(run, companion, refusal)
   } catch (error) {
     return trouble(companion, run.cr, error)
   }
@@ -75,6 +112,17 @@ async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remot
     if (!holds(object, spec)) await naming(target, () => patchTarget(run, target, object, { spec }))
   }
   return told(companion, 'True', reasons.InSync, `${targetText(target)} is as it should be`)
+}
+
+/** Makes none. One that is there stays as it is: what it publishes may be in use, and nobody asked to take it away. */
+async function leave(run: Reconciliation, companion: Companion<CommonSpec>, refusal: string): Promise<Accompanied> {
+  const { context, cr } = run
+  const target = targetOf(companion, cr)
+  const hasOne = context.companions.policy.enabled
+    ? tenureOf(await naming(target, () => readTarget(context.kube, cr, target)), cr).type === 'own'
+    : mayHaveOne(companion, cr)
+  if (!hasOne) return told(companion, 'False', reasons.DNSEndpointNotAllowed, refusal)
+  return told(companion, 'False', reasons.DNSEndpointKept, `${targetText(target)} stays as it is: ${refusal}`)
 }
 
 /** Takes away what is ours. Without a word of it in the status there can be one only after a crash: looked for once. */

@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
+import { ownField } from '../../util/own-field.ts'
 import type { Wanted } from '../desired.ts'
 import { OUTPUT_KEYS } from '../names.ts'
 import type { Reconciliation } from '../reconciliation.ts'
@@ -46,7 +47,7 @@ function dataChanges({ kind }: OutputTarget, object: DataObject, data: Texts): F
   const wrong = keys.filter((key) => textIn(kind, object, key) !== data[key])
   const written = keysWritten(object)
   if (wrong.length === 0 && keysNote(written) === keysNote(keys)) return undefined
-  const left = written.filter((key) => data[key] === undefined)
+  const left = written.filter((key) => ownField(data, key) === undefined)
   const changes = [...wrong.map((key) => [key, encoded(kind, data[key] ?? '')]), ...left.map((key) => [key, null])]
   return { metadata: { annotations: { [OUTPUT_KEYS]: keysNote(keys) } }, data: Object.fromEntries(changes) }
 }

@@ -1,9 +1,13 @@
-import { fingerprint } from '../../api/fingerprint.ts'
+import { createHmac } from 'node:crypto'
+import { ownField } from '../../util/own-field.ts'
+import { compareFingerprints, type Fingerprints } from '../fingerprints.ts'
 import { CREATE_NONCE, OUTPUT_KEYS, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
 import type { CommonStatus } from '../types/common.ts'
 import type { Fields } from '../types/descriptor.ts'
 import { type DataObject, encoded, textIn } from './place.ts'
 import { keysNote, keysWritten } from './tenure.ts'
+
+const DIGEST_LENGTH = 16
 
 /** What a Secret says of the token in it. */
 export interface HeldToken {
@@ -23,19 +27,29 @@ export function heldToken(secret: DataObject | undefined, key: string): HeldToke
   return { id, nonce, token, intact: id !== undefined && token !== undefined && digestOf(token, id) === digest }
 }
 
-/** A digest that may stand where people read it: the token is long and random. `id` is the object's. */
-export function digestOf(token: string, id: string): string {
-  return fingerprint(token, id)
+/** A digest that stands beside the token in its Secret, and nowhere else: it hides nothing. `id` is the object's. */
+function digestOf(token: string, id: string): string {
+  return createHmac('sha256', id).update(token).digest('hex').slice(0, DIGEST_LENGTH)
+}
+
+/** How a status notes the token of the object `id`. */
+export function tokenFingerprint(fingerprints: Fingerprints, token: string, id: string): string {
+  return fingerprints.of('token', id, token)
 }
 
 /**
- * Whether the token is the one that goes with the object in `status`. Who has lost the digest with the status believes what the
- * Secret says of itself.
+ * Whether the token is the one that goes with the object in `status`. Where the status has no fingerprint of it, or one of another salt,
+ * what the Secret says of itself counts.
  */
-export function isLive({ id, token, intact }: HeldToken, { id: live, internal }: CommonStatus): boolean {
+export function isLive(
+  { id, token, intact }: HeldToken,
+  { id: live, internal }: CommonStatus,
+  fingerprints: Fingerprints,
+): boolean {
   if (token === undefined || live === undefined) return false
-  const digest = internal?.tokenDigest
-  return digest === undefined ? intact && id === live : digestOf(token, live) === digest
+  const noted = internal?.tokenDigest
+  const compared = compareFingerprints(noted, tokenFingerprint(fingerprints, token, live))
+  return noted === undefined || compared === 'unknown' ? intact && id === live : compared === 'same'
 }
 
 /** Whether what the Secret says of its token is what `status` says, and the token stands under `key` alone. */
@@ -50,7 +64,7 @@ export function isDescribed(secret: DataObject, status: CommonStatus, key: strin
 function formerKeys(secret: DataObject, { output }: CommonStatus, key: string): readonly string[] {
   const noted = output?.kind === 'Secret' && output.name === secret.metadata.name ? output.keys : []
   const former = [...keysWritten(secret), ...noted]
-  return former.filter((other) => other !== key && secret.data?.[other] !== undefined)
+  return former.filter((other) => other !== key && ownField(secret.data, other) !== undefined)
 }
 
 /** A token with what is said of it. */

@@ -1,4 +1,5 @@
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
+import { ownField } from '../../util/own-field.ts'
 import type { CustomResource } from '../cr.ts'
 import { configMapType, secretType } from '../inputs.ts'
 import type { CommonSpec } from '../types/common.ts'
@@ -57,7 +58,7 @@ export function targetText({ kind, name }: Place): string {
 
 /** The text under a key; undefined when there is none. */
 export function textIn(kind: OutputTarget['kind'], object: DataObject | undefined, key: string): string | undefined {
-  const value = object?.data?.[key]
+  const value = ownField(object?.data, key)
   if (value === undefined || kind === 'ConfigMap') return value
   return Buffer.from(value, 'base64').toString('utf8')
 }

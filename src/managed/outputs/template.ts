@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../kube/types.ts'
+import { ownField } from '../../util/own-field.ts'
 import { OUTPUT_ANNOTATIONS, OUTPUT_LABELS } from '../names.ts'
 import type { CommonSpec } from '../types/common.ts'
 import type { ManagedDescriptor, OutputTemplate } from '../types/descriptor.ts'
@@ -51,6 +52,6 @@ function noteOfNames(note: string, texts: Texts): Texts {
 /** What makes of `found` what is wanted; of what is not wanted, only `ours` goes. */
 function changesOf(found: Texts = {}, ours: readonly string[], wanted: Texts): Readonly<Record<string, string | null>> {
   const left = ours.filter((name) => Object.hasOwn(found, name) && !Object.hasOwn(wanted, name))
-  const wrong = Object.entries(wanted).filter(([name, text]) => !Object.hasOwn(found, name) || found[name] !== text)
+  const wrong = Object.entries(wanted).filter(([name, text]) => ownField(found, name) !== text)
   return Object.fromEntries([...left.map((name) => [name, null]), ...wrong])
 }

@@ -47,7 +47,7 @@ export async function findToken(run: Reconciliation): Promise<TokenState> {
   const tenure = tenureOf(secret, cr)
   if (tenure.type === 'foreign') return { ...placed, type: 'foreign', owner: tenure.owner }
   const held = heldToken(secret, key)
-  if (secret !== undefined && held.token !== undefined && isLive(held, status)) {
+  if (secret !== undefined && held.token !== undefined && isLive(held, status, run.context.fingerprints)) {
     const changes = templateChanges(secret, templateOfOutput(descriptor, cr))
     const tidy = changes === undefined && isClaimed(secret, cr) && isDescribed(secret, status, key)
     return { ...placed, type: 'kept', token: held.token, tidy }
@@ -117,7 +117,7 @@ async function formerToken(
   const object = former.name === place.target.name ? secret : await read(run, former.name)
   if (tenureOf(object, cr).type !== 'own') return undefined
   const held = heldToken(object, former.key)
-  return isLive(held, status) ? held.token : undefined
+  return isLive(held, status, run.context.fingerprints) ? held.token : undefined
 }
 
 function formerPlace({ status }: Reconciliation, { target, key }: TokenPlace): FormerPlace | undefined {
@@ -131,7 +131,8 @@ async function writeToken(run: Reconciliation, { target, key }: TokenPlace, toke
   const { id = '' } = run.status
   const { create } = run.internal
   const secret = await claim(run, target)
-  if (isLive(heldToken(secret, key), run.status) && isDescribed(secret, run.status, key)) return
+  if (isLive(heldToken(secret, key), run.status, run.context.fingerprints) && isDescribed(secret, run.status, key))
+    return
   const patch = tokenPatch(secret, run.status, key, { id, nonce: create?.nonce ?? '', token })
   await naming(target, () => patchTarget(run, target, secret, patch))
 }

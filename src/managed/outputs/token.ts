@@ -10,7 +10,7 @@ import type { Reconciliation } from '../reconciliation.ts'
 import type { KeyRef } from '../types/common.ts'
 import type { OneTimeOutput, OutputTarget } from '../types/descriptor.ts'
 import { claim, naming, patchTarget, wasOvertaken } from './claim.ts'
-import { digestOf, type Issued, tokenPatch } from './held-token.ts'
+import { type Issued, tokenFingerprint, tokenPatch } from './held-token.ts'
 import type { DataObject } from './place.ts'
 import { keysNote, keysWritten } from './tenure.ts'
 
@@ -83,7 +83,7 @@ export function noteToken(
   { token, id }: Pick<Issued, 'token' | 'id'>,
 ): void {
   run.note({ output: { ...target, keys: [key] } })
-  run.noteInternal({ tokenDigest: digestOf(token, id) })
+  run.noteInternal({ tokenDigest: tokenFingerprint(run.context.fingerprints, token, id) })
 }
 
 function tokenIn(object: RemoteObject, { field }: TokenPlace): string {

@@ -1,12 +1,12 @@
 import { statusOf } from '../cr.ts'
-import { CREATE_NONCE, OUTPUT_KEYS, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
+import { CREATE_NONCE, OUTPUT_KEYS, OUTPUT_OF, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import type { ManagedDescriptor, OutputTarget } from '../types/descriptor.ts'
 import { patchTarget } from './claim.ts'
 import { companionTarget } from './companion.ts'
 import { type Holder, outputTarget, type Place } from './place.ts'
 import { NO_TEMPLATE, templateChanges } from './template.ts'
-import { keysWritten, LABELS, withoutOwner } from './tenure.ts'
+import { keysWritten, LABELS, noteOf, withoutOwner } from './tenure.ts'
 import { deleteFound, withOwned } from './with-owned.ts'
 
 /**
@@ -43,6 +43,7 @@ async function vacate(run: Reconciliation, place: OutputTarget): Promise<void> {
           ownerReferences: withoutOwner(found, cr),
           annotations: {
             ...annotations,
+            [OUTPUT_OF]: noteOf(cr),
             ...removed([REMOTE_ID, CREATE_NONCE, TOKEN_DIGEST, RESERVED_FOR, OUTPUT_KEYS]),
           },
           labels: { ...labels, ...removed(Object.keys(LABELS)) },
@@ -58,18 +59,24 @@ function removed(names: readonly string[]): Readonly<Record<string, null>> {
 }
 
 /**
- * Lets go of what outputs were put into, and of companions: without its owner the garbage collector leaves it alone.
+ * Lets go of what outputs were put into, and of the companion where it may be touched: without its owner the garbage collector leaves it alone.
+ * The note tells then that it was Culvert's.
  * @returns what was let go of; nothing the second time.
  */
-export async function release(holder: Holder & { readonly descriptor: ManagedDescriptor }): Promise<readonly Place[]> {
+export async function release(
+  holder: Holder & { readonly descriptor: ManagedDescriptor },
+  { companion }: { readonly companion: boolean },
+): Promise<readonly Place[]> {
   const { output } = statusOf(holder.cr)
   const { descriptor, cr } = holder
-  const all = [outputTarget(descriptor, cr), output, companionTarget(descriptor, cr)]
+  const all = [outputTarget(descriptor, cr), output, companion ? companionTarget(descriptor, cr) : undefined]
   const places = all.filter((place) => place !== undefined)
   const released: Place[] = []
   for (const place of places) {
     await withOwned(holder, place, async (found) => {
-      await patchTarget(holder, place, found, { metadata: { ownerReferences: withoutOwner(found, holder.cr) } })
+      const annotations = { [OUTPUT_OF]: noteOf(holder.cr) }
+      const ownerReferences = withoutOwner(found, holder.cr)
+      await patchTarget(holder, place, found, { metadata: { ownerReferences, annotations } })
       released.push(place)
     })
   }

@@ -1,3 +1,4 @@
+import { subjectAccessReviews, tokenReviews } from '../../kube/reviews.ts'
 import type { ResourceType } from '../../kube/types.ts'
 import { events } from '../../runtime/events.ts'
 import { leases } from '../../runtime/lease-lock.ts'
@@ -13,16 +14,21 @@ export interface Reach {
   readonly scope: 'cluster' | 'namespace'
   /** Whether Secrets and ConfigMaps are watched, or only read one by one. */
   readonly watchSecrets: boolean
+  /** Whether the DNSEndpoints that resources ask for are made (`--dns-endpoints`). */
+  readonly dnsEndpoints: boolean
 }
 
 /** What the operator has to be allowed in the cluster, or in each namespace that it watches. */
-export function watchedPermissions(kinds: KindsRegistry, { scope, watchSecrets }: Reach): readonly Permission[] {
+export function watchedPermissions(
+  kinds: KindsRegistry,
+  { scope, watchSecrets, dnsEndpoints }: Reach,
+): readonly Permission[] {
   const all: readonly Descriptor[] = [...kinds.accounts, ...kinds.managed, ...kinds.mirrors, ...kinds.commands]
   const served = all.filter(({ definition }) => scope === 'cluster' || definition.scope === 'Namespaced')
   return [
     ...served.flatMap(kindPermissions),
     ...dataPermissions(kinds, watchSecrets ? WATCH : []),
-    ...companionPermissions(kinds),
+    ...(dnsEndpoints ? companionPermissions(kinds) : []),
     { type: events, verbs: ['create'], why: 'Events tell people what happened to a resource.' },
     ...(scope === 'cluster' ? [namespacesPermission, installationPermission] : []),
   ]
@@ -33,13 +39,13 @@ export const ownNamespacePermissions: readonly Permission[] = [
   {
     type: leases,
     verbs: ['get', 'watch', 'create', 'patch'],
-    why: 'Of several operators only the one that holds the Lease works; one that stands by sees at once when it is given back.',
+    why: 'Of several operators, only the holder of the Lease works; the others watch it to notice at once when it is released.',
   },
   {
     type: secretType,
     // An apply that makes the object asks for create as well.
     verbs: ['get', 'create', 'patch', 'delete'],
-    why: 'The last working key of each account is kept here, so that a namespace can still be emptied whose Secrets went first.',
+    why: 'The last working key of each account is kept here, so that a namespace whose Secrets are gone can still be deleted; and the salt of all fingerprints.',
   },
 ]
 
@@ -51,13 +57,23 @@ export const installationPermission: Permission = {
   why: 'Its UID stands for the cluster in the mark on objects at the API; not needed with `--installation`.',
 }
 
+/** Asks the API server who may read the metrics. In the whole cluster, wherever else the operator works: reviews are in no namespace. */
+export const metricsAuthenticationPermissions: readonly Permission[] = [
+  { type: tokenReviews, verbs: ['create'], why: 'Says whose the token is that a reader of metrics shows.' },
+  {
+    type: subjectAccessReviews,
+    verbs: ['create'],
+    why: 'Says whether its owner may `get` the non-resource URL `/metrics`.',
+  },
+]
+
 /** Holds the RoleBinding of that name in a namespace (docs/decisions/0021-namespaces-that-go.md). */
 export function holdPermission(name: string): Permission {
   return {
     type: roleBindingType,
     verbs: ['get', 'patch'],
     names: [name],
-    why: 'It has a finalizer as long as a resource of its namespace has one: it keeps the rights to end the deletion of the namespace.',
+    why: 'It has a finalizer as long as a resource of its namespace has one, so that the operator keeps the rights it needs to finish the deletion of the namespace.',
   }
 }
 
@@ -73,7 +89,7 @@ function kindPermissions(descriptor: Descriptor): readonly Permission[] {
   const type = resourceTypeOf(descriptor)
   return [
     { type, ...objectsOf[descriptor.role] },
-    { type, subresource: 'status', verbs: ['patch'], why: 'Culvert says in the status how things stand.' },
+    { type, subresource: 'status', verbs: ['patch'], why: 'The status shows the state of the resource.' },
   ]
 }
 
@@ -81,19 +97,19 @@ function kindPermissions(descriptor: Descriptor): readonly Permission[] {
 const objectsOf: Readonly<Record<Descriptor['role'], Pick<Permission, 'verbs' | 'why'>>> = {
   managed: {
     verbs: ['get', 'list', 'watch', 'patch'],
-    why: 'They say what has to be at the API; patched are finalizer and annotations, read again is what changed during a write.',
+    why: 'They declare the objects at the API. Finalizer and annotations are patched; after a write conflict the resource is read again.',
   },
   account: {
     verbs: ['get', 'list', 'watch', 'patch'],
-    why: 'They say which account to use; patched is the finalizer, read again is what changed during a write.',
+    why: 'They say which account to use. The finalizer is patched; after a write conflict the resource is read again.',
   },
   mirror: {
     verbs: ['list', 'watch', 'create', 'patch', 'delete'],
-    why: 'Culvert alone makes, changes and removes what shows the objects of an account.',
+    why: 'They show the objects of an account, and Culvert alone creates, changes and deletes them.',
   },
   command: {
     verbs: ['get', 'list', 'watch', 'delete'],
-    why: 'They say what to do; deleted are those with `ttlAfterFinished`, read again is what changed during a write.',
+    why: 'They say what to do. Those with `ttlAfterFinished` are deleted; after a write conflict the resource is read again.',
   },
 }
 
@@ -112,7 +128,7 @@ function dataPermissions(kinds: KindsRegistry, watch: readonly Verb[]): readonly
         ]
       : []),
     ...(watch.length > 0
-      ? [{ type, verbs: watch, why: 'A change is seen at once. Metadata only; not with `--no-watch-secrets`.' }]
+      ? [{ type, verbs: watch, why: 'Changes are noticed at once. Metadata only; not with `--no-watch-secrets`.' }]
       : []),
   ]
   return [
@@ -121,12 +137,12 @@ function dataPermissions(kinds: KindsRegistry, watch: readonly Verb[]): readonly
   ]
 }
 
-/** Objects of other operators' types that resources keep beside themselves. */
-function companionPermissions(kinds: KindsRegistry): readonly Permission[] {
+/** Objects of other operators' types that resources keep beside themselves: in what it watches too, but with `--dns-endpoints` only. */
+export function companionPermissions(kinds: KindsRegistry): readonly Permission[] {
   const types = new Map(kinds.managed.flatMap(({ companion }) => (companion ? [[companion.type.kind, companion]] : [])))
   return [...types.values()].map(({ type }) => ({
     type,
     verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
-    why: `Resources that ask for a ${type.kind} keep one beside themselves. Not needed where none asks.`,
+    why: `Resources that ask for a ${type.kind}, and that the administrator allows one, have it.`,
   }))
 }

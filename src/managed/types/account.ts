@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
-import { choice, integer, list, object, stringMap, text } from '../../schema/define.ts'
-import { fixedField, keysLimit } from '../../schema/rules.ts'
+import { integer, list, object, text } from '../../schema/define.ts'
+import { fixedField } from '../../schema/rules.ts'
 import { CONFIRM_IDENTITY_REQUESTED_AT, RECONCILE_REQUESTED_AT } from '../names.ts'
+import type { AccessEntry } from './access.ts'
 import { answerTo } from './answer.ts'
 import { conditions, observedGeneration } from './common.ts'
 import { durationText } from './duration.ts'
@@ -39,19 +40,19 @@ const apiKeySecretRef = (where: string) =>
         }),
       ),
     },
-    { description: `The Secret with the API key, in ${where}.` },
+    { description: `The Secret with the API key, in ${where}. A new key there is used at once.` },
   )
 
 const rateLimit = object(
   {
     requestsPerMinute: integer({
-      description: 'Most requests per minute that Culvert sends for this account, all resources together.',
+      description: 'Most requests per minute that Culvert sends for this account, all resources together; 1 to 60000.',
       minimum: 1,
       maximum: 60_000,
     }),
     burst: Type.Optional(
       integer({
-        description: 'Requests that may be sent at once after a pause. Default: 10.',
+        description: 'Requests that may be sent at once after a pause, 1 to 1000. Default: 10.',
         minimum: 1,
         maximum: 1000,
         default: accountDefaults.burst,
@@ -60,7 +61,7 @@ const rateLimit = object(
   },
   {
     description:
-      "Request budget of the account. Default: no limit of Culvert's own; the account then slows down only when the API answers 429.",
+      'Limits how many requests Culvert sends for the account. Default: no limit; Culvert slows down only when the API answers 429.',
   },
 )
 
@@ -72,7 +73,7 @@ export function accountSpecFields(secretPlace: string) {
   return {
     baseURL: text({
       description:
-        'Address of the API, https, on a host that the administrator of Culvert allows. A path is kept. Fixed at create: another address is another account.',
+        'Address of the API, such as `https://api.example.com`, optionally with a path. It must use https and a host that the administrator of Culvert allows. At most 2048 characters. Immutable: another address is another account.',
       minLength: 1,
       maxLength: 2048,
       pattern: '^https?://[^/?#]+(/[^?#]*)?$',
@@ -81,19 +82,20 @@ export function accountSpecFields(secretPlace: string) {
     caBundle: Type.Optional(
       text({
         description:
-          'PEM certificates of the authorities that Culvert trusts for this API, in place of the public ones. Default: the public ones.',
+          'PEM certificates of the authorities that Culvert trusts for this API, in place of the public ones; at most 65536 characters. Default: the public ones.',
         maxLength: 65_536,
         rules: [
           {
             rule: "self.contains('-----BEGIN CERTIFICATE-----')",
-            message: 'caBundle holds no certificate: give one or more in PEM, each from -----BEGIN CERTIFICATE-----',
+            message:
+              'caBundle holds no certificate: set one or more in PEM, each beginning with -----BEGIN CERTIFICATE-----',
           },
         ],
       }),
     ),
     versionHeader: Type.Optional(
       text({
-        description: 'Name of the header that selects version 2 of the API. Default: Service-Version.',
+        description: 'Name of the request header that selects version 2 of the API. Default: Service-Version.',
         minLength: 1,
         maxLength: 64,
         pattern: '^[A-Za-z0-9-]+$',
@@ -101,7 +103,8 @@ export function accountSpecFields(secretPlace: string) {
         rules: [
           {
             rule: `!(self.lowerAscii() in ${RESERVED_HEADERS})`,
-            message: 'versionHeader names a header that requests carry anyway: name another, such as Service-Version',
+            message:
+              'versionHeader names a header that has another meaning in requests: name another, such as Service-Version',
           },
         ],
       }),
@@ -113,55 +116,15 @@ export function accountSpecFields(secretPlace: string) {
 
 export const accountSpecRules = [fixedField('baseURL')]
 
-const matchExpression = object(
-  {
-    key: text({ description: 'Label key.', minLength: 1, maxLength: 317 }),
-    operator: choice(['In', 'NotIn', 'Exists', 'DoesNotExist'], { description: 'How the label is compared.' }),
-    values: Type.Optional(
-      list(text({ description: 'A label value.', maxLength: 63 }), {
-        description: 'Values for In and NotIn, at most 16; none for Exists and DoesNotExist.',
-        maxItems: 16,
-      }),
-    ),
-  },
-  {
-    description: 'A requirement that the labels must meet.',
-    rules: [
-      {
-        rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
-        message: 'values goes with the operators In and NotIn, and only with these: add values or change operator',
-      },
-    ],
-  },
-)
-
-/** A label selector with the meaning it has in Kubernetes. */
-export const labelSelector = (description: string) =>
-  object(
-    {
-      matchLabels: Type.Optional(
-        stringMap(text({ description: 'Label value.', maxLength: 63 }), {
-          description: 'Labels that must be there with these values, at most 64.',
-          maxProperties: 64,
-          rules: [keysLimit(317, 'matchLabels')],
-        }),
-      ),
-      matchExpressions: Type.Optional(
-        list(matchExpression, { description: 'Further requirements, at most 64; all must be met.', maxItems: 64 }),
-      ),
-    },
-    { description },
-  )
-
 const orphan = object(
   {
     collection: text({ description: 'Collection of the object, such as `backends/weighted`.', maxLength: 64 }),
-    id: text({ description: 'Its id.', maxLength: 255 }),
+    id: text({ description: 'Id of the object.', maxLength: 255 }),
     kind: text({ description: 'Kind of the resource it was created for.', maxLength: 63 }),
     namespace: text({ description: 'Namespace of that resource.', maxLength: 63 }),
     name: text({ description: 'Name of that resource.', maxLength: 253 }),
   },
-  { description: 'An object that Culvert created for a resource that is gone.' },
+  { description: 'An object that Culvert created for a resource that no longer exists.' },
 )
 
 /** How many orphans the status names; `orphanCount` counts all. */
@@ -183,7 +146,11 @@ export const accountStatusFields = {
   ),
   lastHandledConfirmIdentityAt: answerTo(CONFIRM_IDENTITY_REQUESTED_AT, 'acted on'),
   orphanCount: Type.Optional(
-    integer({ description: 'Number of objects that Culvert created for resources that are gone.', minimum: 0 }),
+    integer({
+      description:
+        'Number of objects that Culvert created for resources that no longer exist. They are only reported: delete them at the API if they are not needed.',
+      minimum: 0,
+    }),
   ),
   orphans: Type.Optional(
     list(orphan, { description: `The first ${ORPHANS_SHOWN} of these objects.`, maxItems: ORPHANS_SHOWN }),
@@ -193,16 +160,10 @@ export const accountStatusFields = {
 
 const commonAccountSpec = object(accountSpecFields('its namespace'), { description: 'An account.' })
 const commonAccountStatus = object(accountStatusFields, { description: 'State of an account.' })
-const selector = labelSelector('A selector.')
-
-export type LabelSelector = Static<typeof selector>
-
 /** What the reconciler reads of the spec of either kind of account. */
 export type AccountSpec = Static<typeof commonAccountSpec> & {
-  /** ClusterAccount only. */
-  readonly allowAdoption?: boolean
-  /** ClusterAccount only. Absent selects no namespace, an empty selector every one. */
-  readonly allowedNamespaces?: LabelSelector
+  /** ClusterAccount only. Absent or empty: nobody may use the account. */
+  readonly access?: readonly AccessEntry[]
   /** `namespace`: ClusterAccount only, and always there. */
   readonly mirrorSessions?: { readonly enabled: boolean; readonly interval?: string; readonly namespace?: string }
 }

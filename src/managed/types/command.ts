@@ -3,9 +3,11 @@ import type { Collection } from '../../api/types.ts'
 import { choice, integer, list, object, text, timestamp } from '../../schema/define.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
 import { unionOf } from '../../schema/rules.ts'
-import { labelSelector } from './account.ts'
-import { accountInUse, bareSpec, conditions, objectName, observedGeneration } from './common.ts'
+import type { Reach } from './access.ts'
+import { accountInUse, accountRefTo, conditionsList, objectName, observedGeneration } from './common.ts'
 import { durationText } from './duration.ts'
+import { INTERNAL_DESCRIPTION } from './internal.ts'
+import { labelSelector } from './label-selector.ts'
 
 /** Most objects that one command is sent to: its status has to hold a result for each. */
 export const MAX_TARGETS = 200
@@ -13,24 +15,31 @@ export const MAX_TARGETS = 200
 /** Spec fields that every command has beside what it does. */
 export function commandSpec(target: string) {
   return {
-    accountRef: Type.Optional(bareSpec.accountRef),
+    accountRef: Type.Optional(
+      accountRefTo(
+        'The account that the sessions belong to. Default: the one that `target.sessionRef` belongs to, else the Account named `default` in the namespace, else the ClusterAccount named `default`. Immutable.',
+      ),
+    ),
     target: object(
       {
         type: choice(['Session', 'ID', 'Selector'], {
-          description: `How the sessions are chosen. Session: \`sessionRef\`, one ${target} of the namespace. ID: \`id\`, whether mirrored or not. Selector: \`selector\`, those with certain labels.`,
+          description: `How the sessions are chosen. Session: \`sessionRef\` names one ${target}. ID: \`id\` is that of any session of the account. Selector: \`selector\` chooses TunnelSessions by labels. Session and Selector need \`mirrorSessions\` in the account.`,
         }),
         sessionRef: Type.Optional(
-          object({ name: objectName(`Name of a ${target} in the same namespace.`) }, { description: `One ${target}.` }),
+          object(
+            { name: objectName(`Name of a ${target} in the same namespace.`) },
+            { description: `One ${target} of the namespace.` },
+          ),
         ),
-        id: Type.Optional(text({ description: 'Id at the API.', minLength: 1, maxLength: 255 })),
+        id: Type.Optional(text({ description: 'Id of the session at the API.', minLength: 1, maxLength: 255 })),
         selector: Type.Optional(
           labelSelector(
-            `Every ${target} of the namespace and the account with these labels, at most ${MAX_TARGETS}; an empty selector means all. The sessions are chosen once, when the command begins.`,
+            `Every ${target} of the namespace and the account that has these labels; an empty selector means all. The sessions are chosen once, when the command begins; with more than ${MAX_TARGETS} nothing is sent and the command has failed.`,
           ),
         ),
       },
       {
-        description: 'The sessions that the command goes to.',
+        description: 'The sessions that the command is sent to. Immutable.',
         rules: [unionOf('type', { Session: 'sessionRef', ID: 'id', Selector: 'selector' })],
       },
     ),
@@ -38,7 +47,7 @@ export function commandSpec(target: string) {
       durationText({
         field: 'ttlAfterFinished',
         description:
-          'How long after the command has finished this resource is deleted, as `10m` or `24h`; from 1s to 8760h. May change at any time, even afterwards. Default: never.',
+          'How long after the command has finished Culvert deletes this resource, as `10m` or `24h`; from 1s to 8760h. May change at any time, even after the end. Default: never.',
         least: '1s',
         most: '8760h',
         examples: '30s, 10m or 24h',
@@ -54,65 +63,82 @@ export type ActionState = (typeof actionStates)[number]
 
 const action = object(
   {
-    action: text({ description: 'What is done.', maxLength: 63 }),
+    action: text({ description: 'Restart, Stop or Update.', maxLength: 63 }),
     state: choice(actionStates, {
       description:
-        'Pending: not sent yet. Sent: written down before the request, which is then sent at most once. Done: the API took it. Refused: the API did not, see code and message. Gone: there is no such session any more. Unknown: sent, or about to be, without an answer; it is never sent again. Skipped: the action before it was not Done.',
+        'Pending: not sent yet. Sent: about to be sent, or sent and not answered yet. Done: the API accepted it. Refused: the API refused it, see code and message. Gone: the session does not exist any more. Unknown: it may have been sent, but no answer is known; it is never sent again. Skipped: the action before it was not Done.',
     }),
-    sentAt: Type.Optional(timestamp({ description: 'When it was about to be sent.' })),
-    endedAt: Type.Optional(timestamp({ description: 'When its end was known.' })),
-    code: Type.Optional(
-      text({ description: "The API's own code for a refusal, where it gave one: as it came.", maxLength: 64 }),
-    ),
+    sentAt: Type.Optional(timestamp({ description: 'When the request was about to be sent.' })),
+    endedAt: Type.Optional(timestamp({ description: 'When its result was known.' })),
+    code: Type.Optional(text({ description: "The API's own error code of a refusal, if it gave one.", maxLength: 64 })),
     message: Type.Optional(
       text({ description: "Why it is not Done, in the API's own words if it gave any.", maxLength: 1024 }),
     ),
   },
-  { description: 'One request.' },
+  { description: 'One action and its result.' },
 )
 
 const target = object(
   {
-    id: text({ description: 'Id at the API.', maxLength: 255 }),
-    name: Type.Optional(text({ description: 'Name of its TunnelSession.', maxLength: 253 })),
-    startedAt: Type.Optional(timestamp({ description: 'When it started, if known.' })),
-    likeness: Type.Optional(
-      text({ description: 'Digest of what it keeps when it comes back under another id.', maxLength: 64 }),
-    ),
+    id: text({ description: 'Id of the session at the API.', maxLength: 255 }),
+    name: Type.Optional(text({ description: 'Name of its TunnelSession, if it had one.', maxLength: 253 })),
+    startedAt: Type.Optional(timestamp({ description: 'When the session started, if known.' })),
     newID: Type.Optional(
       text({
         description:
-          'Id under which it came back, as far as can be told from lists: the only one of the same kind that appeared since. Absent where that cannot be told.',
+          'Id of the session after the restart: the only session alike that appeared since. Absent where there is none, or more than one.',
         maxLength: 255,
       }),
     ),
     actions: list(action, {
-      description: 'What is done to it, in this order.',
+      description: 'The actions on it, in this order.',
       maxItems: 4,
       listType: 'map',
       mapKeys: ['action'],
     }),
+    internal: Type.Optional(
+      object(
+        {
+          likeness: Type.Optional(
+            text({
+              description: 'Digest of what stays the same when the agent restarts, by which `newID` is found.',
+              maxLength: 64,
+            }),
+          ),
+        },
+        { description: INTERNAL_DESCRIPTION },
+      ),
+    ),
   },
-  { description: 'One target and its results.' },
+  { description: 'One session and its results.' },
 )
 
 /** Status fields of every command. */
 export const commandStatusFields = {
   observedGeneration,
   accountRef: Type.Optional(accountInUse('The account in use.')),
-  startedAt: Type.Optional(timestamp({ description: 'When the targets were chosen.' })),
-  finishedAt: Type.Optional(timestamp({ description: 'When the last action ended.' })),
-  total: Type.Optional(integer({ description: 'Number of targets.', minimum: 0 })),
-  done: Type.Optional(integer({ description: 'Number of targets for which every action is Done.', minimum: 0 })),
+  startedAt: Type.Optional(timestamp({ description: 'When the command began: the sessions were chosen.' })),
+  finishedAt: Type.Optional(timestamp({ description: 'When the command ended.' })),
+  total: Type.Optional(integer({ description: 'Number of sessions that were chosen.', minimum: 0 })),
+  done: Type.Optional(
+    integer({
+      description: 'Number of sessions for which every action is Done so far.',
+      minimum: 0,
+    }),
+  ),
   targets: Type.Optional(
     list(target, {
-      description: 'The targets that were chosen when the command began, and their results.',
+      description: 'The sessions that were chosen when the command began, and their results.',
       maxItems: MAX_TARGETS,
       listType: 'map',
       mapKeys: ['id'],
     }),
   ),
-  conditions: Type.Optional(conditions),
+  conditions: Type.Optional(
+    conditionsList(
+      'Complete: the command is over, and every action is Done. Failed: it is over, and not every action is. Reconciling: it is not over. Stalled: it has failed. The last two are present only while they are true (kstatus).',
+    ),
+  ),
 }
 
 const status = object(commandStatusFields, { description: 'State of a command.' })
@@ -140,6 +166,7 @@ export interface CommandStep {
 export interface CommandDescriptor<Spec extends CommandSpec = CommandSpec> {
   readonly role: 'command'
   readonly definition: KindDefinition
+  readonly reach: Reach
   readonly collection: Collection
   /** The kind that mirrors the collection: what `sessionRef` and `selector` choose among. */
   readonly mirror: string

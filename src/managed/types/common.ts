@@ -11,35 +11,39 @@ export function objectName(description: string) {
   return text({ description, minLength: 1, maxLength: 253 })
 }
 
-const accountRef = object(
-  {
-    kind: Type.Optional(
-      choice(['Account', 'ClusterAccount'], {
-        description: 'Kind of the account. Default: Account.',
-        default: 'Account',
-      }),
-    ),
-    name: objectName('Name of the Account in the same namespace, or of the ClusterAccount.'),
-  },
-  {
-    description:
-      'The account this resource lives in. Default: the Account `default` of the namespace, else the ClusterAccount `default`. Fixed once used.',
-  },
+/** `accountRef` of a spec. */
+export function accountRefTo(description: string) {
+  return object(
+    {
+      kind: Type.Optional(
+        choice(['Account', 'ClusterAccount'], {
+          description: 'Kind of the account. Default: Account.',
+          default: 'Account',
+        }),
+      ),
+      name: objectName('Name of the Account in the same namespace, or of the ClusterAccount.'),
+    },
+    { description },
+  )
+}
+
+const accountRef = accountRefTo(
+  'The account that this resource belongs to. Default: the Account named `default` in the namespace, else the ClusterAccount named `default`. Immutable once set; an existing object cannot move to another account.',
 )
 
 const deletionPolicy = choice(['Delete', 'Retain'], {
   description:
-    'What happens to the remote object when this resource is deleted: Delete removes it; Retain leaves it as it is and makes no API call. Default: Delete for an object that Culvert created, Retain for one that it adopted (`externalID`). An object that is only observed is always retained.',
+    'What happens to the remote object when this resource is deleted. Delete: it is deleted. Retain: it stays as it is, and no API call is made. Default: Delete for an object that Culvert created, Retain for one that it adopted (`externalID`). With `managementPolicy: Observe` it always stays.',
 })
 
 const managementPolicy = choice(['Manage', 'Observe'], {
   description:
-    'Manage: the object is created (or adopted, with `externalID`) and kept in line with this spec. Observe: it is only read, and the condition Synced says how it differs; nothing is written or deleted. Required with `externalID`. Default: Manage.',
+    'Manage: Culvert creates the object, or adopts the one that `externalID` names, and keeps it in line with this spec. Observe: the object is only read, never written or deleted; the condition Synced says how it differs from this spec. Required with `externalID`. Default: Manage.',
 })
 
 const externalID = text({
   description:
-    'Id of an object that already exists at the API. It is observed or adopted, as `managementPolicy` says, and no other object is created. An adopted object stays at the API when this resource is deleted, unless `deletionPolicy` is Delete. Fixed while this resource holds an object. Default: none; Culvert creates the object.',
+    'Id of an existing object, to observe or adopt it (see `managementPolicy`) instead of creating one. Fields that this spec leaves out keep the value that an adopted object has. An adopted object stays when this resource is deleted, unless `deletionPolicy` is Delete. Immutable once this resource manages an object, except that it may be set to `status.id`. Default: none; Culvert creates the object.',
   minLength: 1,
   maxLength: 255,
 })
@@ -57,17 +61,17 @@ export function commonSpec(limits: TextLimits) {
   return {
     ...bareSpec,
     description: Type.Optional(
-      limitedText('description', limits, { description: 'Free text shown beside the object. Default: empty.' }),
+      limitedText('description', limits, { description: 'Free text that is stored with the object. Default: empty.' }),
     ),
     metadata: ownMetadata({
       bytes: OWN_METADATA_BYTES,
       description:
-        "Your own data, as keys and texts. In the metadata of the object they stand beside Culvert's mark, in one JSON object. An adopted object has no mark: these keys are set in its metadata, and everything else there stays. Default: none.",
+        'Your own key-value pairs. They are stored in the metadata of the remote object, as one JSON object together with the key `culvert`, by which Culvert recognises what it created. An adopted object does not get that key: only these keys are set in its metadata, and other keys stay; metadata that is not a JSON object is replaced. Default: none.',
     }),
     rawMetadata: Type.Optional(
       limitedText('rawMetadata', limits, {
         description:
-          "The object's metadata, to the byte, in place of `metadata` and of Culvert's mark. Without the mark the object is known by the status and one annotation of this resource only: if both are lost, for example when it is recreated from Git, a second object is created, and an Event says so. A JSON object with a top-level `culvert` key is refused.",
+          "The remote object's metadata, byte for byte, in place of `metadata` and the key `culvert`. Without that key, Culvert recognises the object only by the status and an annotation of this resource. If both are lost, for example when the resource is recreated from Git, a second object is created unless `externalID` is set; an Event warns of a possible duplicate. A JSON object with a top-level key `culvert` is refused. Default: none.",
       }),
     ),
   }
@@ -109,14 +113,14 @@ const NAMES_HELD_OBJECT =
 export const bareSpecRules: readonly Rule[] = [
   {
     rule: '!has(oldSelf.accountRef) || (has(self.accountRef) && self.accountRef == oldSelf.accountRef)',
-    message: 'accountRef is fixed once used: delete this resource and create it anew in the other account',
+    message: 'accountRef is immutable once set: delete this resource and create it again in the other account',
     fieldPath: '.accountRef',
     reason: 'FieldValueForbidden',
   },
   {
     rule: '!has(self.externalID) || has(self.managementPolicy)',
     message:
-      'managementPolicy is required with externalID: set Observe to see in what the object differs from this spec, or Manage to adopt it',
+      'managementPolicy is required with externalID: set Observe to see how the object differs from this spec, or Manage to adopt it',
     fieldPath: '.managementPolicy',
     reason: 'FieldValueRequired',
   },
@@ -125,10 +129,10 @@ export const bareSpecRules: readonly Rule[] = [
 /** Rules over the whole resource that every managed kind shares. */
 export const commonRootRules: readonly Rule[] = [
   {
-    // Once an object is held, the spec has to go on naming it: a resource that lost its status would otherwise create a second one.
+    // Once an object is managed, the spec has to go on naming it: a resource that lost its status would otherwise create a second one.
     rule: `!has(oldSelf.status) || !has(oldSelf.status.internal) || !has(oldSelf.status.internal.create) || (${SAME_EXTERNAL_ID}) || (${NAMES_HELD_OBJECT})`,
     message:
-      'spec.externalID is fixed while this resource holds an object: leave it as it was, or set it to status.id. To have another object, delete this resource (what was adopted stays at the API) and create it anew',
+      'spec.externalID is immutable once this resource manages an object: leave it as it was, or set it to status.id. To manage another object, delete this resource (an adopted object stays unless deletionPolicy is Delete) and create it again',
     fieldPath: '.spec.externalID',
     reason: 'FieldValueForbidden',
   },
@@ -145,34 +149,37 @@ const CONDITION_TYPE =
 export const condition = object(
   {
     type: text({
-      description: 'Ready, Synced, Reconciling, Stalled, or one of the kind.',
+      description: 'Type of the condition.',
       maxLength: 316,
       pattern: CONDITION_TYPE,
     }),
-    status: choice(['True', 'False', 'Unknown'], { description: 'Whether it holds.' }),
+    status: choice(['True', 'False', 'Unknown'], { description: 'Whether the condition is true.' }),
     reason: text({
-      description: 'For programs: one of a fixed set of words.',
+      description: 'The reason for programs: one word of a fixed set.',
       minLength: 1,
       maxLength: 1024,
       pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
     }),
     message: text({
-      description: 'For people: what is the case, and what to do. Stable while nothing changes.',
+      description: 'The reason for people: what is the matter, and what to do. Stable while nothing changes.',
       maxLength: 32768,
     }),
     lastTransitionTime: timestamp({ description: 'When `status` last changed.' }),
-    observedGeneration: Type.Optional(integer({ description: 'Generation of the spec this is about.', minimum: 0 })),
+    observedGeneration: Type.Optional(
+      integer({ description: 'Generation of the spec that the condition describes.', minimum: 0 }),
+    ),
   },
   { description: 'One condition of the resource.' },
 )
 
-export const conditions = list(condition, {
-  description:
-    'Ready: the remote object works. Synced: it equals the spec. Reconciling and Stalled are there only while they hold (kstatus).',
-  maxItems: 16,
-  listType: 'map',
-  mapKeys: ['type'],
-})
+/** `conditions` of a status; the description names those of the kind. */
+export function conditionsList(description: string) {
+  return list(condition, { description, maxItems: 16, listType: 'map', mapKeys: ['type'] })
+}
+
+export const conditions = conditionsList(
+  'Ready: the resource can be used. Synced: the remote object equals the spec. Reconciling: work is under way. Stalled: nothing more happens until somebody acts. The last two are present only while they are true (kstatus).',
+)
 
 /** Of a status. The CRD fills in -1, so that tools which read kstatus take a resource that nobody looked at yet for work in progress. */
 export const observedGeneration = Type.Optional(
@@ -208,7 +215,7 @@ export function referenceFields(target: string) {
   return {
     name: Type.Optional(objectName(`Name of the ${target} in the same namespace.`)),
     id: Type.Optional(
-      text({ description: `Id of an existing ${target} that is not managed here.`, minLength: 1, maxLength: 255 }),
+      text({ description: `Id of an existing ${target} that Culvert does not manage.`, minLength: 1, maxLength: 255 }),
     ),
   }
 }
@@ -216,10 +223,10 @@ export function referenceFields(target: string) {
 /** Rule of an object with `referenceFields`. */
 export const referenceRule = exactlyOne(['name', 'id'])
 
-/** A reference that stands alone. */
-export function reference(target: string) {
+/** A reference that stands alone. `about` says what it is for. */
+export function reference(target: string, about = `The ${target}.`) {
   return object(referenceFields(target), {
-    description: `The ${target}: exactly one of name and id.`,
+    description: `${about} Exactly one of name and id.`,
     rules: [referenceRule],
   })
 }
@@ -251,7 +258,7 @@ export function valueFrom(description: string) {
       ),
     },
     {
-      description: `${description} Exactly one of secretKeyRef and configMapKeyRef.`,
+      description: `${description} Exactly one of secretKeyRef and configMapKeyRef. A change there is applied like one of this spec.`,
       rules: [exactlyOne(['secretKeyRef', 'configMapKeyRef'])],
     },
   )
@@ -273,9 +280,12 @@ export const outputStatus = {
   output: Type.Optional(
     object(
       {
-        kind: choice(['Secret', 'ConfigMap'], { description: 'What was written.' }),
-        name: text({ description: 'Its name.', maxLength: 253 }),
-        keys: list(text({ description: 'A key.', maxLength: 253 }), { description: 'Keys in it.', maxItems: 16 }),
+        kind: choice(['Secret', 'ConfigMap'], { description: 'Whether it is a Secret or a ConfigMap.' }),
+        name: text({ description: 'Name of the Secret or ConfigMap.', maxLength: 253 }),
+        keys: list(text({ description: 'A key.', maxLength: 253 }), {
+          description: 'Keys that Culvert wrote.',
+          maxItems: 16,
+        }),
       },
       { description: 'Where the outputs of this resource were written.' },
     ),
@@ -286,7 +296,7 @@ export const outputStatus = {
 export const rotationStatus = {
   rotatedAt: Type.Optional(timestamp({ description: 'When the token in use was issued.' })),
   nextRotationAt: Type.Optional(
-    timestamp({ description: 'When the next one is issued; absent while none is planned.' }),
+    timestamp({ description: 'When the next token is issued; absent while none is planned.' }),
   ),
   lastHandledRotateAt: answerTo(ROTATE_REQUESTED_AT, 'answered by a new token'),
 }

@@ -1,5 +1,6 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
+import type { Claims, Reach } from './access.ts'
 import type { CommandDescriptor } from './command.ts'
 import type { CommonSpec, CommonStatus, InputSource, KeyRef, Ref } from './common.ts'
 import type { Companion } from './companion.ts'
@@ -178,6 +179,12 @@ export interface DerivedOutput<Spec> {
 export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly role: 'managed'
   readonly definition: KindDefinition
+  readonly reach: Reach
+  /**
+   * What the spec takes for itself that a shared account may limit; absent: nothing. Asked before anything is resolved, and with `desired` again, for what only
+   * the objects tell that the spec refers to.
+   */
+  claims?(spec: Spec, desired?: Desired<Spec>): Claims
   /** Every collection that objects of this kind can be in. */
   readonly collections: readonly Collection[]
   /** The collection of one CR; decided by fields that are fixed at create. */

@@ -32,18 +32,32 @@ export function durationText({ field, description, least, most, examples, defaul
   })
 }
 
-/**
- * Rule of the parent object: the duration `field` is less than the duration `other`.
- *
- * @param absent what `other` is where the spec leaves it out. Default: it is required.
- */
-export function shorterThan(field: string, other: string, absent?: string): Rule {
-  const set = absent === undefined ? `self.${other}` : `(has(self.${other}) ? self.${other} : '${absent}')`
-  const wrong = [`self.${field}`, set].map((value) => `!${value}.matches('${DURATION}')`).join(' || ')
-  const standard = absent === undefined ? '' : ` (${absent} where it is not set)`
+/** Rule of the parent object: the duration `field` is less than the duration `other`, which is required. */
+export function shorterThan(field: string, other: string): Rule {
   return {
-    rule: `!has(self.${field}) || ${wrong} || duration(self.${field}) < duration(${set})`,
-    message: `${field} has to be less than ${other}${standard}: shorten it`,
+    rule: `!has(self.${field}) || ${malformed(`self.${field}`, `self.${other}`)} || duration(self.${field}) < duration(self.${other})`,
+    message: `${field} has to be less than ${other}: shorten it`,
     fieldPath: `.${field}`,
   }
+}
+
+/**
+ * Rule of the parent object: the duration `field` is at most nine tenths of the duration `other`. What is repeated once the rest has passed
+ * would otherwise be repeated all the time.
+ *
+ * @param absent what `other` is where the spec leaves it out
+ */
+export function nineTenthsAtMost(field: string, other: string, absent: string): Rule {
+  const whole = `(has(self.${other}) ? self.${other} : '${absent}')`
+  const seconds = (text: string): string => `duration(${text}).getSeconds()`
+  return {
+    rule: `!has(self.${field}) || ${malformed(`self.${field}`, whole)} || ${seconds(`self.${field}`)} * 10 <= ${seconds(whole)} * 9`,
+    message: `${field} has to be at most nine tenths of ${other} (${absent} where it is not set): shorten it`,
+    fieldPath: `.${field}`,
+  }
+}
+
+/** Whether one of these is refused by its own pattern already. */
+function malformed(...texts: readonly string[]): string {
+  return texts.map((text) => `!${text}.matches('${DURATION}')`).join(' || ')
 }

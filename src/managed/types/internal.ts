@@ -10,7 +10,10 @@ const create = object(
     nonce: text({ description: 'Nonce of the last create that is known to have happened.', maxLength: 64 }),
     attempt: integer({ description: 'How many attempts it took.', minimum: 0 }),
     uid: Type.Optional(
-      text({ description: 'UID of the resource whose mark the object was last seen to bear.', maxLength: 64 }),
+      text({
+        description: 'UID of the resource that the metadata of the object last named as its own.',
+        maxLength: 64,
+      }),
     ),
   },
   { description: 'How the remote object was created. Absent for one that is only observed.' },
@@ -21,11 +24,11 @@ const former = object(
     id: text({ description: 'Id of the former object.', maxLength: 255 }),
     nonce: Type.Optional(text({ description: 'Nonce it was created under.', maxLength: 64 })),
     deleteAfter: Type.Optional(
-      timestamp({ description: 'Not deleted before this time, unless the spec now names a shorter one.' }),
+      timestamp({ description: 'Not deleted before this time, unless the spec has a shorter overlap.' }),
     ),
-    adopted: Type.Optional(bool({ description: 'It was adopted, so that its token is not known here.' })),
+    adopted: Type.Optional(bool({ description: 'Whether it was adopted, so that its token is unknown.' })),
     digest: Type.Optional(
-      text({ description: 'Digest by which its token is known while an Account uses it.', maxLength: 64 }),
+      text({ description: 'Digest of its token, to see whether an Account still uses it.', maxLength: 64 }),
     ),
   },
   { description: 'A former object that will be deleted.' },
@@ -39,7 +42,7 @@ const sentReference = object(
     ),
     id: text({ description: 'Id that was sent for it.', maxLength: 255 }),
   },
-  { description: 'A reference that the remote object holds.' },
+  { description: 'Something that the remote object refers to.' },
 )
 
 /** `status.internal` of every managed kind. The reconciler alone reads it and writes it: a field more is a line more here. */
@@ -50,14 +53,14 @@ const internal = object(
       list(former, { description: 'Former objects of this resource that will be deleted.', maxItems: 64 }),
     ),
     references: Type.Optional(
-      list(sentReference, { description: 'References that the remote object holds.', maxItems: 1024 }),
+      list(sentReference, { description: 'What the remote object refers to.', maxItems: 1024 }),
     ),
     inputsFingerprint: Type.Optional(
-      text({ description: 'Changes when an input from a Secret or ConfigMap does.', maxLength: 64 }),
+      text({ description: 'Changes when a value read from a Secret or ConfigMap does.', maxLength: 64 }),
     ),
     appliedModules: Type.Optional(
       list(text({ description: 'Name of a module.', maxLength: 63 }), {
-        description: 'Modules that Culvert put there. One that leaves the spec is then disabled.',
+        description: 'Modules that Culvert enabled. One that is removed from the spec is disabled.',
         maxItems: 16,
         listType: 'set',
       }),
@@ -65,13 +68,13 @@ const internal = object(
     applied: Type.Optional(
       list(text({ description: 'Name of a field at the API.', maxLength: 63 }), {
         description:
-          'Of an adopted object, or the one that took its place: fields that the spec has set. The others are left alone; one of these that leaves the spec goes back to its default.',
+          'Fields of an adopted object, or of one that replaced it, that the spec has set so far. One that is removed from the spec goes back to its default; other fields are left alone.',
         maxItems: 32,
         listType: 'set',
       }),
     ),
     tokenDigest: Type.Optional(
-      text({ description: 'Digest by which an altered token in the Secret is noticed.', maxLength: 64 }),
+      text({ description: 'Digest of the token in the Secret, to notice when it is altered.', maxLength: 64 }),
     ),
   },
   { description: INTERNAL_DESCRIPTION },

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { stringMap, text } from '../../schema/define.ts'
 import { mapLimit } from '../../schema/rules.ts'
+import { ownField } from '../../util/own-field.ts'
 
 /** `metadata` of a spec: texts of the user, which stand beside Culvert's mark in the one JSON object that the API keeps. */
 export type OwnMetadata = Readonly<Record<string, string>>
@@ -26,7 +27,7 @@ export function ownMetadata(options: { readonly description: string; readonly by
       rules: [
         {
           rule: `!('${MARK_KEY}' in self)`,
-          message: `metadata has the key ${MARK_KEY}, under which Culvert's own mark stands: rename it`,
+          message: `metadata has the key ${MARK_KEY}, which Culvert sets itself: rename it`,
           reason: 'FieldValueForbidden',
         },
         {
@@ -93,12 +94,7 @@ function sameMetadata(left: string, right: string): boolean {
 /** `held` with these keys set. Other keys of a JSON object stay; any other text gives way to the map. */
 function withKeys(held: string, metadata: OwnMetadata): string {
   const object = parseObject(held, asWritten)
-  if (
-    sortedEntries(metadata).every(
-      ([key, value]) => object !== undefined && Object.hasOwn(object, key) && object[key] === value,
-    )
-  )
-    return held
+  if (sortedEntries(metadata).every(([key, value]) => ownField(object, key) === value)) return held
   return objectText([...new Map([...Object.entries(object ?? {}), ...sortedEntries(metadata)])])
 }
 

@@ -26,7 +26,10 @@ const readers: Readonly<Record<string, Reader>> = {
   IPPolicy: (spec, { children }) => {
     if (spec.rulesSource === 'IPPolicyRules') return []
     const own = new Map((list(spec.rules) as readonly Body[]).map(({ cidr, metadata }) => [cidr, metadata]))
-    const wanted = (list(spec.rules) as readonly Body[]).map((rule) => ruleForm(rule, rule.metadata ?? {}))
+    const wanted = (list(spec.rules) as readonly Body[]).map((rule) => {
+      const leftAlone = children.find(({ cidr, metadata }) => cidr === rule.cidr && !isMarked(metadata))
+      return ruleForm({ description: leftAlone?.description, ...rule }, rule.metadata ?? {})
+    })
     const found = children.map((rule) => ruleForm(rule, ownKeys(rule.metadata, own.get(rule.cidr))))
     return [['rules', sorted(wanted), sorted(found)]]
   },
@@ -113,15 +116,25 @@ function ruleForm({ cidr, action, description }: Body, metadata: unknown): Body 
   return { cidr, action: String(action).toLowerCase(), description: description ?? '', metadata }
 }
 
+/** An object without a mark was adopted: what the spec does not say of it is its own. */
+function isMarked(metadata: unknown): boolean {
+  return parsed(metadata).culvert !== undefined
+}
+
 /**
  * What stands beside Culvert's mark in the metadata of an object. In an object without a mark, which was adopted, only the keys that the
  * spec names are its business.
  */
-function ownKeys(text: unknown, declared: unknown): unknown {
+function ownKeys(metadata: unknown, declared: unknown): unknown {
   const wanted = Object.keys((declared ?? {}) as Body)
+  const { culvert, ...keys } = parsed(metadata)
+  return Object.fromEntries(Object.entries(keys).filter(([key]) => culvert !== undefined || wanted.includes(key)))
+}
+
+/** Metadata as the object that it may be. */
+function parsed(metadata: unknown): Body {
   try {
-    const { culvert, ...keys } = JSON.parse(String(text)) as Body
-    return Object.fromEntries(Object.entries(keys).filter(([key]) => culvert !== undefined || wanted.includes(key)))
+    return JSON.parse(String(metadata)) as Body
   } catch {
     return {}
   }

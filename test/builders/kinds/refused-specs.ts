@@ -18,7 +18,11 @@ type Spec = Readonly<Record<string, unknown>>
 /** A spec of each kind that is taken. */
 export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   Account: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' } },
-  ClusterAccount: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' }, allowedNamespaces: {} },
+  ClusterAccount: {
+    baseURL: 'https://api.example.com',
+    apiKeySecretRef: { name: 'key' },
+    access: [{ namespaceSelector: {} }],
+  },
   IPPolicy: { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] },
   IPPolicyRule: { ipPolicyRef: { id: 'ipp_1' }, cidr: '10.0.0.0/8', action: 'Allow' },
   IPRestriction: { type: 'Agent', enforcement: 'Enforce', ipPolicyRefs: [{ name: 'office' }] },
@@ -82,9 +86,14 @@ const certificates = (['SSHUserCertificate', 'SSHHostCertificate'] as const).fla
     { publicKey: undefined, publicKeyFrom: {} },
     'set exactly one of secretKeyRef, configMapKeyRef',
   ),
-  row(kind, 'without principals', { principals: undefined }, 'principals is empty, which makes the certificate good'),
+  row(kind, 'without principals', { principals: undefined }, 'principals is empty, which makes the certificate valid'),
   row(kind, 'with empty principals', { principals: [] }, 'name them, or set anyPrincipal: true'),
-  row(kind, 'for all and for some', { anyPrincipal: true }, 'anyPrincipal goes without principals: remove'),
+  row(
+    kind,
+    'for all and for some',
+    { anyPrincipal: true },
+    'anyPrincipal: true cannot be set together with principals: remove',
+  ),
   row(
     kind,
     'with an end and a length',
@@ -106,27 +115,27 @@ const certificates = (['SSHUserCertificate', 'SSHHostCertificate'] as const).fla
   ),
   row(
     kind,
-    'renewed before it is issued',
-    { validAfter: undefined, validFor: '12h', renewBefore: '43200s' },
-    'renewBefore has to be less than validFor',
+    'renewed as soon as it is issued',
+    { validAfter: undefined, validFor: '12h', renewBefore: '38881s' },
+    'renewBefore has to be at most nine tenths of validFor',
   ),
   row(
     kind,
     'renewed long before a length that is not set',
     { validAfter: undefined, validFor: undefined, renewBefore: '8760h' },
-    'renewBefore has to be less than validFor',
+    'renewBefore has to be at most nine tenths of validFor',
   ),
   row(
     kind,
     'renewed although its end is fixed',
     { validAfter: undefined, validFor: undefined, validUntil: '2099-01-01T00:00:00Z', renewBefore: '1h' },
-    'renewBefore goes without validAfter and validUntil',
+    'renewBefore cannot be set together with validAfter or validUntil',
   ),
   row(
     kind,
     'renewed although its start is fixed',
     { validAfter: '2026-01-01T00:00:00Z', renewBefore: '1h' },
-    'renewBefore goes without validAfter and validUntil',
+    'renewBefore cannot be set together with validAfter or validUntil',
   ),
   row(
     kind,
@@ -207,14 +216,14 @@ const tls = (fields: Spec): Spec => ({ protocol: 'TLS', ...fields })
 const upstream = { terminateAt: 'Upstream' }
 
 const accounts = ['Account', 'ClusterAccount'].flatMap((kind) => [
-  changed(kind, 'with another base URL', { baseURL: 'https://b.example.com' }, 'baseURL is fixed at create: delete'),
+  changed(kind, 'with another base URL', { baseURL: 'https://b.example.com' }, 'baseURL is immutable: delete'),
   row(
     kind,
     'with sessions listed too often',
     { mirrorSessions: { enabled: true, interval: '0s', ...(kind === 'ClusterAccount' && { namespace: 'a' }) } },
     'interval must be from 1s to 24h: write it as',
   ),
-  row(kind, 'with a CA bundle that is no PEM', { caBundle: 'x' }, 'caBundle holds no certificate: give'),
+  row(kind, 'with a CA bundle that is no PEM', { caBundle: 'x' }, 'caBundle holds no certificate: set'),
   row(kind, 'with a version header of another use', { versionHeader: 'Authorization' }, 'versionHeader names a header'),
   row(kind, 'with a resync too often', { resyncInterval: '0s' }, 'resyncInterval must be from 1s to 24h: write'),
   row(kind, 'with a resync too seldom', { resyncInterval: '25h' }, 'resyncInterval must be from 1s to 24h: write'),
@@ -229,7 +238,7 @@ const common = managed.flatMap((kind) => [
       kind,
       'in another account than before',
       { accountRef: { ...account, name: 'other' } },
-      'accountRef is fixed',
+      'accountRef is immutable',
     ),
     before: { ...acceptedSpecs[kind], accountRef: account },
   },
@@ -278,26 +287,26 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   row(
     'ClusterAccount',
     'with an expression without values',
-    { allowedNamespaces: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
+    { access: [{ namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }] },
     'values goes with the operators In and NotIn',
   ),
   changed(
     'TunnelSessionCommand',
     'with another action',
     { action: 'Stop' },
-    'action is fixed at create: a command runs once',
+    'action is immutable: a command runs once',
   ),
   changed(
     'TunnelSessionCommand',
     'to another session',
     { target: { type: 'ID', id: 'ts_2' } },
-    'target is fixed at create: a command runs once, create another one instead',
+    'target is immutable: a command runs once, create another one instead',
   ),
   changed(
     'TunnelSessionCommand',
     'in an account that is named later',
     { accountRef: { name: 'other' } },
-    'accountRef is fixed at create: a command runs once, create another one instead',
+    'accountRef is immutable: a command runs once, create another one instead',
   ),
   row(
     'TunnelSessionCommand',
@@ -314,8 +323,14 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   row(
     'ClusterAccount',
     'for namespaces with a label of a long name',
-    { allowedNamespaces: { matchLabels: { ['a'.repeat(318)]: 'x' } } },
-    'matchLabels takes names of at most 317 characters',
+    { access: [{ namespaceSelector: { matchLabels: { ['a'.repeat(506)]: 'x' } } }] },
+    'matchLabels takes at most 512 bytes in all',
+  ),
+  row(
+    'ClusterAccount',
+    'with more of labels than a spec has room for',
+    { access: [{ namespaceSelector: {}, labels: { ['a'.repeat(200)]: 'b'.repeat(60) } }] },
+    'labels takes at most 256 bytes in all',
   ),
   row('TunnelSessionCommand', 'to nobody', { target: { type: 'Selector' } }, 'set the member that goes with type'),
   row(
@@ -342,7 +357,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { rulesSource: 'IPPolicyRules' },
     'rules goes with rulesSource: Inline only: remove rules',
   ),
-  changed('IPPolicyRule', 'with another policy', { ipPolicyRef: { name: 'other' } }, 'ipPolicyRef is fixed at create'),
+  changed('IPPolicyRule', 'with another policy', { ipPolicyRef: { name: 'other' } }, 'ipPolicyRef is immutable'),
   row(
     'IPPolicyRule',
     'with an account of its own beside a policy by name',
@@ -384,12 +399,12 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { rules: [{ ...rule, metadata: { a: `${'a'.repeat(158)}ä` } }] },
     'metadata takes at most 160 bytes in all',
   ),
-  changed('IPRestriction', 'with another type', { type: 'Dashboard' }, 'type is fixed at create: delete'),
+  changed('IPRestriction', 'with another type', { type: 'Dashboard' }, 'type is immutable: delete'),
   row(
     'IPRestriction',
     'that could shut Culvert out of the API unawares',
     { type: 'API' },
-    'enforcement: Enforce with type: API can shut Culvert out of the API: see',
+    'enforcement: Enforce with type: API can lock Culvert out of the API: check',
   ),
   {
     kind: 'IPRestriction',
@@ -408,7 +423,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'Backend',
     'with another type',
     { type: 'HTTPResponse', tunnelGroup: undefined, httpResponse: {} },
-    'type is fixed',
+    'type is immutable',
   ),
   // kubectl apply would keep a second copy in an annotation, which takes no more than this.
   {
@@ -454,7 +469,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { type: 'Failover', tunnelGroup: undefined, failover: { backendRefs: [{ name: 'a', id: 'b' }] } },
     'set exactly one of name, id',
   ),
-  changed('Edge', 'with another protocol', { protocol: 'TCP' }, 'protocol is fixed at create: delete'),
+  changed('Edge', 'with another protocol', { protocol: 'TCP' }, 'protocol is immutable: delete'),
   row(
     'Edge',
     'with a hostport of nothing',
@@ -532,8 +547,8 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'labels takes names of at most 255 characters',
   ),
   row('EventSubscription', 'with a destination by no name', { destinationRefs: [{}] }, 'set exactly one of name, id'),
-  changed('ReservedDomain', 'with another domain', { domain: 'b.example.com' }, 'domain is fixed at create: delete'),
-  changed('ReservedDomain', 'with another region', { region: 'us' }, 'region is fixed at create: delete'),
+  changed('ReservedDomain', 'with another domain', { domain: 'b.example.com' }, 'domain is immutable: delete'),
+  changed('ReservedDomain', 'with another region', { region: 'us' }, 'region is immutable: delete'),
   row('ReservedAddress', 'with a region that is none', { region: 'Europe West' }, 'region'),
   row(
     'ReservedDomain',
@@ -553,26 +568,26 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { certificate: { type: 'Uploaded' } },
     'Unsupported value: "Uploaded": supported values: "Managed"',
   ),
-  changed('ReservedAddress', 'with another region', { region: 'us' }, 'region is fixed at create: delete'),
-  changed('AgentIngress', 'with another domain', { domain: 'b.example.com' }, 'domain is fixed at create: delete'),
+  changed('ReservedAddress', 'with another region', { region: 'us' }, 'region is immutable: delete'),
+  changed('AgentIngress', 'with another domain', { domain: 'b.example.com' }, 'domain is immutable: delete'),
   changed(
     'SSHCertificateAuthority',
     'with another type of key',
     { privateKeyType: 'Ed25519', ellipticCurve: undefined },
-    'privateKeyType is fixed at create: delete',
+    'privateKeyType is immutable: delete',
   ),
   changed(
     'SSHCertificateAuthority',
     'with another curve',
     { ellipticCurve: 'P-256' },
-    'ellipticCurve is fixed at create: delete',
+    'ellipticCurve is immutable: delete',
   ),
   {
     kind: 'SSHCertificateAuthority',
     because: 'with another number of bits',
     before: { privateKeyType: 'RSA' },
     spec: { privateKeyType: 'RSA', keySize: 2048 },
-    message: 'keySize is fixed at create: delete',
+    message: 'keySize is immutable: delete',
   },
   row('SSHCertificateAuthority', 'with a curve for RSA', { privateKeyType: 'RSA' }, 'ellipticCurve goes with'),
   row(
@@ -607,13 +622,18 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'SSHHostCertificate',
     'with upper case',
     { principals: ['A.example.com'] },
-    'principals are compared to the letter',
+    'principals has a pattern or an upper-case letter',
   ),
-  changed('SSHCredential', 'with another owner', { owner: { id: 'usr_1' } }, 'owner is fixed at create: delete'),
+  changed('SSHCredential', 'with another owner', { owner: { id: 'usr_1' } }, 'owner is immutable: delete'),
   row('SSHCredential', 'without public key', { publicKey: undefined }, 'set exactly one of publicKey, publicKeyFrom'),
   row('SSHCredential', 'with no public key as public key', { publicKey: 'x' }, 'publicKey is not in authorized-keys'),
   row('SSHCredential', 'with a rule that is none', { acl: ['bind:'] }, 'acl takes rules bind:<domain>, bind:<host>'),
-  row('SSHCredential', 'with * beside others', { acl: ['*', 'bind:a=b'] }, 'acl has * beside other rules'),
+  row(
+    'SSHCredential',
+    'with * beside others',
+    { acl: ['*', 'bind:a=b'] },
+    'acl has * beside other rules, which * makes',
+  ),
   row('SSHCredential', 'with an owner by no name', { owner: {} }, 'set exactly one of botUserRef, id'),
   row(
     'SSHCredential',
@@ -621,20 +641,15 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { publicKey: undefined, publicKeyFrom: { secretKeyRef: key, configMapKeyRef: key } },
     'set exactly one of secretKeyRef, configMapKeyRef',
   ),
-  row(
-    'BotUser',
-    'with a name like the mark',
-    { displayName: '{"culvert":1}' },
-    'displayName begins as the mark of a bot that',
-  ),
-  changed('APIKey', 'with another owner', { owner: { id: 'usr_1' } }, 'owner is fixed at create: delete'),
+  row('BotUser', 'with a name like the mark', { displayName: '{"culvert":1}' }, 'displayName begins with {"culvert":'),
+  changed('APIKey', 'with another owner', { owner: { id: 'usr_1' } }, 'owner is immutable: delete'),
   row(
     'APIKey',
     'with an owner by name and by id',
     { owner: { botUserRef: { name: 'a' }, id: 'b' } },
     'set exactly one of botUserRef, id',
   ),
-  changed('TunnelCredential', 'with another owner', { owner: { id: 'usr_1' } }, 'owner is fixed at create: delete'),
+  changed('TunnelCredential', 'with another owner', { owner: { id: 'usr_1' } }, 'owner is immutable: delete'),
   row(
     'TunnelCredential',
     'with an owner of both sorts',
@@ -642,7 +657,12 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'set exactly one of botUserRef, id',
   ),
   row('TunnelCredential', 'with a rule that is none', { acl: ['bind:'] }, 'acl takes rules bind:<domain>, bind:<host>'),
-  row('TunnelCredential', 'with * beside others', { acl: ['*', 'bind:a=b'] }, 'acl has * beside other rules'),
+  row(
+    'TunnelCredential',
+    'with * beside others',
+    { acl: ['*', 'bind:a=b'] },
+    'acl has * beside other rules, which * makes',
+  ),
   changed(
     'CertificateAuthority',
     'with a PEM of many bytes',

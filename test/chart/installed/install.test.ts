@@ -115,7 +115,7 @@ it('finds everything as it was when it is installed again', async () => {
   const before = await ids()
   const mark = await account.mark()
   const enabled = ['--set', 'emulator.enabled=true,clusterAccount.enabled=true', ...EMULATOR]
-  const selector = ['--set-json', 'clusterAccount.spec.allowedNamespaces={}']
+  const selector = ['--set-json', 'clusterAccount.spec.access=[{"namespaceSelector":{}}]']
   await cluster.helmed(4, ['install', 'culvert', chart, ...IN_HOME, ...enabled, ...selector])
   operator = undefined
   await rollOut()

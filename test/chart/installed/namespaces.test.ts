@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { until } from '../../cluster/support/wait.ts'
+import { KUBERNETES_VERSION } from '../../controlplane/build.ts'
 import { CHART } from '../support/paths.ts'
 import { AccountAtEmulator } from './support/account-at-emulator.ts'
 import { documented } from './support/documented.ts'
@@ -49,6 +50,20 @@ function policyIn(namespace: string, met: (cr: Live) => boolean = isReady): Prom
   return cluster.until('ippolicy', 'office', namespace, (cr) => isReady(cr) && met(cr))
 }
 
+/** What the API server says when somebody with the operator's token has a token of another ServiceAccount issued; nothing when it is. */
+async function steal(home: string, namespace: string, ...flags: readonly string[]): Promise<string> {
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'kubernetes.io/service-account-token',
+    metadata: { name: 'stolen', namespace, annotations: { 'kubernetes.io/service-account.name': 'default' } },
+  }
+  const token = await cluster.token('culvert', home)
+  const create = ['create', '--token', token, '--validate=false', '-f', '-', ...flags]
+  const { code, stderr } = await cluster.controlPlane.kubectl(create, { stdin: JSON.stringify(secret) })
+  return code === 0 ? '' : stderr
+}
+
 /** All objects of namespaces with their versions: the same as before when nobody wrote one of them. */
 async function versionsIn(namespaces: readonly string[]): Promise<readonly string[]> {
   const lists = await Promise.all(
@@ -80,7 +95,8 @@ it('stands beside another release, which takes no CRD from the first', async () 
   const values = `watchNamespaces={${OTHER.watched}},operator.allowApiHosts={${host}},operator.allowHttp=true`
   const install = ['install', 'culvert', CHART, '--namespace', OTHER.home, '--create-namespace', '--set', values]
   await expect(cluster.helmed(3, install)).rejects.toThrow(/invalid ownership metadata/)
-  await cluster.helmed(3, [...install, '--set', 'crds.install=false'])
+  const without = 'crds.install=false,admissionPolicy.operator.enabled=false'
+  await cluster.helmed(3, [...install, '--set', without])
   other = await cluster.operator(OTHER.home)
   const policies = await Promise.all([...ONE.watched, ...OTHER.watched].map((namespace) => policyIn(namespace)))
   expect(new Set(policies.map(({ status }) => status?.id)).size).toBe(3)
@@ -103,6 +119,26 @@ it('may do in each namespace what the roles of its release say, and nothing in t
       OTHER.home,
     ])
   }
+})
+
+it('keeps whoever has the token from other ServiceAccounts, once the policy is there: with the release, or by an administrator', async () => {
+  expect(await steal(ONE.home, 'shop')).toContain('only Secrets of type Opaque')
+  expect(await cluster.get('secret', 'stolen', 'shop')).toBeUndefined()
+  // The other release was installed without the policy.
+  expect(await steal(OTHER.home, 'stock')).toBe('')
+  await until('the thief has a token of another account', () =>
+    cluster.secret('stolen', 'stock', 'token').catch(() => false as const),
+  )
+  await cluster.kubectl(['delete', 'secret', 'stolen', '-n', 'stock'])
+  const [command = ''] = await documented('docs/install.md', 'The admission policy')
+  // A Helm of `go install` takes a cluster that it does not ask for an old one.
+  const mine = command
+    .replaceAll(ONE.home, OTHER.home)
+    .replace('helm template', `helm template --kube-version ${KUBERNETES_VERSION}`)
+  await cluster.shell(mine)
+  await until('the policy is in force', async () => (await steal(OTHER.home, 'stock', '--dry-run=server')) !== '')
+  expect(await steal(OTHER.home, 'stock')).toContain('only Secrets of type Opaque')
+  expect(await cluster.get('secret', 'stolen', 'stock')).toBeUndefined()
 })
 
 it('leaves to the other release what that release is to do', async () => {

@@ -49,7 +49,7 @@ it('does not trust a service whose authority nobody knows', async () => {
   )
   const account = `clusterAccount.enabled=true,clusterAccount.baseURL=${front.url}`
   const secret = 'clusterAccount.existingSecret.name=key,clusterAccount.existingSecret.key=token'
-  const selector = ['--set-json', 'clusterAccount.spec.allowedNamespaces={}']
+  const selector = ['--set-json', 'clusterAccount.spec.access=[{"namespaceSelector":{}}]']
   const values = ['--set', `${account},${secret},watchSecrets=false`, ...selector]
   await cluster.helmed(3, ['install', 'culvert', CHART, '--namespace', HOME, ...values])
   // Helm sees what the API server lists; a CRD is listed a moment after it was applied.
@@ -70,6 +70,25 @@ it('trusts it with the authority that the chart is given', async () => {
   operator = await cluster.operator(HOME)
   await cluster.until('ippolicy', 'office', 'default', isReady)
   expect(emulator.admin.journal().map(({ method, path }) => `${method} ${path}`)).toContain('POST /ip_policies')
+})
+
+it('shows its metrics to those alone that the chart lets read them', async () => {
+  const reader = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'prometheus', namespace: HOME } }
+  const stranger = { ...reader, metadata: { ...reader.metadata, name: 'stranger' } }
+  await cluster.apply(reader, stranger)
+  const readers = JSON.stringify([{ kind: 'ServiceAccount', ...reader.metadata }])
+  const values = ['--set', 'metrics.authentication.enabled=true']
+  await cluster.helmed(3, [...UPGRADE, ...values, '--set-json', `metrics.authentication.readers=${readers}`])
+  expect(await operator.stop()).toBe(0)
+  operator = await cluster.operator(HOME)
+  const [, port] = await operator.printed(/"port":(\d+)/)
+  const ask = async (headers: Readonly<Record<string, string>>): Promise<number> => {
+    return (await fetch(`http://${cluster.address('culvert', HOME)}:${port}/metrics`, { headers })).status
+  }
+  const bearer = async (name: string) => ({ authorization: `Bearer ${await cluster.token(name, HOME)}` })
+  expect(await ask({})).toBe(401)
+  await until('the reader may read', async () => (await ask(await bearer('prometheus'))) === 200)
+  expect(await ask(await bearer('stranger'))).toBe(403)
 })
 
 it('may not list Secrets when it is not to watch them, and is refused nothing', async () => {

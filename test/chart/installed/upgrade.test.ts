@@ -84,7 +84,7 @@ async function startOver(): Promise<void> {
 
 it.each(HELMS)('brings newer CRDs with Helm %i, and the resources stay as they are', LONG, async (major) => {
   const values = ['--set', 'emulator.enabled=true,clusterAccount.enabled=true,emulator.apiKey=key-of-ours']
-  const selector = ['--set-json', 'clusterAccount.spec.allowedNamespaces={}']
+  const selector = ['--set-json', 'clusterAccount.spec.access=[{"namespaceSelector":{}}]']
   const older = await packChart(cluster, major, OLDER)
   const install = ['install', 'culvert', older, ...IN_HOME, '--create-namespace', ...values, ...selector]
   await cluster.helmed(major, install)

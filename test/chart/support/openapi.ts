@@ -17,7 +17,11 @@ const GROUPS = [
   'apis__batch__v1',
   'apis__networking.k8s.io__v1',
   'apis__policy__v1',
-].concat(['apis__rbac.authorization.k8s.io__v1', 'apis__apiextensions.k8s.io__v1'])
+].concat([
+  'apis__rbac.authorization.k8s.io__v1',
+  'apis__apiextensions.k8s.io__v1',
+  'apis__admissionregistration.k8s.io__v1',
+])
 
 const REFERENCE = '#/components/schemas/'
 

@@ -18,6 +18,7 @@ interface GoTool {
 export const TOOLS = {
   helm4: { source: 'helm.sh/helm/v4/cmd/helm@v4.3.1', program: 'helm' },
   helm3: { source: 'helm.sh/helm/v3/cmd/helm@v3.22.0', program: 'helm' },
+  kubeScore: { source: 'github.com/zegl/kube-score/cmd/kube-score@v1.20.0', program: 'kube-score' },
   kubeconform: { source: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0', program: 'kubeconform' },
 } as const satisfies Readonly<Record<string, GoTool>>
 

@@ -18,6 +18,7 @@ const TAKEN = [
   'networking.v1.NetworkPolicyEgressRule',
   'networking.v1.NetworkPolicyIngressRule',
   'networking.v1.NetworkPolicyPeer',
+  'rbac.v1.Subject',
 ].map((name) => `io.k8s.api.${name}`)
 
 /** What values.schema.json borrows from elsewhere: types of Kubernetes, of the Prometheus operator, and the spec of a ClusterAccount. */

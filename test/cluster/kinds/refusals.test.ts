@@ -93,7 +93,7 @@ test('a resource that holds an object keeps its externalID, or takes the id of t
   await expectDone(['patch', ...target, '--subresource=status', '--type=merge', '-p', JSON.stringify(status)])
   for (const refused of [named('x_1'), manifest('Backend', 'naming', spec)]) {
     const { code, stderr } = await kubectl(['apply', '-f', '-'], refused)
-    expect(`${code} ${stderr}`).toMatch(/^1 .*spec\.externalID is fixed while this resource holds an object/s)
+    expect(`${code} ${stderr}`).toMatch(/^1 .*spec\.externalID is immutable once this resource manages an object/s)
   }
   await expectDone(['apply', '-f', '-'], named('x_3'))
   await expectDone(['delete', ...target])

@@ -37,6 +37,8 @@ export interface OperatorAccountOptions {
   readonly watched: readonly string[] | undefined
   /** Default true. */
   readonly watchSecrets?: boolean
+  /** Default false. */
+  readonly dnsEndpoints?: boolean
   /** Default: `OPERATOR_ACCOUNT`. The suite's last look at the audit log judges that name alone. */
   readonly name?: string
   /** Whether it may hold a RoleBinding in each watched namespace, as the chart has it. Default true. */
@@ -59,21 +61,30 @@ export class OperatorAccount implements AsyncDisposable {
   }
 
   static async create(options: OperatorAccountOptions): Promise<OperatorAccount> {
-    const { kube, namespace, watched, kubeconfig, watchSecrets = true, installation = true } = options
+    const {
+      kube,
+      namespace,
+      watched,
+      kubeconfig,
+      watchSecrets = true,
+      dnsEndpoints = false,
+      installation = true,
+    } = options
     const name = options.name ?? OPERATOR_ACCOUNT
     await kube.apply(serviceAccounts, { namespace, name }, {})
     const scope = watched === undefined ? 'cluster' : 'namespace'
-    const rules = `${scope}${watchSecrets ? '' : '-no-watch-secrets'}`
+    const watching = `${scope}${watchSecrets ? '' : '-no-watch-secrets'}`
+    const rules = dnsEndpoints ? [watching, 'dns-endpoints'] : [watching]
     const places = watched ?? [undefined]
     const subject = { kind: 'ServiceAccount', name, namespace }
     await Promise.all([
-      grant(kube, { rules: 'own-namespace', namespace, subject, name: `${name}-own` }),
+      grant(kube, { rules: ['own-namespace'], namespace, subject, name: `${name}-own` }),
       ...places.map((place) =>
         grant(kube, { rules, namespace: place, subject, name: place ? name : `${name}-${namespace}` }),
       ),
       ...(watched === undefined || !installation
         ? []
-        : [grant(kube, { rules: 'installation', namespace: undefined, subject, name: `${name}-${namespace}` })]),
+        : [grant(kube, { rules: ['installation'], namespace: undefined, subject, name: `${name}-${namespace}` })]),
     ])
     if (holds(options)) await grantHold(kube, { rules, namespace, subject, places: watched ?? [] })
     const folder = await mkdtemp(join(tmpdir(), 'culvert-account-'))
@@ -135,15 +146,18 @@ export class OperatorAccount implements AsyncDisposable {
   }
 }
 
-/** The rules of one role, as the chart has them. */
-export async function generatedRules(name: string): Promise<readonly unknown[]> {
-  const text = await readFile(fileURLToPath(new URL(`${name}.yaml`, RULES)), 'utf8')
-  return (parse(text) as { readonly rules: readonly unknown[] }).rules
+/** The rules of these files together, as the chart has them. */
+export async function generatedRules(...names: readonly string[]): Promise<readonly unknown[]> {
+  const files = names.map(async (name) => {
+    const text = await readFile(fileURLToPath(new URL(`${name}.yaml`, RULES)), 'utf8')
+    return (parse(text) as { readonly rules: readonly unknown[] }).rules
+  })
+  return (await Promise.all(files)).flat()
 }
 
 interface Grant {
-  /** File of the rules. */
-  readonly rules: string
+  /** Files of the rules. */
+  readonly rules: readonly string[]
   /** Undefined: in the whole cluster. */
   readonly namespace: string | undefined
   readonly subject: Readonly<Record<string, string>>
@@ -153,7 +167,7 @@ interface Grant {
 async function grant(kube: KubeClient, { rules, namespace, subject, name }: Grant): Promise<void> {
   const [role, binding] = namespace === undefined ? [clusterRoles, clusterRoleBindings] : [roles, roleBindings]
   const roleRef = { apiGroup: RBAC, kind: role.kind, name }
-  await kube.apply(role, { namespace, name }, { rules: await generatedRules(rules) })
+  await kube.apply(role, { namespace, name }, { rules: await generatedRules(...rules) })
   await kube.apply(binding, { namespace, name }, { roleRef, subjects: [subject] })
 }
 
@@ -162,8 +176,8 @@ function holds({ watched, holdNamespaces = true }: OperatorAccountOptions): bool
 }
 
 interface HoldGrant {
-  /** File of the rules. */
-  readonly rules: string
+  /** Files of the rules. */
+  readonly rules: readonly string[]
   /** The operator's own. */
   readonly namespace: string
   readonly subject: Readonly<Record<string, string>>
@@ -174,7 +188,7 @@ interface HoldGrant {
 async function grantHold(kube: KubeClient, { rules, namespace, subject, places }: HoldGrant): Promise<void> {
   const name = holdName(namespace, 'culvert')
   const own = rulesOf([holdPermission(name)])
-  await kube.apply(clusterRoles, { name }, { rules: [...(await generatedRules(rules)), ...own] })
+  await kube.apply(clusterRoles, { name }, { rules: [...(await generatedRules(...rules)), ...own] })
   const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name }
   for (const place of places) {
     await kube.apply(roleBindings, { namespace: place, name }, { roleRef, subjects: [subject] })
@@ -191,8 +205,13 @@ async function isAllowed(look: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** A token as a pod gets it (TokenRequest). */
-async function tokenOf(kubeconfig: string, namespace: string, name: string): Promise<string> {
+/** A token as a pod gets it (TokenRequest). Without audiences it is for the apiserver. */
+export async function tokenOf(
+  kubeconfig: string,
+  namespace: string,
+  name: string,
+  audiences?: readonly string[],
+): Promise<string> {
   const connection = loadKubeConnection({ kubeconfig })
   const { headers, tls } = await connection.material()
   const agent = new Agent(tls)
@@ -207,7 +226,7 @@ async function tokenOf(kubeconfig: string, namespace: string, name: string): Pro
       JSON.stringify({
         apiVersion: 'authentication.k8s.io/v1',
         kind: 'TokenRequest',
-        spec: { expirationSeconds: TOKEN_SECONDS },
+        spec: { expirationSeconds: TOKEN_SECONDS, audiences },
       }),
     )
     const [response] = await once(outgoing, 'response')

@@ -33,6 +33,8 @@ export interface OperatorProcessOptions {
   readonly leaderElect?: boolean
   /** By how many milliseconds its wall clock is ahead of the machine's; negative to live at the time of a recording. Default 0. */
   readonly clockOffsetMs?: number
+  /** Whether plain http is allowed to every allowed host, as emulators need. Default: true. */
+  readonly allowHTTP?: boolean
   /** What `start` waits for: that it reconciles (default), or only that it serves /healthz, as a standby does. */
   readonly until?: 'reconciling' | 'serving'
 }
@@ -59,7 +61,13 @@ export class OperatorProcess {
   /** Starts the process; resolves at the stage that `until` names. @throws with what it logged when it does not get there in time. */
   static async start(options: OperatorProcessOptions): Promise<OperatorProcess> {
     const { kubeconfig, namespace, flags = [], leaderElect = false, clockOffsetMs = 0, until = 'reconciling' } = options
-    const own = ['--kubeconfig', kubeconfig, '--namespace', namespace, '--allow-http']
+    const own = [
+      '--kubeconfig',
+      kubeconfig,
+      '--namespace',
+      namespace,
+      ...(options.allowHTTP === false ? [] : ['--allow-http']),
+    ]
     const times = [
       '--request-timeout',
       '1s',
@@ -121,9 +129,14 @@ export class OperatorProcess {
   }
 
   /** Asks its health server: `/healthz`, `/readyz` or `/metrics`. */
-  async ask(path: string): Promise<{ readonly status: number; readonly text: string }> {
-    const response = await fetch(`http://127.0.0.1:${await this.#serving.promise}${path}`)
+  async ask(path: string, init: RequestInit = {}): Promise<{ readonly status: number; readonly text: string }> {
+    const response = await fetch(`${await this.healthURL()}${path}`, init)
     return { status: response.status, text: await response.text() }
+  }
+
+  /** Where its health server is. */
+  async healthURL(): Promise<string> {
+    return `http://127.0.0.1:${await this.#serving.promise}`
   }
 
   /** Its metrics in the text format. */

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject } from 'vitest'
 import { type ControlPlane, startControlPlane } from '../../controlplane/control-plane.ts'
+import { installOperatorPolicy } from './operator-policy.ts'
 import { AUDIT_LOG } from './permissions-used.ts'
 
 const CRDS = fileURLToPath(new URL('../../../crds', import.meta.url))
@@ -23,5 +24,6 @@ export async function startOwnCluster(): Promise<ControlPlane> {
     const { code, stderr } = await cluster.kubectl(args)
     expect(code, stderr).toBe(0)
   }
+  await installOperatorPolicy(cluster)
   return cluster
 }

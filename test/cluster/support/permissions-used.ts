@@ -19,6 +19,8 @@ export interface Use {
   /** Namespace and name of the object, for people. */
   readonly object: string
   readonly allowed: boolean
+  /** What an admission policy refused it for. */
+  readonly denied?: string
 }
 
 /** What the operator is granted: in its own namespace, and in what it watches. */
@@ -28,7 +30,7 @@ export interface Granted {
 }
 
 export interface Judgement {
-  /** Requests that were refused for want of a permission, each kind of them once. */
+  /** Requests that were refused for want of a permission, or by an admission policy, each kind of them once. */
   readonly refused: readonly string[]
   /** Permissions that no request ever used. */
   readonly unused: readonly string[]
@@ -40,7 +42,8 @@ export function judge(uses: Iterable<Use>, granted: Granted): Judgement {
   const used = new Set<string>()
   for (const use of uses) {
     if (use.allowed) used.add(textOf(use))
-    else if (!refused.has(textOf(use))) refused.set(textOf(use), use.object)
+    const text = use.denied === undefined ? textOf(use) : `${textOf(use)}, for ${use.denied}`
+    if ((!use.allowed || use.denied !== undefined) && !refused.has(text)) refused.set(text, use.object)
   }
   const wanted = [...permissionsIn(granted.own, true), ...permissionsIn(granted.watched, false)]
   return {
@@ -69,7 +72,7 @@ export async function usesIn(folder: string): Promise<readonly Use[]> {
     for await (const line of createInterface({ input: createReadStream(join(folder, name)) })) {
       if (!line.includes(USER)) continue
       for (const use of usesOf(line)) {
-        const key = `${textOf(use)} ${use.allowed}`
+        const key = `${textOf(use)} ${use.allowed} ${use.denied}`
         if (!found.has(key)) found.set(key, use)
       }
     }
@@ -78,6 +81,9 @@ export async function usesIn(folder: string): Promise<readonly Use[]> {
 }
 
 const USER = 'system:serviceaccount:'
+
+/** Where the API server notes what a binding with the action `Audit` refused. */
+const DENIED = 'validation.policy.admission.k8s.io/validation_failure'
 
 interface Line {
   readonly stage: string
@@ -107,6 +113,7 @@ function usesOf(text: string): readonly Use[] {
     verb,
     object: namespace === undefined ? name : `${namespace}/${name}`,
     allowed: decision === 'allow',
+    ...(annotations[DENIED] === undefined ? {} : { denied: annotations[DENIED] }),
   }
   // An apply that made its object was allowed to create it, too.
   return verb === 'patch' && responseStatus?.code === 201 ? [use, { ...use, verb: 'create' }] : [use]

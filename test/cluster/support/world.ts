@@ -13,6 +13,7 @@ import { systemClock } from '../../../src/util/clock.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import { EmulatorClient } from '../../builders/emulator-client.ts'
 import { OperatorAccount } from './operator-account.ts'
+import { HOME_SUFFIX } from './operator-policy.ts'
 import { OperatorProcess, type OperatorProcessOptions } from './operator-process.ts'
 import { until } from './wait.ts'
 
@@ -42,6 +43,8 @@ export interface WorldOptions {
   readonly emulator?: EmulatorOptions
   /** Further operator flags. */
   readonly flags?: readonly string[]
+  /** Whether the operator may speak plain http to every allowed host. Default true; false: to the emulator alone. */
+  readonly allowHTTP?: boolean
   /** Whether the operator takes a Lease. Default false. */
   readonly leaderElect?: boolean
   /** Default: the suite's cluster. */
@@ -65,6 +68,8 @@ export interface WorldOptions {
    * operator with rights in the whole cluster can then let its resources go.
    */
   readonly rights?: 'namespace' | 'cluster'
+  /** Whether the operator has rights to DNSEndpoints. Default: where `flags` have it make them. */
+  readonly dnsRights?: boolean
   /** A world in another cluster, whose account this one works on, with namespaces of the same names. */
   readonly beside?: World
 }
@@ -94,7 +99,7 @@ export class World implements AsyncDisposable {
   private constructor(options: WorldOptions, emulator: Emulator) {
     this.#options = options
     this.namespace = options.namespace ?? options.beside?.namespace ?? `t-${randomBytes(5).toString('hex')}`
-    this.operatorNamespace = `${this.namespace}-op`
+    this.operatorNamespace = `${this.namespace}${HOME_SUFFIX}`
     this.kubeconfig = options.kubeconfig ?? inject('kubeconfigPath')
     this.emulator = emulator
     this.api = EmulatorClient.of(emulator)
@@ -138,7 +143,10 @@ export class World implements AsyncDisposable {
     until: OperatorProcessOptions['until'] = 'reconciling',
   ): Promise<OperatorProcess> {
     const all = [...(this.#options.flags ?? []), ...flags]
+    const { allowHTTP = true } = this.#options
+    const { origin, host } = new URL(this.emulator.url)
     const operator = await OperatorProcess.start({
+      allowHTTP,
       kubeconfig: this.kubeconfig,
       namespace: this.operatorNamespace,
       leaderElect: this.#options.leaderElect ?? false,
@@ -146,7 +154,7 @@ export class World implements AsyncDisposable {
       ...(this.#options.clockOffsetMs === undefined ? {} : { clockOffsetMs: this.#options.clockOffsetMs() }),
       flags: [
         '--allow-api-host',
-        new URL(this.emulator.url).host,
+        allowHTTP ? host : origin,
         ...(this.#options.watch === 'cluster' ? [] : ['--watch-namespace', this.namespace]),
         ...all,
         ...this.asOperator(all),
@@ -178,6 +186,7 @@ export class World implements AsyncDisposable {
       namespace: this.operatorNamespace,
       watched: (rights ?? watch) === 'cluster' ? undefined : [this.namespace],
       watchSecrets: !flags.includes('--no-watch-secrets'),
+      dnsEndpoints: this.#options.dnsRights ?? flags.includes('--dns-endpoints'),
     })
   }
 

@@ -170,7 +170,10 @@ export const creating: readonly Mutant[] = [
   mutant(
     'write the token into a status field',
     TOKEN,
-    ['run.noteInternal({ tokenDigest: digestOf(token, id) })', 'run.noteInternal({ tokenDigest: token })'],
+    [
+      'run.noteInternal({ tokenDigest: tokenFingerprint(run.context.fingerprints, token, id) })',
+      'run.noteInternal({ tokenDigest: token })',
+    ],
     aToken,
   ),
   mutant(

@@ -10,6 +10,7 @@ import { equalJSON } from '../../../src/managed/equal.ts'
 import { GUARD_NONCE, type Marker, parseMarker } from '../../../src/managed/marker.ts'
 import { REMOTE_ID } from '../../../src/managed/names.ts'
 import type { InternalStatus } from '../../../src/managed/types/internal.ts'
+import { parseObject } from '../../../src/managed/types/metadata.ts'
 import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
 import { applyMergePatch } from '../../builders/merge-patch.ts'
 import { collectionsOf, refersToPolicies } from './collections.ts'
@@ -49,6 +50,10 @@ export class Instants {
   readonly #sentAt = new WeakMap<Sighting, number>()
   /** When a change of an object came about that its sender has long given up, by path. */
   readonly #lateAt = new Map<string, number>()
+  /** Objects as they were when a PATCH of them was sent. */
+  readonly #before = new WeakMap<Sighting, Fields>()
+  /** Paths of objects whose last PATCH was answered as if it had not been carried out. */
+  readonly #denied = new Set<string>()
   /** How many objects may yet be made although they are there. */
   #remade = 0
   /** By UID, the object that a resource with a token had last. */
@@ -99,7 +104,7 @@ export class Instants {
   }
 
   /** An answer has arrived at the operator that asked. */
-  heard(sighting: Sighting, { status, headers = {} }: WireAnswer): void {
+  heard(sighting: Sighting, { status, headers = {}, body }: WireAnswer): void {
     const seconds = Number(headers['retry-after'])
     if (sighting.server === 'api' && status === 429 && seconds > 0) {
       const until = this.#world.time.now + 1000 * seconds
@@ -108,6 +113,18 @@ export class Instants {
     const made = this.#madeBy.get(sighting)
     // The API itself has said what came of it.
     if (made !== undefined && status < 500 && status !== 408) this.#outstanding.delete(made)
+    this.#noteDenied(sighting, parseObject(body))
+  }
+
+  /** By its answer an object is as it was before the PATCH: whoever is told that sends it again. */
+  #noteDenied(sighting: Sighting, answer: Fields | undefined): void {
+    const before = this.#before.get(sighting)
+    if (before === undefined || answer?.id !== before.id) return
+    const sent = JSON.parse(sighting.body) as Fields
+    const isDenied = Object.entries(sent).some(([field, value]) => {
+      return !equalJSON(before[field], value) && equalJSON(before[field], answer?.[field])
+    })
+    if (isDenied) this.#denied.add(sighting.path)
   }
 
   /** A server has carried a request out. */
@@ -238,12 +255,15 @@ export class Instants {
   }
 
   /** A PATCH says what is to be otherwise, and nothing else; what the API does not show is sent again by who has lost what it noted. */
-  #checkPatch({ path, body }: Sighting): void {
+  #checkPatch(sighting: Sighting): void {
+    const { path, body } = sighting
     const object = this.#objectAt(path)
     if (object === undefined) return
+    this.#before.set(sighting, object)
     // What came about late may have been looked for just before.
     const lateAt = this.#lateAt.get(path)
     if (lateAt !== undefined && this.#world.time.now - lateAt < times.requestTimeoutMs) return
+    if (this.#denied.delete(path)) return
     const { id: _id, ...fields } = JSON.parse(body || '{}') as Fields
     const same = Object.entries(fields).filter(([field, value]) => {
       if (SHOWN_IN_PART.test(`${path} ${field}`)) return false

@@ -69,6 +69,7 @@ export class SimulatedOperator {
       installation,
       watchNamespaces: [],
       baseURLPolicy: { allowedHosts: [API_HOST] },
+      dnsEndpoints: { enabled: true, domains: ['*.com', '*.example'] },
       proxies: {},
       leaderElect,
       workers: 4,
@@ -92,6 +93,8 @@ export class SimulatedOperator {
       tracer: undefined,
       clock: process,
       random,
+      // Always the same, so that a story replays exactly.
+      salt: Buffer.alloc(32, 1),
     })
     operator.run(this.#stop.signal).then(
       () => {

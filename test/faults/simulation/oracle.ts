@@ -45,6 +45,8 @@ export class Oracle {
   readonly #reversions: Reversions
   /** Specs of edges: the one before, and the one now. */
   readonly #specs = new Map<string, readonly [former: Fields, present: Fields]>()
+  /** Policies that an operator may still be emptying, as a former spec allows. */
+  readonly #emptied = new Set<string>()
   /** Resources whose objects somebody changed by hand. */
   readonly #meddled = new Set<string>()
   #baseline: Baseline = new Map()
@@ -102,6 +104,13 @@ export class Oracle {
     const former = (this.#world.get(kind, name)?.spec as Fields | undefined) ?? spec
     const common = Object.entries(former).filter(([field]) => others.every((other) => isModule(other[field])))
     this.#specs.set(key, [Object.fromEntries(common), spec])
+    this.mayEmpty(kind, name, [former, ...others])
+  }
+
+  /** Specs that an operator may still be carrying out: one of a policy may empty it. */
+  mayEmpty(kind: string, name: string, specs: readonly Fields[]): void {
+    if (specs.some(({ allowEmpty }) => allowEmpty === true)) this.#emptied.add(`${kind}/${name}`)
+    else this.#emptied.delete(`${kind}/${name}`)
   }
 
   /** Somebody changes objects of the resource by hand: what they lack until it is mended is not the operator's doing. */
@@ -405,9 +414,10 @@ export class Oracle {
       if (status !== 200) continue
       const edge = JSON.parse(body) as Fields
       for (const module of Object.keys(former).filter((field) => isModule(former[field]) && isModule(present[field]))) {
-        const held = edge[snake(module)] as { readonly enabled?: boolean } | null | undefined
-        // What an edge does not show at all, such as the account that it lives in, is no module.
-        if (held !== undefined && held?.enabled !== true) this.#violations.push(`${key} is live without ${module}`)
+        const held = edge[snake(module)] as { readonly enabled?: boolean } | string | null | undefined
+        // What an edge does not show, such as the account that it lives in, or shows as a text, such as its metadata, is no module.
+        if (held === undefined || typeof held === 'string') continue
+        if (held?.enabled !== true) this.#violations.push(`${key} is live without ${module}`)
       }
     }
   }
@@ -423,8 +433,9 @@ export class Oracle {
     const referred = new Set((await this.#referrers()).flatMap((object) => policiesOf(object)))
     for (const cr of this.#world.all()) {
       const { id, ruleCount } = statusOf(cr)
-      const { allowEmpty = false, rules: own = [] } = cr.spec as Partial<{ allowEmpty: boolean; rules: unknown[] }>
-      if (cr.kind !== 'IPPolicy' || id === undefined || isDeleting(cr) || allowEmpty || ruled.has(id)) continue
+      const { rules: own = [] } = cr.spec as { readonly rules?: readonly unknown[] }
+      if (cr.kind !== 'IPPolicy' || id === undefined || isDeleting(cr) || this.#mayBeEmpty(cr) || ruled.has(id))
+        continue
       // Other namespaces may have accounts of their own.
       if (cr.metadata.namespace !== NAMESPACE) continue
       const at = `IPPolicy/${cr.metadata.name}`
@@ -432,6 +443,17 @@ export class Oracle {
       const hadRules = hadOwn || this.#hasParts(cr)
       if (hadRules || referred.has(id)) this.#violations.push(`${at} is empty although it had rules, or is in use`)
     }
+  }
+
+  /** Whether a spec that an operator may be carrying out allows the policy to be empty, whoever uses it. */
+  isEmptied(policyId: string): boolean {
+    return this.#world
+      .all()
+      .some((cr) => cr.kind === 'IPPolicy' && statusOf(cr).id === policyId && this.#mayBeEmpty(cr))
+  }
+
+  #mayBeEmpty({ metadata: { name }, spec }: CustomResource): boolean {
+    return (spec as Fields).allowEmpty === true || this.#emptied.has(`IPPolicy/${name}`)
   }
 
   /** Whether resources of their own stand for rules of the policy. */

@@ -9,6 +9,7 @@ import { events } from '../../../src/runtime/events.ts'
 import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
 import { rootSchema } from '../../../src/schema/crd.ts'
 import type { Random } from '../../../src/util/random.ts'
+import { openAccess } from '../../builders/access.ts'
 import { ModelKube } from '../../builders/model-kube.ts'
 import { seededRandom } from '../../builders/seeded-random.ts'
 import { CONFIG_MAP, SECRET } from '../../builders/specs.ts'
@@ -135,7 +136,7 @@ export class SimulatedWorld {
         baseURL: 'https://api.example.com',
         apiKeySecretRef: { name: 'key' },
         resyncInterval: '60s',
-        ...(isShared ? { allowedNamespaces: {}, allowAdoption: true } : {}),
+        ...(isShared ? { access: openAccess('Adopt') } : {}),
         ...accountSpec,
       },
     })

@@ -22,6 +22,7 @@ export const EMULATOR = `http://${RELEASE}-emulator.${NAMESPACE}.svc:4040`
 const VALUES: Values = {
   image: { repository: 'localhost/culvert', tag: 'test', pullPolicy: 'Never' },
   emulator: { enabled: true, apiKey: API_KEY, extraArgs: ['--cert-seconds', '1'] },
+  metrics: { authentication: { enabled: true } },
 }
 
 /** Values of the chart, as values.yaml has them. */

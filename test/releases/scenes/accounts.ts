@@ -1,3 +1,4 @@
+import { openAccess } from '../../builders/access.ts'
 import { core, typeOf, type World } from '../../cluster/support/world.ts'
 import { type Scene, type Subject, saying } from '../scene.ts'
 
@@ -65,19 +66,35 @@ export const braked: Scene = {
 export const clusterAccounts: Scene = {
   name: 'cluster-accounts',
   about:
-    'ClusterAccounts: one that works, one that the API refuses, and resources of namespaces that are allowed or not.',
+    'ClusterAccounts: one that works, one that the API refuses, and resources whose namespaces, kinds, domains and labels are allowed or not.',
   world: { watch: 'cluster' },
   async play({ world }) {
-    await clusterAccount(world, 'shared', world.emulator.apiKey, { allowedNamespaces: {}, allowAdoption: true })
+    await clusterAccount(world, 'shared', world.emulator.apiKey, { access: openAccess('Adopt') })
     await clusterAccount(world, 'closed', world.emulator.apiKey, {
-      allowedNamespaces: { matchLabels: { team: 'edge' } },
+      access: [{ namespaceSelector: { matchLabels: { team: 'edge' } } }],
     })
-    await clusterAccount(world, 'unauthorized', 'wrong', { allowedNamespaces: {} })
+    await clusterAccount(world, 'unauthorized', 'wrong', { access: openAccess() })
     for (const name of ['shared', 'closed', 'unauthorized']) {
       await world.apply('Backend', name, { ...tunnels, accountRef: { kind: 'ClusterAccount', name } })
     }
+    const access = [
+      {
+        namespaceSelector: {},
+        kinds: ['Backend', 'ReservedDomain'],
+        domains: ['shop.example.com'],
+        labels: { team: 'shop' },
+      },
+    ]
+    await clusterAccount(world, 'limited', world.emulator.apiKey, { access })
+    const limited = { accountRef: { kind: 'ClusterAccount', name: 'limited' } }
+    await world.apply('Edge', 'limited', { protocol: 'TCP', ...limited })
+    await world.apply('ReservedDomain', 'limited', { domain: 'blog.example.com', ...limited })
+    await world.apply('Backend', 'limited', { ...tunnels, ...limited })
     await world.ready('Backend', 'shared')
     const told: Subject[] = [
+      await saying(world, 'Edge', 'limited', 'KindNotAllowed', 'Failed'),
+      await saying(world, 'ReservedDomain', 'limited', 'DomainNotAllowed', 'Failed'),
+      await saying(world, 'Backend', 'limited', 'LabelNotAllowed', 'Failed'),
       await saying(world, 'Backend', 'closed', 'AccountNotAllowed', 'InProgress'),
       await saying(world, 'Backend', 'unauthorized', 'AccountNotReady', 'InProgress'),
     ]

@@ -1,7 +1,6 @@
 import { sshKeys } from '../../builders/contract/ssh-keys.ts'
-import type { Resource, World } from '../../cluster/support/world.ts'
-import { conditionOf } from '../../cluster/support/world.ts'
-import { type Scene, type Subject, saying } from '../scene.ts'
+import { conditionOf, type Resource, type World } from '../../cluster/support/world.ts'
+import { DNS_FLAGS, type Scene, type Subject, saying } from '../scene.ts'
 
 const managedCertificate = { certificate: { type: 'Managed' } }
 
@@ -24,6 +23,7 @@ export const certificatesPending: Scene = {
 export const certificatesFailing: Scene = {
   name: 'certificates-failing',
   about: 'Domains and agent ingresses whose certificates cannot be issued, and SSH certificates outside their time.',
+  world: { flags: DNS_FLAGS },
   async play({ world }) {
     const { admin } = world.emulator
     admin.addFault({
@@ -93,17 +93,31 @@ export const renewalFailing: Scene = {
 /** The records that domains need, as ExternalDNS is told of them. */
 export const dnsEndpoints: Scene = {
   name: 'dns-endpoints',
-  about: 'Domains whose records are kept in DNSEndpoints of ExternalDNS.',
+  about: 'Domains whose records are kept in DNSEndpoints of ExternalDNS, and such whose may not be.',
   crds: ['dnsendpoints.yaml'],
+  world: { flags: DNS_FLAGS },
   async play({ world }) {
-    await world.apply('ReservedDomain', 'published', { domain: 'published.example.com', dns: { endpoint: true } })
+    const ask = (name: string, domain: string) => {
+      return world.apply('ReservedDomain', name, { domain, dns: { endpoint: true } })
+    }
+    await ask('kept', 'kept.example.org')
+    await world.operator.stop()
+    await world.startOperator(['--dns-domains', 'kept.example.org'])
+    await world.reason('ReservedDomain', 'kept', 'DNSEndpointReady', 'InSync')
+    await world.operator.stop()
+    await world.startOperator()
+    await ask('published', 'published.example.com')
+    await ask('not-allowed', 'not-allowed.example.org')
     await world.ready('ReservedDomain', 'published')
-    return [await published(world)]
+    return [
+      await published(world),
+      await saying(world, 'ReservedDomain', 'kept', 'DNSEndpointKept', 'Current'),
+      await saying(world, 'ReservedDomain', 'not-allowed', 'DNSEndpointNotAllowed', 'Current'),
+    ]
   },
 }
 
 async function published(world: World): Promise<Subject> {
-  const met = (cr: Resource): boolean => conditionOf(cr, 'DNSEndpointReady')?.reason === 'InSync'
-  await world.until('ReservedDomain', 'published', 'has its DNSEndpoint', met)
+  await world.reason('ReservedDomain', 'published', 'DNSEndpointReady', 'InSync')
   return { kind: 'ReservedDomain', name: 'published', state: 'Ready', phase: 'Current', after: 'Current' }
 }

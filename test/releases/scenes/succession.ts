@@ -123,7 +123,7 @@ export const successionFailing: Scene = {
   async play({ world }) {
     const name = 'failing'
     await world.apply('SSHCertificateAuthority', 'team', {})
-    const soon = { validFor: '1h', renewBefore: '59m50s' }
+    const soon = { validFor: '100s', renewBefore: '90s' }
     for (const kind of ['SSHUserCertificate', 'SSHHostCertificate'])
       await world.apply(kind, name, { ...certificate, ...soon })
     for (const [kind] of TOKENS)

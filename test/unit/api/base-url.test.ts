@@ -66,7 +66,26 @@ describe('a base URL', () => {
     expect(check.ok ? '' : check.message).not.toMatch(/[\p{Cc}\u202e]/u)
   })
 
-  it('may use plain http only where that is allowed', () => {
+  it.each([
+    ['http://emulator.svc:4040', true],
+    ['http://EMULATOR.svc:4040/v1', true],
+    ['http://emulator.svc', false],
+    ['http://emulator.svc:80', false],
+    ['https://emulator.svc:4040', false],
+    ['http://api.example.com', false],
+    ['http://api.example.com:4040', false],
+    ['http://a.emulator.svc:4040', false],
+    ['http://emulator.svc.evil.example:4040', false],
+    ['http://a.wide.example', false],
+    ['https://api.example.com', true],
+  ])('%s is judged by its own host where one host alone may be plain http', (url, expected) => {
+    const allowedHosts = ['api.example.com', 'http://emulator.svc:4040', 'http://*.wide.example']
+    const check = checkBaseURL(url, { allowedHosts })
+    expect(check).toMatchObject({ ok: expected })
+    if (!check.ok) expect(check.message).toMatch(/^baseURL: /)
+  })
+
+  it('may use plain http to every host only where that is allowed', () => {
     expect(checkBaseURL('http://localhost', open).ok).toBe(false)
     expect(checkBaseURL('http://localhost', { ...open, allowHTTP: true })).toEqual({
       ok: true,

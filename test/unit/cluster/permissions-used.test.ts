@@ -46,6 +46,15 @@ test('what an admission refuses is no lack of permission', async () => {
   expect((await judged(line({ responseStatus: { code: 403 } }))).refused).toEqual([])
 })
 
+test('what an admission policy refuses is named with its reason', async () => {
+  const annotations = {
+    'authorization.k8s.io/decision': 'allow',
+    'validation.policy.admission.k8s.io/validation_failure': 'only Opaque',
+  }
+  const { refused } = await judged(line(), line({ annotations, responseStatus: { code: 403 } }))
+  expect(refused).toEqual(['get secrets, for only Opaque (first shop/key)'])
+})
+
 test('what nobody used is named, its own namespace apart; an apply that made an object has created it', async () => {
   const objectRef = { resource: 'secrets', namespace: 'home', name: 'kept' }
   const { unused } = await judged(line(), line({ verb: 'patch', objectRef, responseStatus: { code: 201 } }))

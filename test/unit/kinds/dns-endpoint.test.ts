@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { agentIngress } from '../../../src/kinds/agent-ingress.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
-import type { Fields } from '../../../src/managed/types/descriptor.ts'
+import type { Fields, ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
 
 const wildcard: RemoteObject = {
   id: 'rd_1',
@@ -72,5 +72,42 @@ describe('the DNSEndpoint', () => {
       return reservedDomain.companion?.isWanted({ domain: 'a.example.com', ...(dns === undefined ? {} : { dns }) })
     })
     expect(asked).toEqual([false, false, false, false, true])
+  })
+})
+
+describe('whether the administrator allows it', () => {
+  const refusal = (kind: ManagedDescriptor, domain: string, domains: readonly string[], enabled = true) => {
+    return kind.companion?.notAllowed({ domain, dns: { endpoint: true } } as never, { enabled, domains })
+  }
+
+  test.each<readonly [domain: string, domains: readonly string[], allowed: boolean]>([
+    ['shop.example.com', [], false],
+    ['shop.example.com', ['shop.example.com'], true],
+    ['shop.example.com', ['example.com'], false],
+    ['shop.example.com', ['*.example.com'], true],
+    ['a.shop.example.com', ['*.example.com'], true],
+    ['a.shop.example.com', ['shop.example.com'], false],
+    ['example.com', ['*.example.com'], false],
+    ['badexample.com', ['*.example.com'], false],
+    ['shop.example.com.evil.test', ['*.example.com', 'shop.example.com'], false],
+    ['*.example.com', ['*.example.com'], true],
+    ['*.example.com', ['example.com'], false],
+    ['*.apps.example.com', ['*.example.com'], true],
+    ['*.example.com', ['*.apps.example.com'], false],
+    ['shop.example.com', ['other.example.com', 'shop.example.com'], true],
+  ])('of %s with %j: %s', (domain, domains, allowed) => {
+    for (const kind of [reservedDomain, agentIngress] as unknown as readonly ManagedDescriptor[]) {
+      expect(refusal(kind, domain, domains) === undefined).toBe(allowed)
+    }
+  })
+
+  test('is said with field, value and remedy, and nothing is allowed to an operator that makes none', () => {
+    const kind = reservedDomain as unknown as ManagedDescriptor
+    expect(refusal(kind, 'shop.example.com', ['a.example.com'])).toMatch(
+      /^spec\.domain shop\.example\.com .*--dns-domains/,
+    )
+    expect(refusal(kind, 'shop.example.com', ['shop.example.com'], false)).toMatch(
+      /^spec\.dns\.endpoint .*--dns-endpoints/,
+    )
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
 import { accountOf, openSession } from '../../../src/managed/account-choice.ts'
 import { type AccountName, formatAttempt } from '../../../src/managed/attempt.ts'
-import type { AccountSession } from '../../../src/managed/context.ts'
+import type { MemberSession } from '../../../src/managed/context.ts'
 import type { CustomResource } from '../../../src/managed/cr.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import { CREATE_ATTEMPT } from '../../../src/managed/names.ts'
@@ -30,7 +30,9 @@ function contextOf(others: readonly CustomResource[], hasDefault = true) {
       hasAccount: ({ kind, name }: { kind: string; name: string }) =>
         hasDefault && kind === 'Account' && name === 'default',
     },
-    accounts: { session: () => ({ cache: {}, blocked: () => undefined }) as unknown as AccountSession },
+    accounts: {
+      session: () => ({ cache: {}, blocked: () => undefined, turn: () => undefined }) as unknown as MemberSession,
+    },
   }
 }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fingerprint } from '../../../src/api/fingerprint.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { type Attempt, formatAttempt, parseAttempt } from '../../../src/managed/attempt.ts'
 import { hasFormerAttempt, ownAttempt, unresolvedAttempt } from '../../../src/managed/cr.ts'
+import { Fingerprints } from '../../../src/managed/fingerprints.ts'
 import { formatMarker, type Marker, mayHaveMade, parseMarker } from '../../../src/managed/marker.ts'
 import { formatOwnership, isSealed, parseOwnership } from '../../../src/managed/ownership.ts'
 import {
@@ -198,7 +198,12 @@ describe('markers', () => {
 })
 
 describe('ownership notes', () => {
-  const seal = (text: string): string => fingerprint(text, 'key')
+  const fingerprints = new Fingerprints(Buffer.alloc(32, 1))
+  const sealWith =
+    (key: string, by = fingerprints) =>
+    (text: string): string =>
+      by.of('ownership', key, text)
+  const seal = sealWith('key')
   const notes = fc.record({
     namespace: name,
     name,
@@ -212,7 +217,8 @@ describe('ownership notes', () => {
         const read = parseOwnership(formatOwnership(note, seal))
         expect(read).toMatchObject(note)
         expect(read && isSealed(read, seal)).toBe(true)
-        expect(read && isSealed(read, (text) => fingerprint(text, 'another key'))).toBe(false)
+        expect(read && isSealed(read, sealWith('another key'))).toBe(false)
+        expect(read && isSealed(read, sealWith('key', new Fingerprints(Buffer.alloc(32, 2))))).toBe(false)
       }),
     )
   })

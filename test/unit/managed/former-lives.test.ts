@@ -26,6 +26,7 @@ function runWith(uid: string | undefined, holder?: CustomResource): Reconciliati
     status,
     internal: status.internal,
     noted,
+    session: { key: { kind: 'Account', namespace: 'shop', name: 'default' } },
     noteInternal: (fields: unknown) => noted.push(fields),
   }
   return run as unknown as Reconciliation & { readonly noted: unknown[] }

@@ -1,8 +1,10 @@
+import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { eventDestination } from '../../../src/kinds/event-destination.ts'
 import type { KubeClient } from '../../../src/kube/types.ts'
 import { KeptKeys } from '../../../src/managed/accounts/kept-key.ts'
+import { compareFingerprints, Fingerprints } from '../../../src/managed/fingerprints.ts'
 import { readInputs, secretType } from '../../../src/managed/inputs.ts'
 import type { ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
 import { cr } from '../../builders/custom-resource.ts'
@@ -45,13 +47,19 @@ function world() {
   return { kube, writes, client: client as KubeClient, answered }
 }
 
-async function inputs(data: Readonly<Record<string, string>>, uid = 'mine') {
+const FINGERPRINTS = new Fingerprints(Buffer.alloc(32, 1))
+
+async function inputs(data: Readonly<Record<string, string>>, uid = 'mine', fingerprints = FINGERPRINTS) {
   const { kube, client, answered } = world()
   const encoded = Object.fromEntries(
     Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
   )
   kube.create(secretType, SECRET, { data: encoded })
-  return await answered(readInputs(client, descriptor, cr({ uid }, {}, spec)).catch((error: unknown) => error as Error))
+  return await answered(
+    readInputs({ kube: client, fingerprints }, descriptor, cr({ uid }, {}, spec)).catch(
+      (error: unknown) => error as Error,
+    ),
+  )
 }
 
 describe('inputs', () => {
@@ -85,6 +93,29 @@ describe('inputs', () => {
     expect(one.fingerprint).not.toBe(other.fingerprint)
   })
 
+  test('nobody without the salt can tell which of all PINs it is', async () => {
+    const pin = '4711'
+    const read = await inputs({ id: 'AKIA', secret: pin })
+    if (read instanceof Error) throw read
+    const values = (secret: string) => [
+      ['Secret/aws/id', 'AKIA'],
+      ['Secret/aws/secret', secret],
+    ]
+    const told = Array.from({ length: 10_000 }, (_, guess) => String(guess).padStart(4, '0')).filter((guess) => {
+      const text = JSON.stringify(values(guess))
+      return ['mine', '', read.fingerprint?.slice(0, 8) ?? ''].some((salt) => {
+        return [text, JSON.stringify(['inputs', 'mine', text])].some((said) => {
+          const digest = createHmac('sha256', salt).update(said).digest('hex')
+          return read.fingerprint?.includes(digest.slice(0, 12))
+        })
+      })
+    })
+    expect(told).toEqual([])
+    const other = await inputs({ id: 'AKIA', secret: pin }, 'mine', new Fingerprints(Buffer.alloc(32, 2)))
+    if (other instanceof Error) throw other
+    expect(compareFingerprints(read.fingerprint, other.fingerprint)).toBe('unknown')
+  })
+
   test('a key that is missing is waited for by field, Secret and key, without any value', async () => {
     const error = await inputs({ id: 'AKIA' })
     expect(error).toMatchObject({ code: 'SecretMissing' })
@@ -99,7 +130,9 @@ describe('inputs', () => {
       {},
       { type: 'Kinesis', kinesis: { streamARN: 'a', auth: { type: 'Role', role: { roleARN: 'b' } } } },
     )
-    expect((await readInputs(client, descriptor, without)).fingerprint).toBeUndefined()
+    expect(
+      (await readInputs({ kube: client, fingerprints: FINGERPRINTS }, descriptor, without)).fingerprint,
+    ).toBeUndefined()
   })
 })
 

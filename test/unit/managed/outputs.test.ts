@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { OwnerReference } from '../../../src/kube/types.ts'
 import { countedRepeat, pauseBeforeNext, type Repeats } from '../../../src/managed/damping.ts'
 import { equalJSON } from '../../../src/managed/equal.ts'
+import { Fingerprints } from '../../../src/managed/fingerprints.ts'
 import { configMapType } from '../../../src/managed/inputs.ts'
-import { digestOf, heldToken, isLive, tokenPatch } from '../../../src/managed/outputs/held-token.ts'
+import { heldToken, isLive, tokenFingerprint, tokenPatch } from '../../../src/managed/outputs/held-token.ts'
 import type { DataObject } from '../../../src/managed/outputs/place.ts'
 import { isClaimed, LABELS, noteOf, tenureOf, withOwner } from '../../../src/managed/outputs/tenure.ts'
 import { cr } from '../../builders/custom-resource.ts'
@@ -30,6 +31,13 @@ const owner = (fields: Partial<OwnerReference> = {}): OwnerReference => ({
   uid: 'mine',
   controller: true,
   ...fields,
+})
+
+test('a Secret holds no token under what every object inherits', () => {
+  for (const key of ['constructor', 'toString', '__proto__']) {
+    expect(heldToken(secret(), key).token).toBeUndefined()
+    expect(heldToken(secret({}, { [key]: Buffer.from('told').toString('base64') }), key).token).toBe('told')
+  }
 })
 
 describe('an object that outputs should go into', () => {
@@ -93,9 +101,13 @@ describe('a token in a Secret', () => {
   const keys = fc.constantFrom('token', 'key', 'other')
   const texts = fc.string({ minLength: 1 })
 
-  test('is live as it was written, and never once it was altered, whether the digest is in the status or only in the Secret', () => {
+  const fingerprints = new Fingerprints(Buffer.alloc(32, 1))
+  const former = new Fingerprints(Buffer.alloc(32, 2))
+
+  test('is live as it was written, and never once it was altered, by the status, or by the Secret where that says nothing', () => {
+    const notes = fc.constantFrom(fingerprints, former, undefined)
     fc.assert(
-      fc.property(keys, keys, texts, texts, fc.boolean(), (key, formerKey, token, other, known) => {
+      fc.property(keys, keys, texts, texts, notes, (key, formerKey, token, other, by) => {
         const before = secret(
           { annotations: { 'internal.culvert.dev/output-keys': formerKey } },
           { [formerKey]: btoa('former'), mine: 'x' },
@@ -104,12 +116,12 @@ describe('a token in a Secret', () => {
         const after = applyMergePatch(before, tokenPatch(before, {}, key, issued)) as unknown as DataObject
         expect(new Set(Object.keys(after.data ?? {}))).toEqual(new Set(['mine', key]))
         const output = { kind: 'Secret' as const, name: 's', keys: [key] }
-        const internal = { tokenDigest: digestOf(token, 'ak_1') }
-        const status = { id: 'ak_1', ...(known ? { output, internal } : {}) }
-        expect(isLive(heldToken(after, key), status)).toBe(true)
+        const noted = by && { output, internal: { tokenDigest: tokenFingerprint(by, token, 'ak_1') } }
+        const status = { id: 'ak_1', ...noted }
+        expect(isLive(heldToken(after, key), status, fingerprints)).toBe(true)
         const altered = { ...after, data: { ...after.data, [key]: Buffer.from(other).toString('base64') } }
-        expect(isLive(heldToken(altered, key), status)).toBe(other === token)
-        expect(isLive(heldToken(after, key), { ...status, id: 'ak_2' })).toBe(false)
+        expect(isLive(heldToken(altered, key), status, fingerprints)).toBe(other === token)
+        expect(isLive(heldToken(after, key), { ...status, id: 'ak_2' }, fingerprints)).toBe(false)
       }),
     )
   })

@@ -15,7 +15,7 @@ function texts(permissions: readonly Permission[]): readonly string[] {
 }
 
 const granted = (reach: Reach): ReadonlySet<string> => new Set(texts(watchedPermissions(registry, reach)))
-const everything = granted({ scope: 'cluster', watchSecrets: true })
+const everything = granted({ scope: 'cluster', watchSecrets: true, dnsEndpoints: false })
 
 describe('the operator', () => {
   test('may see every kind and write its status', () => {
@@ -35,7 +35,7 @@ describe('the operator', () => {
   })
 
   test('of some namespaces lacks what belongs to the cluster, and nothing else', () => {
-    const namespaced = granted({ scope: 'namespace', watchSecrets: true })
+    const namespaced = granted({ scope: 'namespace', watchSecrets: true, dnsEndpoints: false })
     const lacking = [...everything].filter((each) => !namespaced.has(each))
     expect(new Set(lacking.map((each) => each.split(' ')[0]))).toEqual(
       new Set(['culvert.dev/clusteraccounts', 'culvert.dev/clusteraccounts/status', '/namespaces']),
@@ -44,7 +44,7 @@ describe('the operator', () => {
   })
 
   test('that does not watch Secrets lacks list and watch of these and of ConfigMaps, and nothing else', () => {
-    const unwatched = granted({ scope: 'cluster', watchSecrets: false })
+    const unwatched = granted({ scope: 'cluster', watchSecrets: false, dnsEndpoints: false })
     expect(new Set([...everything].filter((each) => !unwatched.has(each)))).toEqual(
       new Set(['/secrets list', '/secrets watch', '/configmaps list', '/configmaps watch']),
     )
@@ -65,11 +65,15 @@ test('rules join what is asked for twice, and keep apart what concerns some obje
   ])
 })
 
-test('people see every kind, and write none of those that Culvert alone writes', () => {
+test('people see every kind, edit what reaches no further than the namespace, and write nothing that Culvert alone writes', () => {
   const { view, edit, admin } = userRoles(registry)
   for (const { definition } of kinds) expect(texts(view)).toContain(`culvert.dev/${definition.plural} list`)
   const written = new Set(texts([...edit, ...admin]).map((each) => each.split(' ')[0]))
   for (const { definition } of registry.mirrors) expect(written).not.toContain(`culvert.dev/${definition.plural}`)
+  for (const { definition, reach } of [...registry.managed, ...registry.commands]) {
+    expect(texts(edit).includes(`culvert.dev/${definition.plural} create`), definition.kind).toBe(reach === 'namespace')
+    expect(texts(admin), definition.kind).toContain(`culvert.dev/${definition.plural} create`)
+  }
   expect(texts(edit)).not.toContain('culvert.dev/accounts update')
   expect(texts(admin)).toContain('culvert.dev/accounts update')
 })

@@ -17,6 +17,7 @@ interface Spec extends CommonSpec {
 const kind: ManagedDescriptor<Spec> = {
   ...plain,
   role: 'managed',
+  reach: 'namespace',
   definition: backend.definition,
   collections: backend.collections,
   collectionOf: () => ({ path: 'things', listKey: 'things' }),

@@ -3,6 +3,7 @@ import { backend } from '../../../src/kinds/backend.ts'
 import { edge } from '../../../src/kinds/edge.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { ipPolicyRule } from '../../../src/kinds/ip-policy-rule.ts'
+import type { AccountKey } from '../../../src/managed/accounts/account-resource.ts'
 import type { AccountSession, ManagedContext } from '../../../src/managed/context.ts'
 import type { CustomResource, ResourceName } from '../../../src/managed/cr.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
@@ -16,6 +17,8 @@ const failover = (...names: string[]) => ({
 })
 const named = (name: string, status: CustomResource['status'], spec?: Readonly<Record<string, unknown>>) =>
   cr({ name, uid: `uid-${name}` }, status, spec)
+
+const account: AccountKey = { kind: 'Account', namespace: 'blog', name: 'default' }
 
 /** Resolves the references of `subject` among `others`. */
 async function resolve(
@@ -31,10 +34,16 @@ async function resolve(
           (one) => one.kind === kind && one.metadata.namespace === namespace && one.metadata.name === name,
         ),
       referrersOf: () => [],
-      holderOf: (id: string) => others.find(({ status }) => status?.id === id),
+      accountKeyOf: () => account,
+      isClaimed: (id: string) => others.some(({ status }) => status?.id === id),
+      holderOf: (key: AccountKey, id: string) =>
+        key === account ? others.find(({ status }) => status?.id === id) : undefined,
     },
   } as unknown as ManagedContext
-  const session = { cache: { get: () => undefined, fetch: async () => undefined } } as unknown as AccountSession
+  const session = {
+    key: account,
+    cache: { get: () => undefined, fetch: async () => undefined },
+  } as unknown as AccountSession
   return await resolveReferences(context, descriptor, subject, session)
 }
 

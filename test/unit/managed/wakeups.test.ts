@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { allWatches, createWatches } from '../../../src/cli/operator/watches.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { ResourceType } from '../../../src/kube/types.ts'
-import { accountText } from '../../../src/managed/accounts/account-resource.ts'
+import { type AccountKey, accountText } from '../../../src/managed/accounts/account-resource.ts'
 import { type CustomResource, nameOf, shortName } from '../../../src/managed/cr.ts'
 import { secretType } from '../../../src/managed/inputs.ts'
 import { KindsRegistry, resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
@@ -16,6 +16,8 @@ import { ModelProcess } from '../../builders/model-process.ts'
 import { createSilentLogger } from '../../builders/silent-logger.ts'
 
 type Fields = Readonly<Record<string, unknown>>
+
+const shopAccount = (name: string): AccountKey => ({ kind: 'Account', namespace: 'shop', name })
 
 const registry = new KindsRegistry(kinds)
 const namespaceType: ResourceType = {
@@ -162,12 +164,17 @@ describe('a resource', () => {
     ])
   })
 
-  test('that others refer to by id wakes them, and is woken when they let go, from whatever namespace', async () => {
+  test('that others refer to by id wakes them, and is woken when they let go, from whatever namespace of its account', async () => {
     const byId = { type: 'Failover', failover: { backendRefs: [{ id: 'b_1' }] } }
     const watching = await Watching.start((start) => {
+      start.create('ClusterAccount', 'default', account)
+      start.create('Account', 'own', account)
       start.create('Backend', 'web', tunnels, FINALIZED)
-      start.patch('Backend', 'web', { status: { id: 'b_1' } })
+      start.patch('Backend', 'web', {
+        status: { id: 'b_1', accountRef: { kind: 'ClusterAccount', name: 'default' } },
+      })
       start.create('Backend', 'spare', byId)
+      start.create('Backend', 'elsewhere', { ...byId, accountRef: { name: 'own' } })
       start.kube.create(typeOf('Backend'), { namespace: 'blog', name: 'far' }, { spec: byId })
     })
     const referrers = ['Backend/far edit', 'Backend/spare edit', 'Backend/web edit']
@@ -303,19 +310,89 @@ describe('what is made up of others', () => {
   })
 })
 
-test('labels of a namespace wake those in it that use an account of the cluster', async () => {
-  const watching = await Watching.start((start) => {
-    start.kube.create(namespaceType, { name: 'shop' }, {})
-    start.create('ClusterAccount', 'default', account)
-    start.create('Account', 'own', account)
-    start.create('Backend', 'web', tunnels)
-    start.create('Backend', 'own', { ...tunnels, accountRef: { name: 'own' } })
-  })
-  const label = (labels: Fields) => () => {
-    watching.kube.mergePatch(namespaceType, { name: 'shop' }, { metadata: labels })
+describe('who may use an account of the cluster', () => {
+  const selector = (team: string) => ({ namespaceSelector: { matchLabels: { team } } })
+  const shared = { accountRef: { kind: 'ClusterAccount', name: 'shared' } }
+  const start = (access: readonly Fields[], labels: Fields) =>
+    Watching.start((world) => {
+      world.kube.create(namespaceType, { name: 'shop' }, { metadata: { labels } })
+      world.kube.create(namespaceType, { name: 'blog' }, { metadata: { labels: { team: 'b' } } })
+      world.create('ClusterAccount', 'shared', { ...account, access })
+      world.create('ClusterAccount', 'other', account)
+      world.create('Account', 'default', account)
+      world.create('Backend', 'web', { ...tunnels, ...shared })
+      world.create('APIKey', 'key', shared)
+      world.create('Backend', 'own', tunnels)
+      world.create('Backend', 'other', { ...tunnels, accountRef: { kind: 'ClusterAccount', name: 'other' } })
+      world.kube.create(typeOf('Backend'), { namespace: 'blog', name: 'far' }, { spec: { ...tunnels, ...shared } })
+    })
+  const labelled = (watching: Watching, metadata: Fields) => () => {
+    watching.kube.mergePatch(namespaceType, { name: 'shop' }, { metadata })
   }
-  expect(await watching.by(label({ labels: { team: 'a' } }))).toEqual(['Backend/web edit'])
-  expect(await watching.by(label({ annotations: { team: 'a' } }))).toEqual([])
+  const edited = (watching: Watching, spec: Fields) => () => {
+    watching.kube.mergePatch(typeOf('ClusterAccount'), { name: 'shared' }, { spec })
+  }
+
+  test('wakes, with the labels of a namespace, those for whom they change something', async () => {
+    const watching = await start([selector('a'), { ...selector('c'), kinds: ['APIKey'] }], { team: 'b' })
+    expect(await watching.by(labelled(watching, { labels: { stage: 'test' } }))).toEqual([])
+    expect(await watching.by(labelled(watching, { annotations: { team: 'a' } }))).toEqual([])
+    expect(await watching.by(labelled(watching, { labels: { team: 'a' } }))).toEqual(['Backend/web edit'])
+    expect(await watching.by(labelled(watching, { labels: { team: 'c' } }))).toEqual([
+      'APIKey/key edit',
+      'Backend/web edit',
+    ])
+  })
+
+  test('wakes, with its entries, those for whom they change something', async () => {
+    const watching = await start([selector('a')], { team: 'a' })
+    const [own] = ['ClusterAccount//shared edit']
+    const others = [selector('a'), { ...selector('c'), kinds: ['APIKey'] }]
+    expect(await watching.by(edited(watching, { access: others }))).toEqual([own])
+    const keys = [...others, { ...selector('a'), kinds: ['APIKey'] }]
+    expect(await watching.by(edited(watching, { access: keys }))).toEqual(['APIKey/key edit', own])
+    const limited = [...keys, { ...selector('a'), domains: ['example.com'] }]
+    expect(await watching.by(edited(watching, { access: limited }))).toEqual(['Backend/web edit', own])
+    const everybody = [...limited, { namespaceSelector: {} }]
+    expect(await watching.by(edited(watching, { access: everybody }))).toEqual([
+      'Backend/far edit',
+      'Backend/web edit',
+      own,
+    ])
+    expect(await watching.by(edited(watching, { access: [] }))).toEqual([
+      'APIKey/key edit',
+      'Backend/far edit',
+      'Backend/web edit',
+      own,
+    ])
+  })
+
+  test('with anything else of it, wakes all that live in it and none that do not', async () => {
+    const watching = await start([selector('a')], { team: 'a' })
+    expect(await watching.by(edited(watching, { caBundle: 'x' }))).toEqual([
+      'APIKey/key edit',
+      'Backend/far edit',
+      'Backend/web edit',
+      'ClusterAccount//shared edit',
+    ])
+  })
+
+  test('wakes those without an account when the default one comes', async () => {
+    const watching = await Watching.start((world) => {
+      world.kube.create(namespaceType, { name: 'shop' }, {})
+      world.create('Account', 'own', account)
+      world.create('Backend', 'web', tunnels)
+      world.create('Backend', 'own', { ...tunnels, accountRef: { name: 'own' } })
+    })
+    expect(await watching.by(() => watching.create('ClusterAccount', 'default', account))).toEqual([
+      'Backend/web edit',
+      'ClusterAccount//default edit',
+    ])
+    expect(await watching.by(() => watching.kube.delete(typeOf('ClusterAccount'), { name: 'default' }))).toEqual([
+      'Backend/web edit',
+      'ClusterAccount//default edit',
+    ])
+  })
 })
 
 test('resources are known by what they hold, read and refer to', async () => {
@@ -328,11 +405,12 @@ test('resources are known by what they hold, read and refer to', async () => {
   const { store } = watching
   const names = (found: readonly CustomResource[] = []) => found.map((cr) => shortName(nameOf(cr)))
   expect(names(store?.referrersOf({ kind: 'Backend', namespace: 'shop', name: 'web' }))).toEqual(['Backend/spare'])
-  expect(store?.holderOf('b_1')?.metadata.name).toBe('web')
-  expect(store?.holderOf('b_2')).toBeUndefined()
+  expect(store?.holderOf(shopAccount('former'), 'b_1')?.metadata.name).toBe('web')
+  expect(store?.holderOf(shopAccount('default'), 'b_1')).toBeUndefined()
+  expect(store?.holderOf(shopAccount('former'), 'b_2')).toBeUndefined()
   // The one in use counts, whatever the default would be.
-  expect(names(store?.membersOf({ kind: 'Account', namespace: 'shop', name: 'former' }))).toEqual(['Backend/web'])
-  expect(names(store?.membersOf({ kind: 'Account', namespace: 'shop', name: 'default' }))).toEqual(['Backend/spare'])
+  expect(names(store?.membersOf(shopAccount('former')))).toEqual(['Backend/web'])
+  expect(names(store?.membersOf(shopAccount('default')))).toEqual(['Backend/spare'])
 })
 
 test('who comes to an object that another has wakes both; who leaves it, the other', async () => {
@@ -350,18 +428,73 @@ test('who comes to an object that another has wakes both; who leaves it, the oth
 
 test('an object is claimed by one resource at a time, and not while another holds it', async () => {
   const { store } = await Watching.start((start) => {
+    start.create('Account', 'default', account)
     start.create('Backend', 'web', tunnels)
     start.create('Backend', 'spare', tunnels)
     start.patch('Backend', 'web', { status: { id: 'b_1' } })
   })
   const [web, other] = ['web', 'spare'].map((name) => store?.get({ kind: 'Backend', namespace: 'shop', name }))
   if (store === undefined || web === undefined || other === undefined) throw new Error('nothing is watched')
-  expect(store.claim('b_1', web)).toBeUndefined()
-  expect(store.claim('b_1', other)).toBe(web)
-  expect(store.claim('b_2', other)).toBeUndefined()
-  expect(store.claim('b_2', web)).toBe(other)
-  expect(store.holderOf('b_2')).toBe(other)
+  expect(store.claim(shopAccount('default'), 'b_1', web)).toBeUndefined()
+  expect(store.claim(shopAccount('default'), 'b_1', other)).toBe(web)
+  expect(store.claim(shopAccount('default'), 'b_2', other)).toBeUndefined()
+  expect(store.claim(shopAccount('default'), 'b_2', web)).toBe(other)
+  expect(store.holderOf(shopAccount('default'), 'b_2')).toBe(other)
   store.unclaim(other)
-  expect(store.holderOf('b_2')).toBeUndefined()
-  expect(store.claim('b_2', web)).toBeUndefined()
+  expect(store.holderOf(shopAccount('default'), 'b_2')).toBeUndefined()
+  expect(store.claim(shopAccount('default'), 'b_2', web)).toBeUndefined()
+})
+
+describe('an id is that of one account', () => {
+  /** Two accounts of a namespace, proven or not, each with a resource whose status names b_1. */
+  const withTwo = (fingerprints: readonly (string | undefined)[]) =>
+    Watching.start((start) => {
+      for (const [index, name] of ['default', 'other'].entries()) {
+        const keyFingerprint = fingerprints[index]
+        start.create('Account', name, account)
+        if (keyFingerprint !== undefined) start.patch('Account', name, { status: { internal: { keyFingerprint } } })
+        start.create('Backend', name, { ...tunnels, accountRef: { name } })
+        start.patch('Backend', name, { status: { id: 'b_1', accountRef: { kind: 'Account', name } } })
+      }
+      start.create('AgentIngress', 'idle', { domain: 'idle.example.com' })
+      start.create('Backend', 'user', { type: 'Failover', failover: { backendRefs: [{ id: 'b_1' }] } })
+    })
+  const cases = [
+    { title: 'of unproven accounts', fingerprints: [undefined, undefined], shared: false },
+    { title: 'of accounts that were proven with other keys', fingerprints: ['one', 'two'], shared: false },
+    { title: 'of accounts that were proven with one key, which are one', fingerprints: ['one', 'one'], shared: true },
+  ]
+  test.each(cases)('$title', async ({ fingerprints, shared }) => {
+    const watching = await withTwo(fingerprints)
+    const { store } = watching
+    const holders = (name: string) => store?.claimantsOf(shopAccount(name), 'b_1').map((cr) => cr.metadata.name)
+    expect(holders('default')).toEqual(shared ? ['default', 'other'] : ['default'])
+    expect(holders('other')).toEqual(shared ? ['default', 'other'] : ['other'])
+    const [claimed] = [store?.get({ kind: 'AgentIngress', namespace: 'shop', name: 'idle' })]
+    if (store === undefined || claimed === undefined) throw new Error('nothing is watched')
+    store.claim(shopAccount('default'), 'b_2', claimed)
+    expect(store.holderOf(shopAccount('other'), 'b_2')).toBe(shared ? claimed : undefined)
+    const woken = await watching.by(() => watching.patch('Backend', 'other', { status: { id: 'b_9' } }))
+    const ofOther = ['Backend/other edit']
+    expect(woken).toEqual(shared ? ['Backend/default edit', ...ofOther, 'Backend/user edit'] : ofOther)
+  })
+
+  test('unless one API shows it to both', async () => {
+    const { store } = await withTwo([undefined, undefined])
+    const holder = (name: string) => store?.claimantsOf(shopAccount(name), 'b_1').map((cr) => cr.metadata.name)
+    const api = 'https://api.example.com'
+    const addresses: Record<string, string> = { default: api, other: 'https://other.example.com' }
+    store?.lookThrough(({ name }, id) => (id === 'b_1' ? addresses[name] : undefined))
+    expect(holder('other')).toEqual(['other'])
+    addresses.other = api
+    expect(holder('other')).toEqual(['default', 'other'])
+  })
+
+  test('and with no account at all, nobody refers to it', async () => {
+    const { store } = await withTwo([undefined, undefined])
+    const target = { kind: 'Backend', ids: ['b_1'] }
+    expect(store?.referrersOf(target)).toEqual([])
+    expect(store?.referrersOf({ ...target, account: shopAccount('default') })).toHaveLength(1)
+    expect(store?.referrersOf({ ...target, account: shopAccount('other') })).toEqual([])
+  })
 })

@@ -8,12 +8,13 @@ import { sampleKind } from '../../builders/sample-kind.ts'
 const d = { description: 'A field.' }
 
 describe('the page of a kind', () => {
-  const page = kindPage(sampleKind, { example: 'kind: Sample\n', notes: 'More **notes**.' })
+  const page = kindPage(sampleKind, { example: 'kind: Sample\n', notes: 'More **notes**.', aside: 'Mind the gap.' })
 
-  test('shows the example before the fields, and the notes between', () => {
+  test('shows what to know first, then the example before the fields, and the notes between', () => {
     const order = [
       '# Sample',
       'A sample shows',
+      'Mind the gap.',
       '## Example',
       'kind: Sample',
       'More **notes**.',
@@ -29,8 +30,8 @@ describe('the page of a kind', () => {
   })
 
   test.each([
-    '| `region` | `us` or `eu` | `"us"` |  | fixed | Where it is served. |',
-    '| `namespace` | string |  | at most 63 characters | fixed once set | A name that CEL reserves. |',
+    '| `region` | `us` or `eu` | `"us"` |  | immutable | Where it is served. |',
+    '| `namespace` | string |  | at most 63 characters | immutable once set | A name that CEL reserves. |',
     '| `description` | string |  | at most 255 bytes |  | Free text. |',
     '| `key` | string |  | at most 64 characters, `^[a-z]+$` | replaces | The key. |',
     '| `hostports` | list of object, required |  | 1–8 items |  | Where the edge listens. |',
@@ -57,14 +58,14 @@ describe('the page of a kind', () => {
     expect(bare).not.toMatch(/## (Example|Columns|Conditions)/)
   })
 
-  test('marks what lies below a fixed field as fixed', () => {
+  test('marks what lies below an immutable field as immutable', () => {
     const target = object(
       { name: text({ ...d, maxLength: 9 }) },
       { ...d, rules: [immutable('target is fixed: make another')] },
     )
     const spec = object({ target: Type.Optional(target), free: list(text(d), { ...d, maxItems: 1 }) }, d)
     const lines = kindPage({ ...sampleKind, spec }).split('\n')
-    expect(lines).toContain('| `target.name` | string, required | at most 9 characters | fixed | A field. |')
+    expect(lines).toContain('| `target.name` | string, required | at most 9 characters | immutable | A field. |')
     expect(lines).toContain('| `free` | list of string, required | at most 1 items |  | A field. |')
   })
 

@@ -70,9 +70,7 @@ describe('fixedField', () => {
 
   test('reports at the field, with the remedy', () => {
     expect(rule.fieldPath).toBe('.region')
-    expect(fixedField('region', { remedy: 'reserve another' }).message).toBe(
-      'region is fixed at create: reserve another',
-    )
+    expect(fixedField('region', { remedy: 'reserve another' }).message).toBe('region is immutable: reserve another')
   })
 })
 
@@ -83,7 +81,7 @@ test('fixedOnceSet lets a field be added, and then neither changed nor removed',
   expect(holds(rule, { oldSelf: { accountRef: 'a' }, self: { accountRef: 'a' } })).toBe(true)
   expect(holds(rule, { oldSelf: { accountRef: 'a' }, self: { accountRef: 'b' } })).toBe(false)
   expect(holds(rule, { oldSelf: { accountRef: 'a' }, self: {} })).toBe(false)
-  expect(rule.message).toBe('accountRef is fixed once set: delete this resource and create it anew')
+  expect(rule.message).toBe('accountRef is immutable once set: delete this resource and create it again')
 })
 
 describe('unionOf', () => {

@@ -19,8 +19,14 @@
 {{- range include "culvert.allowedHosts" . | fromYamlArray }}
 - {{ printf "--allow-api-host=%s" . | quote }}
 {{- end }}
-{{- if or .Values.operator.allowHttp .Values.emulator.enabled }}
+{{- if .Values.operator.allowHttp }}
 - --allow-http
+{{- end }}
+{{- if .Values.dnsEndpoints.enabled }}
+- --dns-endpoints
+{{- with .Values.dnsEndpoints.domains }}
+- {{ printf "--dns-domains=%s" (join "," .) | quote }}
+{{- end }}
 {{- end }}
 {{- if .Values.leaderElection.enabled }}
 - --lease-duration={{ .Values.leaderElection.leaseDuration }}
@@ -35,6 +41,9 @@
 - --watch-silence={{ .Values.operator.watchSilence }}
 - --workers={{ .Values.operator.workers }}
 - --log-level={{ .Values.operator.logLevel }}
+{{- if .Values.metrics.authentication.enabled }}
+- --metrics-authentication
+{{- end }}
 - {{ printf "--audit-log=%s" .Values.operator.auditLog | quote }}
 {{- with .Values.operator.otlpEndpoint }}
 - {{ printf "--otlp-endpoint=%s" . | quote }}
@@ -44,11 +53,11 @@
 {{- end }}
 {{- end -}}
 
-{{/* Hosts that accounts may be aimed at: those named, the emulator's, and that of the chart's own account. */}}
+{{/* Hosts that accounts may be aimed at: those named, the emulator's over plain http, and that of the chart's own account. */}}
 {{- define "culvert.allowedHosts" -}}
 {{- $hosts := .Values.operator.allowApiHosts -}}
 {{- if .Values.emulator.enabled -}}
-{{- $hosts = append $hosts (include "culvert.emulatorHost" .) -}}
+{{- $hosts = append $hosts (printf "http://%s" (include "culvert.emulatorHost" .)) -}}
 {{- end -}}
 {{- if and .Values.clusterAccount.enabled .Values.clusterAccount.baseURL -}}
 {{- $hosts = append $hosts (get (urlParse .Values.clusterAccount.baseURL) "host") -}}

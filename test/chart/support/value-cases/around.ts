@@ -7,7 +7,14 @@ const ingress = (...rules: readonly object[]): Sight => policy({ ingress: expect
 const tcp = (...ports: readonly (number | string)[]) => ports.map((port) => ({ port, protocol: 'TCP' }))
 const block = (cidr: string) => [{ ipBlock: { cidr } }]
 const peer = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }
-const restricted = { networkPolicy: { enabled: true } }
+const tests = { podSelector: { matchLabels: expect.objectContaining({ 'app.kubernetes.io/component': 'test' }) } }
+const restricted = { networkPolicy: { egress: true } }
+
+const authenticated = { metrics: { authentication: { enabled: true } } }
+const prometheus = { kind: 'ServiceAccount', name: 'prometheus', namespace: 'monitoring' }
+const OWN_READER = { name: 'culvert-metrics-reader', cluster: 'culvert-system-culvert-metrics-reader' }
+const tokenOf = (kind: string, endpoints: string, credentials: Readonly<Record<string, string>>): Sight =>
+  object(kind, 'culvert', { spec: { [endpoints]: [{ authorization: { credentials } }] } })
 
 const emulated = { emulator: { enabled: true } }
 const emulator = (fields: Readonly<Record<string, unknown>>): Sight =>
@@ -34,6 +41,29 @@ export const aroundCases: readonly ValueCase[] = [
         rules: [{ apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] }],
       }),
     ],
+  },
+  {
+    path: 'admissionPolicy.authors.enabled',
+    to: true,
+    sees: [
+      object('ValidatingAdmissionPolicy', 'culvert-system-culvert-authors', {
+        spec: { variables: expect.arrayContaining([{ name: 'home', expression: '"culvert-system"' }]) },
+      }),
+      object('ValidatingAdmissionPolicyBinding', 'culvert-system-culvert-authors', {
+        spec: { policyName: 'culvert-system-culvert-authors', validationActions: ['Deny'] },
+      }),
+    ],
+  },
+  {
+    path: 'dnsEndpoints.enabled',
+    to: true,
+    sees: [args('--dns-endpoints')],
+  },
+  {
+    path: 'dnsEndpoints.domains',
+    to: ['shop.example.com', '*.apps.example.com'],
+    beside: { dnsEndpoints: { enabled: true } },
+    sees: [args('--dns-domains=shop.example.com,*.apps.example.com')],
   },
   {
     path: 'serviceAccount.create',
@@ -75,6 +105,33 @@ export const aroundCases: readonly ValueCase[] = [
     to: false,
     sees: ['view', 'edit', 'admin'].map((user) => absent('ClusterRole', `culvert-system-culvert-${user}`)),
   },
+  {
+    path: 'admissionPolicy.access.enabled',
+    to: false,
+    only: 'cluster',
+    sees: [
+      absent('ValidatingAdmissionPolicy', 'culvert-system-culvert-access'),
+      absent('ValidatingAdmissionPolicyBinding', 'culvert-system-culvert-access'),
+    ],
+  },
+  {
+    path: 'admissionPolicy.operator.enabled',
+    to: false,
+    sees: ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'].map((kind) => {
+      return absent(kind, 'culvert-system-culvert-operator')
+    }),
+  },
+  {
+    path: 'admissionPolicy.operator.protectedNamespaces',
+    to: ['argocd', 'openshift-*'],
+    sees: [
+      object('ValidatingAdmissionPolicy', 'culvert-system-culvert-operator', {
+        spec: {
+          variables: expect.arrayContaining([{ name: 'protectedNamespaces', expression: '["argocd","openshift-*"]' }]),
+        },
+      }),
+    ],
+  },
   { path: 'service.enabled', to: false, sees: [absent('Service', 'culvert'), absent('Pod', 'culvert-test')] },
   { path: 'service.type', to: 'NodePort', sees: [object('Service', 'culvert', { spec: { type: 'NodePort' } })] },
   {
@@ -92,9 +149,81 @@ export const aroundCases: readonly ValueCase[] = [
     to: { note: 'x' },
     sees: [object('Service', 'culvert', { metadata: { annotations: { note: 'x' } } })],
   },
+  {
+    path: 'metrics.authentication.enabled',
+    to: true,
+    beside: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } },
+    sees: [
+      args('--metrics-authentication'),
+      object('ClusterRole', 'culvert-system-culvert-metrics'),
+      object('ClusterRoleBinding', 'culvert-system-culvert-metrics', {
+        subjects: [{ kind: 'ServiceAccount', name: 'culvert', namespace: 'culvert-system' }],
+      }),
+      object('ClusterRole', 'culvert-system-culvert-metrics-reader', {
+        rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
+      }),
+      object('ClusterRoleBinding', OWN_READER.cluster, { subjects: [{ name: OWN_READER.name }] }),
+      object('ServiceAccount', OWN_READER.name, { automountServiceAccountToken: false }),
+      object('Secret', OWN_READER.name, {
+        type: 'kubernetes.io/service-account-token',
+        metadata: { annotations: { 'kubernetes.io/service-account.name': OWN_READER.name } },
+      }),
+      tokenOf('ServiceMonitor', 'endpoints', { name: OWN_READER.name, key: 'token' }),
+      tokenOf('PodMonitor', 'podMetricsEndpoints', { name: OWN_READER.name, key: 'token' }),
+      object('Pod', 'culvert-test', {
+        spec: {
+          containers: [{ name: 'probe' }, { args: ['probe', '--status=401', expect.stringMatching(/\/metrics$/)] }],
+        },
+      }),
+    ],
+  },
+  {
+    path: 'metrics.authentication.readers',
+    to: [prometheus],
+    beside: authenticated,
+    sees: [
+      object('ClusterRoleBinding', 'culvert-system-culvert-metrics-reader', {
+        roleRef: { kind: 'ClusterRole', name: 'culvert-system-culvert-metrics-reader' },
+        subjects: [prometheus],
+      }),
+    ],
+  },
+  {
+    path: 'metrics.authentication.tokenSecret.name',
+    to: 'reader',
+    beside: { ...authenticated, serviceMonitor: { enabled: true } },
+    sees: [
+      tokenOf('ServiceMonitor', 'endpoints', { name: 'reader', key: 'token' }),
+      absent('ServiceAccount', OWN_READER.name),
+      absent('Secret', OWN_READER.name),
+    ],
+  },
+  {
+    path: 'metrics.authentication.tokenSecret.key',
+    to: 'bearer',
+    beside: {
+      metrics: { authentication: { enabled: true, tokenSecret: { name: 'reader' } } },
+      serviceMonitor: { enabled: true },
+      podMonitor: { enabled: true },
+    },
+    sees: [
+      tokenOf('ServiceMonitor', 'endpoints', { name: 'reader', key: 'bearer' }),
+      tokenOf('PodMonitor', 'podMetricsEndpoints', { name: 'reader', key: 'bearer' }),
+    ],
+  },
   ...monitorCases('serviceMonitor', 'ServiceMonitor', 'endpoints'),
   ...monitorCases('podMonitor', 'PodMonitor', 'podMetricsEndpoints'),
-  { path: 'networkPolicy.enabled', to: true, sees: [policy({ policyTypes: ['Ingress', 'Egress'] })] },
+  {
+    path: 'networkPolicy.ingress',
+    to: false,
+    beside: emulated,
+    sees: ['culvert', 'culvert-hooks', 'culvert-emulator'].map((name) => absent('NetworkPolicy', name)),
+  },
+  {
+    path: 'networkPolicy.egress',
+    to: true,
+    sees: [policy({ policyTypes: ['Ingress', 'Egress'], egress: expect.anything() })],
+  },
   {
     path: 'networkPolicy.apiServerCIDRs',
     to: ['10.0.0.1/32'],
@@ -126,11 +255,17 @@ export const aroundCases: readonly ValueCase[] = [
   {
     path: 'networkPolicy.metricsPeers',
     to: [peer],
-    beside: restricted,
-    sees: [ingress({ ports: tcp('http'), from: [peer] })],
+    sees: [
+      policy({
+        ingress: [
+          { ports: tcp('http'), from: [peer] },
+          { ports: tcp('http'), from: [tests] },
+        ],
+      }),
+    ],
   },
   { path: 'networkPolicy.extraEgress', to: [{ to: [peer] }], beside: restricted, sees: [egress({ to: [peer] })] },
-  { path: 'networkPolicy.extraIngress', to: [{ from: [peer] }], beside: restricted, sees: [ingress({ from: [peer] })] },
+  { path: 'networkPolicy.extraIngress', to: [{ from: [peer] }], sees: [ingress({ from: [peer] })] },
   {
     path: 'clusterAccount.enabled',
     to: true,
@@ -177,10 +312,10 @@ export const aroundCases: readonly ValueCase[] = [
   },
   {
     path: 'clusterAccount.spec',
-    to: { allowedNamespaces: {}, rateLimit: { requestsPerMinute: 60 } },
+    to: { access: [{ namespaceSelector: {} }], rateLimit: { requestsPerMinute: 60 } },
     beside: hosted,
     only: 'cluster',
-    sees: [account({ allowedNamespaces: {}, rateLimit: { requestsPerMinute: 60 } })],
+    sees: [account({ access: [{ namespaceSelector: {} }], rateLimit: { requestsPerMinute: 60 } })],
   },
   {
     path: 'emulator.enabled',
@@ -188,7 +323,7 @@ export const aroundCases: readonly ValueCase[] = [
     sees: [
       emulator({ args: expect.arrayContaining(['emulator', '--listen=0.0.0.0:4040']) }),
       object('Service', 'culvert-emulator', { spec: { ports: [{ port: 4040 }] } }),
-      args('--allow-api-host=culvert-emulator.culvert-system.svc:4040', '--allow-http'),
+      args('--allow-api-host=http://culvert-emulator.culvert-system.svc:4040'),
     ],
   },
   {
@@ -209,7 +344,7 @@ export const aroundCases: readonly ValueCase[] = [
     beside: emulated,
     sees: [
       emulator({ ports: [{ containerPort: 8081 }], args: expect.arrayContaining(['--listen=0.0.0.0:8081']) }),
-      args('--allow-api-host=culvert-emulator.culvert-system.svc:8081'),
+      args('--allow-api-host=http://culvert-emulator.culvert-system.svc:8081'),
     ],
   },
   {

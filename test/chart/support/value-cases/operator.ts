@@ -73,8 +73,14 @@ export const operatorCases: readonly ValueCase[] = [
   { path: 'operator.installation', to: 'blue', sees: [args('--installation=blue')] },
   {
     path: 'operator.allowApiHosts',
-    to: ['api.example.com', '*.example.org:8443'],
-    sees: [args('--allow-api-host=api.example.com', '--allow-api-host=*.example.org:8443')],
+    to: ['api.example.com', '*.example.org:8443', 'http://api.local:4040'],
+    sees: [
+      args(
+        '--allow-api-host=api.example.com',
+        '--allow-api-host=*.example.org:8443',
+        '--allow-api-host=http://api.local:4040',
+      ),
+    ],
   },
   { path: 'operator.allowHttp', to: true, sees: [args('--allow-http')] },
   { path: 'operator.workers', to: 4, sees: [args('--workers=4')] },

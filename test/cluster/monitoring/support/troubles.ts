@@ -96,8 +96,8 @@ export async function renewalsFail(world: World): Promise<void> {
   await world.ready('SSHCertificateAuthority', 'signer')
   await world.apply('SSHUserCertificate', 'ending', {
     ...signed,
-    validFor: '10m',
-    renewBefore: '595s',
+    validFor: '100s',
+    renewBefore: '90s',
     output: { secret: { name: 'ending' } },
   })
   await world.apply('SSHHostCertificate', 'ended', {

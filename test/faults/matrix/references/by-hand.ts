@@ -31,7 +31,7 @@ class Stage {
   private constructor(world: SimulatedWorld, oracle: Oracle) {
     this.world = world
     this.oracle = oracle
-    this.problems = watchUse(world)
+    this.problems = watchUse(world, oracle)
   }
 
   static async open(laboratory: Laboratory): Promise<Stage> {

@@ -85,7 +85,7 @@ export const goingUsers: readonly Deletion[] = [policy, lastRule].flatMap((subje
 async function comes(laboratory: Laboratory, subject: Subject, user: User, offset: number): Promise<readonly string[]> {
   const { world, oracle, policyId, unrest } = await begin(laboratory, subject, user)
   if (unrest.length > 0) return unrest
-  const problems = watchUse(world)
+  const problems = watchUse(world, oracle)
   try {
     if (offset < 0) {
       await user.make(world, policyId)
@@ -127,8 +127,8 @@ async function begin(laboratory: Laboratory, subject: Subject, user: User) {
   return { world, oracle, policyId, unrest }
 }
 
-/** Notes what refers to a policy that is not there, or has no rules, at any moment. */
-export function watchUse(world: SimulatedWorld): string[] {
+/** Notes what refers to a policy that is not there, or has no rules although no spec allows that, at any moment. */
+export function watchUse(world: SimulatedWorld, oracle: Oracle): string[] {
   const problems: string[] = []
   const { onDone } = world.network
   world.network.onDone = async (sighting, answer) => {
@@ -139,7 +139,9 @@ export function watchUse(world: SimulatedWorld): string[] {
     const [policies = [], rules = []] = [stored.ip_policies, stored.ip_policy_rules]
     for (const id of [...(stored['edges/tcp'] ?? []), ...(stored.ip_restrictions ?? [])].flatMap(policiesOf)) {
       if (!policies.some((each) => each.id === id)) problems.push(`${id} is in use and gone`)
-      else if (!rules.some((each) => JSON.stringify(each).includes(id))) problems.push(`${id} is in use without a rule`)
+      else if (!rules.some((each) => JSON.stringify(each).includes(id)) && !oracle.isEmptied(id)) {
+        problems.push(`${id} is in use without a rule`)
+      }
     }
   }
   return problems

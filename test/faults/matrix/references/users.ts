@@ -1,4 +1,5 @@
 import type { CustomResource } from '../../../../src/managed/cr.ts'
+import { openAccess } from '../../../builders/access.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -92,7 +93,7 @@ function settleElsewhere(world: SimulatedWorld, kind: 'Account' | 'ClusterAccoun
   const namespace = isShared ? 'culvert-system' : ELSEWHERE
   world.server.create(SECRETS, { namespace, name: 'key' }, { data, type: 'Opaque' })
   world.server.create(world.kinds.accountType(kind), isShared ? { name: 'default' } : { namespace, name: 'default' }, {
-    spec: { ...spec, ...(isShared && { allowedNamespaces: {} }) },
+    spec: { ...spec, ...(isShared && { access: openAccess('Reference') }) },
   })
 }
 

@@ -1,4 +1,5 @@
 import { isDeleting, statusOf } from '../../../../src/managed/cr.ts'
+import type { Oracle } from '../../simulation/oracle.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 import { watchUse } from '../references/deletions.ts'
 import { usersById } from '../references/users.ts'
@@ -28,9 +29,9 @@ export class Dependents {
   /** The last known ids of policies, by name. */
   readonly #ids = new Map<string, string>()
 
-  constructor(world: SimulatedWorld) {
+  constructor(world: SimulatedWorld, oracle: Oracle) {
     this.#world = world
-    this.#problems = watchUse(world)
+    this.#problems = watchUse(world, oracle)
   }
 
   /** Readies a world for them, before anybody looks at what there is. */

@@ -121,7 +121,7 @@ class Stage {
     this.#cast = cast
     this.#plagues = new Plagues(world)
     this.#past = new Past(world, cast)
-    this.#dependents = hasDependents(steps) ? new Dependents(world) : undefined
+    this.#dependents = hasDependents(steps) ? new Dependents(world, oracle) : undefined
     this.#lag = seed % LAGGING_OF === LAGGING_OF - 1 ? lagging(lagOf(Math.floor(seed / LAGGING_OF))) : undefined
     world.trouble = {
       request: (sighting) => {
@@ -341,6 +341,7 @@ class Stage {
     const found = this.#found.get(who)
     // What is only observed need not be as either spec has it.
     if (found !== undefined) {
+      this.#oracle.mayEmpty(kind, name, versions)
       found.apply(this.#wanted.get(who) ?? 0)
       return
     }

@@ -1,5 +1,7 @@
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
 import type { SpecCase } from '../../../builders/specs.ts'
+import type { Trouble } from '../faults.ts'
+import { managed } from '../spec-families.ts'
 import type { Laboratory } from '../world.ts'
 import { unchanged } from './copies.ts'
 import { hasToken, isMarked, Life, nameOf, subjects } from './life.ts'
@@ -29,13 +31,9 @@ const same = ['shop', 'shop'] as const
 const ways: readonly Way[] = [
   { point: 'the first at rest', fault: 'two clusters, two ids', installations: apart, scenario: beside(true) },
   { point: 'both at once', fault: 'two clusters, two ids', installations: apart, scenario: beside(false) },
-  { point: 'noticed', fault: 'two clusters, one id', installations: same, scenario: takenOver(true) },
-  {
-    point: 'deleted before it is noticed',
-    fault: 'two clusters, one id',
-    installations: same,
-    scenario: takenOver(false),
-  },
+  ...(['noticed', 'noticed by its children first', 'deleted before it is noticed'] as const).map(
+    (point): Way => ({ point, fault: 'two clusters, one id', installations: same, scenario: takenOver(point) }),
+  ),
 ]
 
 /** Two clusters at work on one account, with the same manifests. */
@@ -98,8 +96,25 @@ function beside(isFirstAtRest: boolean): Scenario {
   }
 }
 
+/** Lists of objects that have children are older than those of the children. */
+const childrenFirst: Trouble = {
+  request: ({ server, method, path }) => {
+    const isList = server === 'api' && method === 'GET' && PARENTS.has(path.slice(1))
+    return isList ? { type: 'stale', seconds: LOOK_MS / 1_000 } : undefined
+  },
+}
+
+/** Collections of objects that have children in another. */
+const PARENTS: ReadonlySet<string> = new Set(
+  managed.flatMap(({ children, collections }) => (children === undefined ? [] : collections.map(({ path }) => path))),
+)
+
+/** When the older of two clusters learns that the newer has taken an object. */
+type Notice = 'noticed' | 'noticed by its children first' | 'deleted before it is noticed'
+
 /** Both with one id: the newer has what bears the mark, and the older says so, and deletes nothing of it. */
-function takenOver(isNoticed: boolean): Scenario {
+function takenOver(notice: Notice): Scenario {
+  const isNoticed = notice !== 'deleted before it is noticed'
   return async (old, young) => {
     const unrest = await old.begin()
     if (unrest.length > 0) return unrest
@@ -110,7 +125,9 @@ function takenOver(isNoticed: boolean): Scenario {
     old.oracle.allow({ refused: [...ONCE, 'TakenOver'] })
     for (const { kind, name, spec } of young.manifests()) young.world.apply(kind, name, spec)
     if (isNoticed) {
+      if (notice === 'noticed by its children first') old.world.trouble = childrenFirst
       await young.world.advance(2 * LOOK_MS)
+      old.world.calm()
     } else {
       // The newer has put its mark on what it has taken; what bears none, and tokens, it has made anew.
       const settled = await young.oracle.untilRest()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { selects } from '../../../../src/managed/accounts/label-selector.ts'
-import type { LabelSelector } from '../../../../src/managed/types/account.ts'
+import type { LabelSelector } from '../../../../src/managed/types/label-selector.ts'
 
 const key = fc.constantFrom('team', 'stage', 'tier')
 const value = fc.constantFrom('', 'a', 'b')
@@ -46,6 +46,11 @@ test('labels beside those that are asked for change nothing', () => {
   )
 })
 
+test.each(['constructor', 'toString', '__proto__'])('no object has the label %s by itself', (name) => {
+  expect(selects({ matchExpressions: [{ key: name, operator: 'Exists' }] }, {})).toBe(false)
+  expect(selects({ matchExpressions: [{ key: name, operator: 'DoesNotExist' }] }, {})).toBe(true)
+})
+
 test('matchLabels is the same as In with that one value', () => {
   fc.assert(
     fc.property(labels, labels, (wanted, own) => {
@@ -72,4 +77,11 @@ describe('opposite operators divide all labels between them', () => {
       }),
     )
   })
+})
+
+test('a label that no object has is not found among what every object inherits', () => {
+  for (const key of ['constructor', 'toString', '__proto__']) {
+    expect(selects({ matchExpressions: [{ key, operator: 'Exists' }] }, {})).toBe(false)
+    expect(selects({ matchExpressions: [{ key, operator: 'DoesNotExist' }] }, {})).toBe(true)
+  }
 })

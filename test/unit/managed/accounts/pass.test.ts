@@ -4,7 +4,9 @@ import { collections } from '../../../../src/api/collections.ts'
 import type { Collection, RemoteObject } from '../../../../src/api/types.ts'
 import { kinds } from '../../../../src/kinds/index.ts'
 import type { AccountContext } from '../../../../src/managed/accounts/account-context.ts'
+import type { AccountKey } from '../../../../src/managed/accounts/account-resource.ts'
 import { concerned, countMissing, holdingsOf, sweep } from '../../../../src/managed/accounts/pass.ts'
+import type { AccountRegistry } from '../../../../src/managed/accounts/registry.ts'
 import type { LiveSession } from '../../../../src/managed/accounts/session.ts'
 import { formatAttempt } from '../../../../src/managed/attempt.ts'
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
@@ -13,7 +15,9 @@ import { Memories } from '../../../../src/managed/memory.ts'
 import { cr, marked } from '../../../builders/custom-resource.ts'
 
 const registry = new KindsRegistry(kinds)
-const { tunnelGroupBackends, ipPolicies, ipPolicyRules } = collections
+const { tunnelGroupBackends, ipPolicies, ipPolicyRules, tcpEdges } = collections
+
+const key: AccountKey = { kind: 'Account', namespace: 'shop', name: 'default' }
 
 /** What a pass reads: resources and listed objects. Everything else is absent. */
 function scene(
@@ -26,18 +30,25 @@ function scene(
     kinds: registry,
     memories,
     installation: 'here',
+    registry: { allows: (_, { kind }) => kind !== 'Edge' } as Partial<AccountRegistry> as AccountRegistry,
     resources: {
+      account: () => undefined,
+      membersOf: () => resources,
+      keyIssuersOf: () => [],
+      record: () => undefined,
       get: ({ kind, namespace, name }) =>
         resources.find(
           (one) => one.kind === kind && one.metadata.namespace === namespace && one.metadata.name === name,
         ),
-      holderOf: (id) => resources.find((one) => statusOf(one).id === id),
-      childHolderOf: (id) =>
+      livesIn: (cr, { name }) => (statusOf(cr).accountRef?.name ?? key.name) === name,
+      holderOf: (_account, id) => resources.find((one) => statusOf(one).id === id),
+      childHolderOf: (_account, id) =>
         resources.find((one) => registry.managedKind(one.kind)?.children?.idsIn(statusOf(one)).includes(id)),
     },
   } as Partial<AccountContext> as AccountContext
   let changes: readonly Change[] = []
   const session = {
+    key,
     cache: {
       all: ({ path }: Collection) => listed[path] ?? [],
       get: ({ path }: Collection, id: string) => {
@@ -121,6 +132,12 @@ describe('the collections of a pass', () => {
   test('are those in use with those of their children, each once', () => {
     const members = [cr(), cr({ name: 'other' }), policy()]
     expect(paths(scene(members), members)).toEqual([tunnelGroupBackends.path, ipPolicies.path, ipPolicyRules.path])
+  })
+
+  test('are not those of a resource that may not use the account, unless it has an object there', () => {
+    const edge = (status: CustomResource['status'] = {}) => ({ ...cr({}, status, { protocol: 'TCP' }), kind: 'Edge' })
+    expect(paths(scene([edge()]), [edge()])).toEqual([])
+    expect(paths(scene([edge()]), [edge({ id: 'edg_1' })])).toEqual([tcpEdges.path])
   })
 
   test('are those too in which objects of ours may be left, by what was listed, reported or in use before', () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { collections } from '../../../../src/api/collections.ts'
 import { ApiError } from '../../../../src/api/errors.ts'
 import { LiveSession } from '../../../../src/managed/accounts/session.ts'
+import { Fingerprints } from '../../../../src/managed/fingerprints.ts'
 import { FakeClock } from '../../../builders/fake-clock.ts'
 import { ModelAccount } from '../../../builders/model-account.ts'
 import { ModelAccountClient } from '../../../builders/model-account-client.ts'
@@ -32,6 +33,7 @@ function openSession(held: readonly string[] = []) {
     },
     client,
     clock,
+    fingerprints: new Fingerprints(Buffer.alloc(32, 1)),
     knownObjects: () => held.length,
     isHeld: (id) => held.includes(id),
     lookAgain: () => looks.push('look'),

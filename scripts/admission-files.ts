@@ -1,0 +1,17 @@
+import { join } from 'node:path'
+import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
+import { accessPolicy } from '../src/managed/permissions/access-policy.ts'
+import { authorPolicy } from '../src/managed/permissions/author-policy.ts'
+import { operatorPolicy } from '../src/managed/permissions/operator-policy.ts'
+import { toYaml } from '../src/schema/yaml.ts'
+
+/** Where the chart takes its admission policies from. */
+export const ADMISSION_FOLDER = join('charts', 'culvert', 'files', 'admission')
+
+/** What is the same in every installation of each admission policy of the chart, a file each. */
+export function admissionFiles(kinds: KindsRegistry): ReadonlyMap<string, string> {
+  const policies = { access: accessPolicy(kinds), authors: authorPolicy(kinds), operator: operatorPolicy(kinds) }
+  return new Map(
+    Object.entries(policies).map(([name, policy]) => [join(ADMISSION_FOLDER, `${name}.yaml`), toYaml(policy)]),
+  )
+}

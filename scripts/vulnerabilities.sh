@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Fails when something is known of a dependency that a lock file names: of the npm packages, those for development included, and of what the
+# tests' Go programs call. Needs the advisories of the npm registry and the Go vulnerability database.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+GOVULNCHECK=golang.org/x/vuln/cmd/govulncheck@v1.9.0
+failed=0
+
+check() {
+  printf '\n== %s\n' "$1"
+  shift
+  "$@" || failed=1
+}
+
+check package-lock.json npm audit --package-lock-only --audit-level=low
+while read -r module; do
+  check "$module" env CGO_ENABLED=0 GOWORK=off go -C "$(dirname "$module")" run "$GOVULNCHECK" ./...
+done < <(git ls-files '*/go.mod')
+exit "$failed"

@@ -1,0 +1,49 @@
+import { KubeError } from './errors.ts'
+import { apiVersion, collectionPath } from './paths.ts'
+import { JSON_TYPE } from './representation.ts'
+import { callName, type KubeRequest } from './transport.ts'
+import type { ResourceType } from './types.ts'
+
+/** What the API server says of something that it judges and does not store. */
+export type ReviewStatus = Readonly<Record<string, unknown>>
+
+/** Puts questions to the API server: a TokenReview, a SubjectAccessReview. */
+export interface Reviewer {
+  /** Resolves to the `status` of the answer. Never repeated. @throws KubeError */
+  review(type: ResourceType, spec: Readonly<Record<string, unknown>>): Promise<ReviewStatus>
+}
+
+/** Who shows this token? */
+export const tokenReviews = reviewType('authentication.k8s.io', 'tokenreviews', 'TokenReview')
+
+/** May this person do that? */
+export const subjectAccessReviews = reviewType('authorization.k8s.io', 'subjectaccessreviews', 'SubjectAccessReview')
+
+function reviewType(group: string, plural: string, kind: string): ResourceType {
+  return { group, version: 'v1', plural, kind, namespaced: false }
+}
+
+/** Sends one review. A name is not given: reviews have none. */
+export async function sendReview(
+  call: (request: KubeRequest) => Promise<unknown>,
+  type: ResourceType,
+  spec: Readonly<Record<string, unknown>>,
+): Promise<ReviewStatus> {
+  const request: KubeRequest = {
+    verb: 'create',
+    method: 'POST',
+    resource: type.plural,
+    path: collectionPath(type),
+    accept: JSON_TYPE,
+    contentType: JSON_TYPE,
+    body: { apiVersion: apiVersion(type), kind: type.kind, metadata: {}, spec },
+  }
+  const answer = await call(request)
+  const status = isRecord(answer) ? answer.status : undefined
+  if (!isRecord(status)) throw new KubeError('Unexpected', `${callName(request)}: the response has no status`)
+  return status
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,147 @@
+import { coversDomain } from '../../util/domain-pattern.ts'
+import { ownField } from '../../util/own-field.ts'
+import type { AccountName } from '../attempt.ts'
+import type { Blocked } from '../context.ts'
+import { shortName } from '../cr.ts'
+import { reasons } from '../reasons.ts'
+import { type AccessEntry, type Claims, type Reach, type UnmanagedObjects, unmanagedObjects } from '../types/access.ts'
+import { selects } from './label-selector.ts'
+
+type Labels = Readonly<Record<string, string>>
+
+/** Who asks for the use of an account, and what for. */
+export interface AccessRequest {
+  readonly account: AccountName
+  readonly namespace: string
+  /** Of the namespace; undefined for one that the watches do not know. */
+  readonly labels: Labels | undefined
+  readonly kind: string
+  readonly reach: Reach
+  readonly claims: Claims
+}
+
+/** An entry of `spec.access` that allows a resource, with its place in the list. */
+export interface GrantingEntry {
+  readonly index: number
+  readonly entry: AccessEntry
+}
+
+/** What a resource may do in an account. */
+export interface Access {
+  /** The entries that allow it. Undefined: the account is its namespace's own, and everything is allowed. */
+  readonly granted: readonly GrantingEntry[] | undefined
+  /** The most that one of these entries gives. */
+  readonly unmanagedObjects: UnmanagedObjects
+}
+
+/** What the resources of an Account's own namespace may do in it. */
+export const fullAccess: Access = { granted: undefined, unmanagedObjects: 'Adopt' }
+
+/** Whether what is allowed includes what is asked for. */
+export function includes(allowed: UnmanagedObjects, asked: UnmanagedObjects): boolean {
+  return unmanagedObjects.indexOf(allowed) >= unmanagedObjects.indexOf(asked)
+}
+
+/** Whether a resource may use a ClusterAccount: where one entry that selects its namespace allows all of it. The reason says how far it came. */
+export function accessOf(entries: readonly AccessEntry[], request: AccessRequest): Access | Blocked {
+  const { account, namespace, kind } = request
+  const ofNamespace = selecting(entries, request.labels)
+  if (ofNamespace.length === 0) {
+    const remedy = 'let its administrator extend spec.access or label the namespace'
+    const message = `${shortName(account)} does not allow namespace ${namespace}: ${remedy}`
+    return { reason: reasons.AccountNotAllowed, message }
+  }
+  const ofKind = ofNamespace.filter(({ entry }) => allowsKind(entry, request))
+  if (ofKind.length === 0) {
+    const remedy = 'let its administrator add the kind to an entry of spec.access that selects the namespace'
+    const message = `${shortName(account)} does not allow ${kind} in namespace ${namespace}: ${remedy}`
+    return { reason: reasons.KindNotAllowed, message, lasting: true }
+  }
+  return narrowed(ofKind, request)
+}
+
+/** The same where more is known of what the resource claims than when `granted` was found. */
+export function narrowed(granted: readonly GrantingEntry[], request: AccessRequest): Access | Blocked {
+  const refusals = granted.map(({ entry }) => refusalOf(entry, request))
+  const allowing = granted.filter((_, index) => refusals[index] === undefined)
+  const [refusal] = refusals.filter((each) => each !== undefined)
+  if (allowing.length === 0 && refusal !== undefined) return refusal
+  const levels = allowing.map(({ entry }) => unmanagedObjects.indexOf(entry.unmanagedObjects ?? 'Deny'))
+  return { granted: allowing, unmanagedObjects: unmanagedObjects[Math.max(0, ...levels)] ?? 'Deny' }
+}
+
+/** The entries that concern a kind in a namespace with these labels. While they stay alike, nothing changes for its resources. */
+export function entriesFor(
+  entries: readonly AccessEntry[] = [],
+  { labels, ...kind }: Pick<AccessRequest, 'labels' | 'kind' | 'reach'>,
+): readonly AccessEntry[] {
+  return selecting(entries, labels)
+    .filter(({ entry }) => allowsKind(entry, kind))
+    .map(({ entry }) => entry)
+}
+
+/** The entries that select a namespace with these labels; none for one that is not known. */
+function selecting(entries: readonly AccessEntry[], labels: Labels | undefined): readonly GrantingEntry[] {
+  if (labels === undefined) return []
+  return entries
+    .map((entry, index) => ({ entry, index }))
+    .filter(({ entry }) => selects(entry.namespaceSelector, labels))
+}
+
+function allowsKind({ kinds }: AccessEntry, { kind, reach }: Pick<AccessRequest, 'kind' | 'reach'>): boolean {
+  return kinds === undefined ? reach === 'namespace' : kinds.includes(kind)
+}
+
+/** The first claim that the entry does not allow. */
+function refusalOf(entry: AccessEntry, request: AccessRequest): Blocked | undefined {
+  return domainRefusal(entry, request) ?? labelRefusal(entry, request)
+}
+
+function domainRefusal({ domains }: AccessEntry, request: AccessRequest): Blocked | undefined {
+  if (domains === undefined) return undefined
+  const claim = request.claims.domains?.find(({ domain }) => !domains.some((pattern) => coversDomain(pattern, domain)))
+  if (claim === undefined) return undefined
+  const what = claim.domain === '*' ? 'takes every domain' : `takes ${claim.domain}`
+  const allowed = domains.length === 0 ? 'no domain' : domains.join(', ')
+  return refused(reasons.DomainNotAllowed, request, { path: claim.path, what, allowed, noun: 'domains' })
+}
+
+function labelRefusal({ labels }: AccessEntry, request: AccessRequest): Blocked | undefined {
+  if (labels === undefined) return undefined
+  const { chosen, bound = [] } = request.claims
+  const allowed = Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ')
+  const missing = Object.entries(labels).find(
+    ([key, value]) => chosen !== undefined && ownField(chosen.labels, key) !== value,
+  )
+  if (chosen !== undefined && missing !== undefined) {
+    const what = `lacks ${missing.join('=')}, and so takes tunnels of others`
+    return refused(reasons.LabelNotAllowed, request, { path: chosen.path, what, allowed, noun: 'labels' })
+  }
+  const claim = bound.find(({ key, value }) => {
+    const wanted = ownField(labels, key)
+    return key === '*' || (wanted !== undefined && wanted !== value)
+  })
+  if (claim === undefined) return undefined
+  const what = claim.key === '*' && claim.value === '*' ? 'takes every label' : `takes ${claim.key}=${claim.value}`
+  return refused(reasons.LabelNotAllowed, request, { path: claim.path, what, allowed, noun: 'labels' })
+}
+
+interface Refused {
+  readonly path: string
+  readonly what: string
+  readonly allowed: string
+  readonly noun: string
+}
+
+function refused(
+  reason: Blocked['reason'],
+  { account, namespace }: AccessRequest,
+  { path, what, allowed, noun }: Refused,
+): Blocked {
+  const message =
+    `${path}: ${what}; ${shortName(account)} allows namespace ${namespace} ${allowed}: ` +
+    `keep to these, or let its administrator extend ${noun} of an entry of spec.access`
+  return { reason, message, lasting: true }
+}

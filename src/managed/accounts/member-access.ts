@@ -1,0 +1,76 @@
+import type { ApiError } from '../../api/errors.ts'
+import type { AccountName } from '../attempt.ts'
+import type { AccountSession, Blocked, MemberSession, SessionCache, SessionCalls, ShareWait } from '../context.ts'
+import { shortName } from '../cr.ts'
+import type { Claims } from '../types/access.ts'
+import { type Access, type AccessRequest, narrowed } from './access.ts'
+import type { AccountKey } from './account-resource.ts'
+import { CountedCache, countedCalls } from './counted-cache.ts'
+import type { RequestShare } from './request-share.ts'
+
+export interface MemberAccessOptions {
+  readonly session: AccountSession
+  readonly access: Access
+  readonly request: AccessRequest
+  /** Undefined: only the account's own budget counts. */
+  readonly share: RequestShare | undefined
+  /** Tells members apart that wait for the share. */
+  readonly uid: string
+}
+
+/** An account's session as one resource or command may use it. */
+export class MemberAccess implements MemberSession {
+  readonly access: Access
+  readonly account: AccountName
+  readonly key: AccountKey
+  readonly cache: SessionCache
+  readonly calls: SessionCalls
+  readonly #options: MemberAccessOptions
+  readonly #session: AccountSession
+
+  constructor(options: MemberAccessOptions) {
+    const { session, access, share } = options
+    const spend = (): void => share?.spend()
+    this.access = access
+    this.account = session.account
+    this.key = session.key
+    this.cache = share === undefined ? session.cache : new CountedCache(session.cache, spend)
+    this.calls = share === undefined ? session.calls : countedCalls(session.calls, spend)
+    this.#options = options
+    this.#session = session
+  }
+
+  turn(): ShareWait | undefined {
+    const { share, uid, request } = this.#options
+    const ms = share?.waitMs(uid) ?? 0
+    if (share === undefined || ms === 0) return undefined
+    const who = `${shortName(this.account)} gives namespace ${request.namespace} ${share.perMinute} requests a minute`
+    return { message: `waits for its share of the requests: ${who}`, ms }
+  }
+
+  refusal(claims: Claims): Blocked | undefined {
+    const { granted } = this.access
+    const found = granted && narrowed(granted, { ...this.#options.request, claims })
+    return found !== undefined && 'reason' in found ? found : undefined
+  }
+
+  blocked(): Blocked | undefined {
+    return this.#session.blocked()
+  }
+
+  refusedForMs(): number | undefined {
+    return this.#session.refusedForMs()
+  }
+
+  seal(text: string): string {
+    return this.#session.seal(text)
+  }
+
+  lookAgain(): void {
+    this.#session.lookAgain()
+  }
+
+  reportTrouble(error: ApiError): void {
+    this.#session.reportTrouble(error)
+  }
+}

@@ -1,0 +1,95 @@
+import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
+import { GROUP, VERSION } from '../names.ts'
+import { list } from './cel-literals.ts'
+
+/** A variable of a ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1). */
+interface Variable {
+  readonly name: string
+  readonly expression: string
+}
+
+/** The parts of its `spec` that say what is refused. */
+export interface AccessPolicy {
+  readonly failurePolicy: 'Fail'
+  readonly paramKind: { readonly apiVersion: string; readonly kind: string }
+  readonly matchConstraints: object
+  readonly matchConditions: readonly Variable[]
+  readonly variables: readonly Variable[]
+  readonly validations: readonly { readonly expression: string; readonly [field: string]: string }[]
+}
+
+/**
+ * The `spec` of the ValidatingAdmissionPolicy that refuses, as it is applied, what `access` of the ClusterAccount that a spec names does not allow: the namespace, or the kind.
+ * It spares people the way to the condition; the operator asks the same, and more, before every call.
+ *
+ * Every ClusterAccount is a parameter, and each is asked. A resource that names none passes: only the operator knows whether the namespace has an account of its
+ * own. So does an update that leaves `accountRef` as it is: whoever made the resource may have been allowed to, and has to be able to release it.
+ */
+export function accessPolicy(kinds: KindsRegistry): AccessPolicy {
+  const members = [...kinds.managed, ...kinds.commands]
+  const within = members.filter(({ reach }) => reach === 'namespace').map(({ definition }) => definition.kind)
+  return {
+    failurePolicy: 'Fail',
+    paramKind: { apiVersion: `${GROUP}/${VERSION}`, kind: 'ClusterAccount' },
+    matchConstraints: {
+      matchPolicy: 'Equivalent',
+      resourceRules: [
+        {
+          apiGroups: [GROUP],
+          apiVersions: ['*'],
+          operations: ['CREATE', 'UPDATE'],
+          resources: members.map((descriptor) => resourceTypeOf(descriptor).plural).sort(byText),
+        },
+      ],
+    },
+    matchConditions: [
+      { name: 'names-cluster-account', expression: "object.spec.?accountRef.?kind.orValue('') == 'ClusterAccount'" },
+      {
+        name: 'names-it-anew',
+        expression: 'oldObject == null || oldObject.?spec.?accountRef != object.?spec.?accountRef',
+      },
+    ],
+    variables: [
+      { name: 'isMeant', expression: 'object.spec.accountRef.name == params.metadata.name' },
+      { name: 'labels', expression: 'namespaceObject.metadata.?labels.orValue({})' },
+      { name: 'entries', expression: `params.spec.?access.orValue([]).filter(entry, ${selects})` },
+      {
+        name: 'allowsKind',
+        expression: `variables.entries.exists(entry, request.kind.kind in entry.?kinds.orValue(${list(within)}))`,
+      },
+    ],
+    validations: [
+      refusal('!variables.isMeant || variables.entries.size() > 0', {
+        what: "namespace ' + request.namespace + '",
+        remedy: 'let its administrator extend spec.access or label the namespace',
+      }),
+      refusal('!variables.isMeant || variables.entries.size() == 0 || variables.allowsKind', {
+        what: "' + request.kind.kind + ' in namespace ' + request.namespace + '",
+        remedy: 'let its administrator add the kind to an entry of spec.access that selects the namespace',
+      }),
+    ],
+  }
+}
+
+/** Whether the selector of `entry` selects the labels of the namespace, as Kubernetes means it. */
+const selects = [
+  'entry.namespaceSelector.?matchLabels.orValue({}).all(key, variables.labels[?key] == entry.namespaceSelector.matchLabels[?key])',
+  `entry.namespaceSelector.?matchExpressions.orValue([]).all(each, ${[
+    "each.operator == 'In' ? variables.labels[?each.key].hasValue() && variables.labels[each.key] in each.values",
+    "each.operator == 'NotIn' ? !(variables.labels[?each.key].hasValue() && variables.labels[each.key] in each.values)",
+    "variables.labels[?each.key].hasValue() == (each.operator == 'Exists'))",
+  ].join(' : ')}`,
+].join(' && ')
+
+function refusal(expression: string, { what, remedy }: { readonly what: string; readonly remedy: string }) {
+  return {
+    expression,
+    message: `the ClusterAccount does not allow it: ${remedy}`,
+    messageExpression: `'ClusterAccount/' + params.metadata.name + ' does not allow ${what}: ${remedy}'`,
+    reason: 'Forbidden',
+  }
+}
+
+function byText(left: string, right: string): number {
+  return left < right ? -1 : 1
+}

@@ -1,0 +1,183 @@
+import { rootSchema } from '../../schema/crd.ts'
+import type { SchemaNode } from '../../schema/schema-node.ts'
+import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
+import { GROUP } from '../names.ts'
+import type { Companion } from '../types/companion.ts'
+import type { AccountDescriptor, ManagedDescriptor } from '../types/descriptor.ts'
+import { list } from './cel-literals.ts'
+
+interface Expression {
+  readonly name: string
+  readonly expression: string
+}
+
+interface Validation {
+  readonly expression: string
+  readonly message: string
+  readonly messageExpression: string
+  readonly reason: 'Forbidden'
+}
+
+/** The parts of the `spec` of a ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1) that say what is refused. */
+export interface AuthorPolicy {
+  readonly failurePolicy: 'Fail'
+  readonly matchConstraints: object
+  readonly variables: readonly Expression[]
+  readonly validations: readonly Validation[]
+}
+
+/** A field that names a Secret whose content goes to the API: its names from `spec` on. */
+export type SecretField = readonly string[]
+
+/**
+ * The rules by which the API server asks of whoever writes a resource that they may do themselves what it has the operator do with objects of their namespace: read a
+ * Secret that it sends to the API, create the Secret, ConfigMap or DNSEndpoint that it writes. They hold where such a field comes or changes, so that patches of controllers
+ * pass. The chart adds the variable `home`, the operator's own namespace, where Secrets of ClusterAccounts are.
+ */
+export function authorPolicy(kinds: KindsRegistry): AuthorPolicy {
+  const asked = [...kinds.accounts, ...kinds.managed].filter((descriptor) => {
+    const { output, companion } = outputsOf(descriptor)
+    return output !== undefined || companion !== undefined || secretFields(descriptor).length > 0
+  })
+  return {
+    failurePolicy: 'Fail',
+    matchConstraints: {
+      matchPolicy: 'Equivalent',
+      resourceRules: [
+        {
+          apiGroups: [GROUP],
+          apiVersions: ['*'],
+          operations: ['CREATE', 'UPDATE'],
+          resources: asked.map((descriptor) => resourceTypeOf(descriptor).plural).sort(byText),
+        },
+      ],
+    },
+    variables: [
+      { name: 'now', expression: 'object.?spec.orValue({})' },
+      { name: 'before', expression: 'oldObject == null ? {} : oldObject.?spec.orValue({})' },
+      {
+        name: 'place',
+        expression: "has(request.namespace) && request.namespace != '' ? request.namespace : variables.home",
+      },
+      { name: 'isSentElsewhere', expression: DESTINATIONS.map(changed).join(' || ') },
+    ],
+    validations: [
+      ...inputValidations(asked),
+      ...outputValidations(kinds.managed),
+      ...companionValidations(kinds.managed),
+    ],
+  }
+}
+
+/** Fields of a spec that decide, with the one that names a Secret, who gets its content. */
+const DESTINATIONS = ['accountRef', 'caBundle']
+
+/** Every field of the kind's spec that names a Secret to be read, as its schema has them. */
+export function secretFields({ definition }: Pick<ManagedDescriptor, 'definition'>): readonly SecretField[] {
+  return fieldsIn(rootSchema(definition).properties?.spec)
+}
+
+/** In objects alone: CEL cannot ask about the members of a list one by one. @throws Error for a Secret that the members of a list name */
+function fieldsIn(node: SchemaNode | undefined): readonly SecretField[] {
+  return Object.entries(node?.properties ?? {}).flatMap(([name, inner]): readonly SecretField[] => {
+    if (namesSecret(name)) return [[name]]
+    if (fieldsIn(inner.items).length > 0) throw new Error(`${name}: members of a list name Secrets`)
+    return fieldsIn(inner).map((rest) => [name, ...rest])
+  })
+}
+
+function namesSecret(field: string): boolean {
+  return field === 'secretKeyRef' || field.endsWith('SecretRef')
+}
+
+function inputValidations(asked: readonly (ManagedDescriptor | AccountDescriptor)[]): readonly Validation[] {
+  const fields = new Map(asked.flatMap(secretFields).map((field) => [field.join('.'), field]))
+  return [...fields].map(([path, field]) => {
+    const [member = ''] = field
+    const ref = `variables.now${field.map((name) => `.?${name}`).join('')}`
+    const secret = `variables.now.${path}.name`
+    return validation({
+      isAsked: `${ref}.hasValue() && (variables.isSentElsewhere || ${changed(member)})`,
+      check: `authorizer.group('').resource('secrets').namespace(variables.place).name(${secret}).check('get')`,
+      field: `spec.${path}`,
+      right: { text: 'get Secret', name: secret },
+    })
+  })
+}
+
+function outputValidations(managed: readonly ManagedDescriptor[]): readonly Validation[] {
+  // Without a word of it in the spec, the token goes into a Secret of the resource's own name.
+  const tokens = managed.filter(({ output }) => output?.type === 'one-time').map(({ definition }) => definition.kind)
+  const named = (member: string) => `variables.now.?output.?${member}.hasValue() && ${changed('output')}`
+  const untold = `request.kind.kind in ${list(tokens)} && (oldObject == null || ${changed('output')})`
+  const check = (plural: string) =>
+    `authorizer.group('').resource('${plural}').namespace(variables.place).check('create')`
+  return [
+    validation({
+      isAsked: `(${named('secret')}) || (${untold})`,
+      check: check('secrets'),
+      field: 'spec.output.secret',
+      right: { text: 'create Secrets' },
+    }),
+    validation({
+      isAsked: named('configMap'),
+      check: check('configmaps'),
+      field: 'spec.output.configMap',
+      right: { text: 'create ConfigMaps' },
+    }),
+  ]
+}
+
+function companionValidations(managed: readonly ManagedDescriptor[]): readonly Validation[] {
+  const companions = new Map(
+    managed.flatMap(({ companion }) => (companion ? [[companion.type.kind, companion] as const] : [])),
+  )
+  return [...companions.values()].map(({ type, fields: { asks, names } }) => {
+    const flag = `variables.now${asks.map((name) => `.?${name}`).join('')}`
+    const former = `variables.before${asks.map((name) => `.?${name}`).join('')}`
+    return validation({
+      isAsked: `${flag}.orValue(false) && (${[`!${former}.orValue(false)`, ...names.map(changed)].join(' || ')})`,
+      check: `authorizer.group('${type.group}').resource('${type.plural}').namespace(variables.place).check('create')`,
+      field: `spec.${asks.join('.')}`,
+      right: { text: `create ${type.kind}s` },
+    })
+  })
+}
+
+/** Of a descriptor of either role, what it has written. */
+function outputsOf(descriptor: ManagedDescriptor | AccountDescriptor): {
+  readonly output?: unknown
+  readonly companion?: Pick<Companion<never>, 'type'>
+} {
+  return descriptor.role === 'managed' ? descriptor : {}
+}
+
+/** Whether a member of the spec is another than before. */
+function changed(member: string): string {
+  return `variables.now.?${member} != variables.before.?${member}`
+}
+
+interface Demand {
+  /** Whether the request has the operator do something. */
+  readonly isAsked: string
+  /** What the author has to be allowed for that. */
+  readonly check: string
+  readonly field: string
+  /** The same for people; `name` is a CEL expression. */
+  readonly right: { readonly text: string; readonly name?: string }
+}
+
+function validation({ isAsked, check, field, right: { text, name } }: Demand): Validation {
+  const remedy = 'ask for that right, or for somebody who has it to apply this'
+  const object = name === undefined ? "'" : ` ' + ${name} + '`
+  return {
+    expression: `!(${isAsked}) || ${check}.allowed()`,
+    message: `${field}: its author may not ${text}: ${remedy}`,
+    messageExpression: `'${field}: ' + request.userInfo.username + ' may not ${text}${object}${name === undefined ? " + '" : ''} in namespace ' + variables.place + ': ${remedy}'`,
+    reason: 'Forbidden',
+  }
+}
+
+function byText(left: string, right: string): number {
+  return left < right ? -1 : 1
+}

@@ -1,0 +1,275 @@
+import type { ResourceType } from '../../kube/types.ts'
+import { EVENT_SOURCE, events } from '../../runtime/events.ts'
+import { leases } from '../../runtime/lease-lock.ts'
+import { KEPT_KEY_PREFIX } from '../accounts/kept-key.ts'
+import { configMapType, secretType } from '../inputs.ts'
+import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
+import { CREATE_ATTEMPT, FINALIZER, GROUP, MANAGED_BY, OUTPUT_OF, REMOTE_ID } from '../names.ts'
+import { roleBindingType } from '../namespace-hold.ts'
+import { SALT_SECRET } from '../salt.ts'
+import { list, text } from './cel-literals.ts'
+import {
+  holdPermission,
+  metricsAuthenticationPermissions,
+  ownNamespacePermissions,
+  watchedPermissions,
+} from './operator.ts'
+import { type Permission, resourceOf, type Verb } from './rules.ts'
+
+/** A variable of a ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1). */
+export interface Variable {
+  readonly name: string
+  readonly expression: string
+}
+
+/** A validation of one. `message` is a sentence about the operator, without its subject and its period. */
+export interface Validation {
+  readonly expression: string
+  readonly message: string
+  readonly messageExpression?: string
+  readonly reason: 'Forbidden'
+}
+
+/** What is the same in every installation of the policy for the operator's writes: `spec` without its conditions, and without the variables of `Installation`. */
+export interface OperatorPolicy {
+  readonly failurePolicy: 'Fail'
+  readonly matchConstraints: object
+  readonly variables: readonly Variable[]
+  readonly validations: readonly Validation[]
+}
+
+/** What differs between installations, as CEL expressions. The chart has literals. */
+export interface Installation {
+  /** Whether a request is the operator's. */
+  readonly isOperator: string
+  /** The operator's own namespace. */
+  readonly home: string
+  /** Names that its Leases may have. */
+  readonly leases: string
+  /** Name of the RoleBinding that it may hold in each watched namespace. */
+  readonly hold: string
+  /** The namespaces that it watches; an empty list: all. */
+  readonly watched: string
+  /** Further namespaces, as `name` or `prefix*`, that get no output. */
+  readonly protectedNamespaces: string
+  /** Patterns of the domains that DNSEndpoints may publish; none without `--dns-endpoints`. */
+  readonly dnsDomains: string
+}
+
+/** The `spec` of the ValidatingAdmissionPolicy of one installation. */
+export function policySpec({ failurePolicy, matchConstraints, ...rules }: OperatorPolicy, installation: Installation) {
+  const { isOperator, ...variables } = installation
+  return {
+    failurePolicy,
+    matchConstraints,
+    matchConditions: [{ name: 'operator', expression: isOperator }],
+    variables: [
+      ...Object.entries(variables).map(([name, expression]): Variable => ({ name, expression })),
+      ...rules.variables,
+    ],
+    validations: rules.validations,
+  }
+}
+
+/** Namespaces of Kubernetes itself: what lies there is obeyed by the control plane, or by every node. */
+const RESERVED = ['kube-system', 'kube-public', 'kube-node-lease']
+
+/** Secrets that the operator keeps for itself in its own namespace: their names, and how the names of others begin. */
+const OWN_SECRETS = { names: [SALT_SECRET], prefixes: [KEPT_KEY_PREFIX] }
+
+/** Annotations of resources that the operator writes. */
+const OWN_ANNOTATIONS = [REMOTE_ID, CREATE_ATTEMPT]
+
+/**
+ * The rules by which the API server refuses to the operator's ServiceAccount what the operator never does, whatever RBAC grants it. RBAC
+ * cannot tell one Secret from another by its type or its owner; this can, for writes (docs/decisions/0030-admission-of-the-operator.md).
+ */
+export function operatorPolicy(kinds: KindsRegistry): OperatorPolicy {
+  return {
+    failurePolicy: 'Fail',
+    matchConstraints: {
+      matchPolicy: 'Equivalent',
+      resourceRules: [
+        {
+          apiGroups: ['*'],
+          apiVersions: ['*'],
+          operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'],
+          resources: ['*/*'],
+        },
+      ],
+    },
+    variables: variablesOf(kinds),
+    validations: [...validations, ...companionValidations(kinds)],
+  }
+}
+
+function variablesOf(kinds: KindsRegistry): readonly Variable[] {
+  const patched = [...kinds.accounts, ...kinds.managed].map((descriptor) => nameOf(resourceTypeOf(descriptor)))
+  const variables: Readonly<Record<string, string>> = {
+    resource:
+      "(request.resource.group == '' ? '' : request.resource.group + '/') + request.resource.resource" +
+      " + (has(request.subResource) && request.subResource != '' ? '/' + request.subResource : '')",
+    granted: list(operationsOf(kinds)),
+    ownResources: list(patched),
+    // Which kinds put outputs into objects of which type.
+    outputs: `{${[...outputKinds(kinds)].map(([resource, names]) => `${text(resource)}: ${list(names)}`).join(', ')}}`,
+    name: '(object == null ? oldObject : object).metadata.name',
+    note: `object == null ? '' : object.metadata.?annotations[?${text(OUTPUT_OF)}].orValue('')`,
+    formerNote: `oldObject == null ? '' : oldObject.metadata.?annotations[?${text(OUTPUT_OF)}].orValue('')`,
+    owners: 'object == null ? [] : object.metadata.?ownerReferences.orValue([])',
+    formerOwners: 'oldObject == null ? [] : oldObject.metadata.?ownerReferences.orValue([])',
+    finalizers: 'object == null ? [] : object.metadata.?finalizers.orValue([])',
+    formerFinalizers: 'oldObject == null ? [] : oldObject.metadata.?finalizers.orValue([])',
+    annotations: 'object == null ? {} : object.metadata.?annotations.orValue({})',
+    formerAnnotations: 'oldObject == null ? {} : oldObject.metadata.?annotations.orValue({})',
+    isOwnSecret:
+      `variables.resource == 'secrets' && request.namespace == variables.home && (variables.name in ${list(OWN_SECRETS.names)}` +
+      ` || ${list(OWN_SECRETS.prefixes)}.exists(prefix, variables.name.startsWith(prefix)))`,
+    isOutput: '(variables.resource in variables.outputs) && !variables.isOwnSecret',
+    isProtected:
+      `request.namespace in ${list(RESERVED)} || variables.protectedNamespaces.exists(place, place.endsWith('*')` +
+      ` ? request.namespace.startsWith(place.substring(0, place.size() - 1)) : request.namespace == place)`,
+    isMetadataKept: [
+      'object.metadata.?labels.orValue({}) == oldObject.metadata.?labels.orValue({})',
+      'variables.owners == variables.formerOwners',
+      `variables.annotations.all(key, key in ${list(OWN_ANNOTATIONS)} || (key in variables.formerAnnotations` +
+        ` && variables.formerAnnotations[key] == variables.annotations[key]))`,
+      `variables.formerAnnotations.all(key, key in ${list(OWN_ANNOTATIONS)} || key in variables.annotations)`,
+      `variables.finalizers.filter(each, each != ${text(FINALIZER)})` +
+        ` == variables.formerFinalizers.filter(each, each != ${text(FINALIZER)})`,
+    ].join(' && '),
+  }
+  return Object.entries(variables).map(([name, expression]) => ({ name, expression }))
+}
+
+const isCulverts = (owner: string): string =>
+  `${owner}.apiVersion.startsWith(${text(`${GROUP}/`)}) && ${owner}.kind in variables.outputs[variables.resource]`
+
+const validations: readonly Validation[] = [
+  {
+    ...validation('writes nothing that its own roles do not grant', [
+      "(request.operation + ' ' + variables.resource) in variables.granted",
+    ]),
+    messageExpression: "'the operator of Culvert never does ' + request.operation + ' ' + variables.resource",
+  },
+  validation('writes only in the namespaces that it watches, apart from its Lease and its own Secrets', [
+    `!has(request.namespace) || request.namespace == '' || variables.isOwnSecret || variables.resource == ${text(nameOf(leases))}`,
+    'variables.watched.size() == 0',
+    'request.namespace in variables.watched',
+  ]),
+  validation('writes no outputs into protected namespaces', ['!variables.isOutput', '!variables.isProtected']),
+  validation('writes only Secrets of type Opaque', [
+    "variables.resource != 'secrets'",
+    "[object, oldObject].all(secret, secret == null || secret.?type.orValue('Opaque') == 'Opaque')",
+  ]),
+  validation('changes and deletes only outputs that a resource of Culvert owns or left behind', [
+    '!variables.isOutput',
+    'oldObject == null',
+    `variables.formerOwners.exists(owner, ${isCulverts('owner')})`,
+    "(variables.formerOwners.size() == 0 && variables.formerNote != '')",
+  ]),
+  validation(`notes on every output, in ${OUTPUT_OF}, which resource it belongs to`, [
+    '!variables.isOutput',
+    'object == null',
+    "variables.outputs[variables.resource].exists(kind, variables.note.startsWith(kind + '/'))",
+  ]),
+  validation('creates outputs only with its label, and with that resource as their controlling owner', [
+    '!variables.isOutput',
+    "request.operation != 'CREATE'",
+    `(object.metadata.?labels[?${text(MANAGED_BY)}].orValue('') == 'culvert' && variables.owners.exists(owner,` +
+      ` owner.?controller.orValue(false) && owner.kind + '/' + owner.name == variables.note))`,
+  ]),
+  validation('gives outputs no owners but resources of Culvert, and no finalizers', [
+    '!variables.isOutput',
+    'object == null',
+    `(variables.owners.all(owner, owner in variables.formerOwners || (${isCulverts('owner')}))` +
+      ' && variables.finalizers == variables.formerFinalizers)',
+  ]),
+  validation('labels its own Secrets, and gives them neither owners nor finalizers', [
+    '!variables.isOwnSecret',
+    'object == null',
+    `(object.metadata.?labels[?${text(MANAGED_BY)}].orValue('') == 'culvert' && variables.owners == variables.formerOwners` +
+      ' && variables.finalizers == variables.formerFinalizers)',
+  ]),
+  validation('writes no Lease but its own', [
+    `variables.resource != ${text(nameOf(leases))}`,
+    '(request.namespace == variables.home && variables.name in variables.leases)',
+  ]),
+  validation('records Events in its own name only, and only about resources of Culvert', [
+    `variables.resource != ${text(nameOf(events))}`,
+    `(object.?reportingController.orValue('') == ${text(EVENT_SOURCE)}` +
+      ` && object.?regarding.?apiVersion.orValue('').startsWith(${text(`${GROUP}/`)}))`,
+  ]),
+  validation('changes nothing of a RoleBinding but its own finalizer, on the one that it holds', [
+    `variables.resource != ${text(nameOf(roleBindingType))}`,
+    '(variables.name == variables.hold && variables.isMetadataKept' +
+      ' && object.?subjects.orValue([]) == oldObject.?subjects.orValue([]) && object.roleRef == oldObject.roleRef)',
+  ]),
+  validation('changes of the resources that people write only its own finalizer and annotations, and the status', [
+    '!(variables.resource in variables.ownResources)',
+    '(variables.isMetadataKept && object.?spec.orValue({}) == oldObject.?spec.orValue({}))',
+  ]),
+]
+
+function companionValidations(kinds: KindsRegistry): readonly Validation[] {
+  const companions = new Map(
+    kinds.managed.flatMap(({ companion }) => (companion ? [[nameOf(companion.type), companion]] : [])),
+  )
+  return [...companions].map(([resource, { admitted }]) => {
+    return validation(admitted.message, [`variables.resource != ${text(resource)}`, 'object == null', admitted.rule])
+  })
+}
+
+/** One that holds when any of the alternatives does. */
+function validation(what: string, alternatives: readonly string[]): Validation {
+  return {
+    expression: alternatives.join(' || '),
+    message: `the operator of Culvert ${what}`,
+    reason: 'Forbidden',
+  }
+}
+
+const OPERATIONS: Readonly<Partial<Record<Verb, string>>> = {
+  create: 'CREATE',
+  update: 'UPDATE',
+  patch: 'UPDATE',
+  delete: 'DELETE',
+  deletecollection: 'DELETE',
+}
+
+/** `CREATE secrets`, and so on: every write that a rule of the operator grants, in whatever installation. */
+function operationsOf(kinds: KindsRegistry): readonly string[] {
+  const permissions: readonly Permission[] = [
+    ...watchedPermissions(kinds, { scope: 'cluster', watchSecrets: true, dnsEndpoints: true }),
+    ...ownNamespacePermissions,
+    ...metricsAuthenticationPermissions,
+    holdPermission('any'),
+  ]
+  return permissions.flatMap((permission) => {
+    const { group } = permission.type
+    const resource = group === '' ? resourceOf(permission) : `${group}/${resourceOf(permission)}`
+    return permission.verbs.flatMap((verb) => (OPERATIONS[verb] ? [`${OPERATIONS[verb]} ${resource}`] : []))
+  })
+}
+
+/** Types of objects that outputs go into, each with the kinds whose resources may own one. */
+function outputKinds({ managed }: KindsRegistry): ReadonlyMap<string, readonly string[]> {
+  const found = managed.flatMap(({ definition: { kind }, output, companion }) => {
+    const types = [
+      ...(output === undefined ? [] : output.type === 'derived' ? [secretType, configMapType] : [secretType]),
+      ...(companion === undefined ? [] : [companion.type]),
+    ]
+    return types.map((type) => ({ resource: nameOf(type), kind }))
+  })
+  return new Map(
+    [...Map.groupBy(found, ({ resource }) => resource)].map(([resource, all]) => [
+      resource,
+      all.map(({ kind }) => kind),
+    ]),
+  )
+}
+
+/** `group/plural`, without the group for the core's. */
+function nameOf({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): string {
+  return group === '' ? plural : `${group}/${plural}`
+}

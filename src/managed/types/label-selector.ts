@@ -1,0 +1,64 @@
+import { type Static, Type } from 'typebox'
+import { choice, list, object, stringMap, text } from '../../schema/define.ts'
+import { keysLimit, mapLimit } from '../../schema/rules.ts'
+
+const VALUE = 63
+const VALUE_PATTERN = '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$'
+const KEY_PATTERN = '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'
+
+const matchExpression = object(
+  {
+    key: text({ description: 'Label key.', minLength: 1, maxLength: 317, pattern: KEY_PATTERN }),
+    operator: choice(['In', 'NotIn', 'Exists', 'DoesNotExist'], { description: 'How the label is compared.' }),
+    values: Type.Optional(
+      list(text({ description: 'A label value.', maxLength: VALUE, pattern: VALUE_PATTERN }), {
+        description: 'Values for In and NotIn, at most 16; none for Exists and DoesNotExist.',
+        maxItems: 16,
+      }),
+    ),
+  },
+  {
+    description: 'A requirement that the labels must meet.',
+    rules: [
+      {
+        rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
+        message: 'values goes with the operators In and NotIn, and only with these: add values or change operator',
+      },
+    ],
+  },
+)
+
+/** How much a selector may hold. */
+export interface SelectorSize {
+  /** Labels in `matchLabels`. */
+  readonly labels: number
+  /** Bytes of `matchLabels` as JSON. Absent: its names are limited one by one. */
+  readonly bytes?: number
+  /** Requirements in `matchExpressions`. */
+  readonly expressions: number
+}
+
+/** A label selector with the meaning it has in Kubernetes. */
+export const labelSelector = (description: string, most: SelectorSize = { labels: 64, expressions: 64 }) =>
+  object(
+    {
+      matchLabels: Type.Optional(
+        stringMap(text({ description: 'Label value.', maxLength: VALUE, pattern: VALUE_PATTERN }), {
+          description: `Labels that must have these values, at most ${most.labels}.`,
+          maxProperties: most.labels,
+          rules: [most.bytes === undefined ? keysLimit(317, 'matchLabels') : mapLimit(most.bytes, 6, 'matchLabels')],
+        }),
+      ),
+      matchExpressions: Type.Optional(
+        list(matchExpression, {
+          description: `Further requirements, at most ${most.expressions}; all must be met.`,
+          maxItems: most.expressions,
+        }),
+      ),
+    },
+    { description },
+  )
+
+const selector = labelSelector('A selector.')
+
+export type LabelSelector = Static<typeof selector>

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import { ConcurrencyLimit } from '../kube/concurrency-limit.ts'
+import { KubeError } from '../kube/errors.ts'
+import { type Reviewer, subjectAccessReviews, tokenReviews } from '../kube/reviews.ts'
+import { Rarely } from '../telemetry/rarely.ts'
+import { type Clock, sleep } from '../util/clock.ts'
+import type { Logger } from '../util/logger.ts'
+
+/** Path of the metrics, and the non-resource URL that a reader of them must be allowed to `get`. */
+export const METRICS_PATH = '/metrics'
+
+/**
+ * What somebody gets who asks for metrics: `unauthenticated` without a token that the cluster knows, `forbidden` without the right,
+ * `unknown` where nobody could be asked, or too many ask.
+ */
+export type Access = 'allowed' | 'unauthenticated' | 'forbidden' | 'unknown'
+
+/** How long an answer is believed, in milliseconds: a right that was withdrawn, and a token that has expired, last so long at most. */
+const ANSWER_MS = 10_000
+/** How long a token that was let in counts as familiar: its next review waits for no stranger's. */
+const FAMILIAR_MS = 3_600_000
+/** Strangers' tokens are reviewed one after the other, with this pause: twenty a second at most reach the API server. */
+const STRANGER_PAUSE_MS = 50
+/** How many of them may wait; the next is turned away at once. */
+const WAITING_STRANGERS = 20
+/** Answers kept at a time. */
+const KEPT_REFUSALS = 256
+const KEPT_ADMISSIONS = 64
+/** Longer than any token; Node takes 16 KiB of headers. */
+const BEARER = /^Bearer ([\x21-\x7e]{1,12288})$/i
+
+export interface MetricsAccessOptions {
+  readonly reviewer: Reviewer
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Decides who may read the metrics: whoever shows a bearer token that the API server knows (TokenReview) and may `get` the non-resource
+ * URL `/metrics` (SubjectAccessReview), as controller-runtime has it. Answers are believed for ten seconds; without an answer nobody is let
+ * in. Tokens are kept as digests only.
+ */
+export class MetricsAccess {
+  readonly #reviewer: Reviewer
+  readonly #clock: Clock
+  readonly #failures: Rarely
+  readonly #strangers = new ConcurrencyLimit(1)
+  #waiting = 0
+  /** By digest: when the token was let in last. */
+  readonly #admitted = new Map<string, number>()
+  /** By digest. */
+  readonly #refused = new Map<string, { readonly access: Access; readonly at: number }>()
+  readonly #underWay = new Map<string, Promise<Access>>()
+
+  constructor({ reviewer, clock, logger }: MetricsAccessOptions) {
+    this.#reviewer = reviewer
+    this.#clock = clock
+    this.#failures = new Rarely(clock, (error, times) => {
+      // Without the error's message: an apiserver may quote what it was sent.
+      const code = error instanceof KubeError ? error.code : 'unexpected'
+      const remedy = code === 'Forbidden' ? `: ${REMEDY}` : ''
+      logger.error({ code, times }, `metrics are refused: the API server does not say who may read them${remedy}`)
+    })
+  }
+
+  /** @param authorization the header of the request */
+  async of(authorization: string | undefined): Promise<Access> {
+    const token = BEARER.exec(authorization ?? '')?.[1]
+    if (token === undefined) return 'unauthenticated'
+    const digest = createHash('sha256').update(token).digest('base64')
+    const known = this.#known(digest)
+    if (known !== undefined) return known
+    const underWay = this.#underWay.get(digest) ?? this.#ask(digest, token)
+    this.#underWay.set(digest, underWay)
+    return await underWay
+  }
+
+  /** Asks about a token that nobody has, so that a right that the operator lacks is in its log from the start. */
+  async tryOut(): Promise<void> {
+    await this.#review('culvert-asks-whether-it-may-ask').catch((error: unknown) => this.#failures.happened(error))
+  }
+
+  #known(digest: string): Access | undefined {
+    const since = this.#clock.monotonic() - ANSWER_MS
+    if ((this.#admitted.get(digest) ?? Number.NEGATIVE_INFINITY) > since) return 'allowed'
+    const refusal = this.#refused.get(digest)
+    return refusal !== undefined && refusal.at > since ? refusal.access : undefined
+  }
+
+  async #ask(digest: string, token: string): Promise<Access> {
+    try {
+      const access = this.#isFamiliar(digest) ? await this.#review(token) : await this.#reviewStranger(token)
+      this.#note(digest, access)
+      return access
+    } catch (error) {
+      this.#failures.happened(error)
+      return 'unknown'
+    } finally {
+      this.#underWay.delete(digest)
+    }
+  }
+
+  /** A flood of made-up tokens takes neither the API server's time nor the place of those who were let in before. */
+  async #reviewStranger(token: string): Promise<Access> {
+    if (this.#waiting >= WAITING_STRANGERS) return 'unknown'
+    this.#waiting++
+    const release = await this.#strangers.acquire().finally(() => this.#waiting--)
+    try {
+      return await this.#review(token)
+    } finally {
+      void sleep(this.#clock, STRANGER_PAUSE_MS).then(release)
+    }
+  }
+
+  async #review(token: string): Promise<Access> {
+    const { authenticated, user } = await this.#reviewer.review(tokenReviews, { token })
+    if (authenticated !== true || typeof user !== 'object' || user === null) return 'unauthenticated'
+    const { username, uid, groups, extra } = user as Readonly<Record<string, unknown>>
+    const nonResourceAttributes = { path: METRICS_PATH, verb: 'get' }
+    const spec = { user: username, uid, groups, extra, nonResourceAttributes }
+    const { allowed, denied } = await this.#reviewer.review(subjectAccessReviews, spec)
+    return allowed === true && denied !== true ? 'allowed' : 'forbidden'
+  }
+
+  #isFamiliar(digest: string): boolean {
+    const at = this.#admitted.get(digest)
+    return at !== undefined && at > this.#clock.monotonic() - FAMILIAR_MS
+  }
+
+  #note(digest: string, access: Access): void {
+    this.#admitted.delete(digest)
+    this.#refused.delete(digest)
+    const at = this.#clock.monotonic()
+    if (access === 'allowed') keep(this.#admitted, KEPT_ADMISSIONS, digest, at)
+    else if (access !== 'unknown') keep(this.#refused, KEPT_REFUSALS, digest, { access, at })
+  }
+}
+
+const REMEDY =
+  'let the operator create tokenreviews.authentication.k8s.io and subjectaccessreviews.authorization.k8s.io, ' +
+  'as the ClusterRole system:auth-delegator does, or run it without --metrics-authentication'
+
+/** The oldest gives way. */
+function keep<T>(map: Map<string, T>, size: number, key: string, value: T): void {
+  map.set(key, value)
+  for (const oldest of map.keys()) {
+    if (map.size <= size) return
+    map.delete(oldest)
+  }
+}

@@ -1,0 +1,16 @@
+const PATTERN = /^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** Whether a text is a lower-case DNS name, or `*.` before one. */
+export function isDomainPattern(text: string): boolean {
+  return text.length <= 253 && PATTERN.test(text)
+}
+
+/**
+ * Whether a pattern covers a name: `shop.example.com` itself alone, `*.example.com` every name below `example.com` at any depth, the wildcard
+ * `*.example.com` included, but not `example.com`.
+ */
+export function coversDomain(pattern: string, name: string): boolean {
+  return pattern.startsWith('*.')
+    ? name.endsWith(pattern.slice(1)) && name.length > pattern.length - 1
+    : name === pattern
+}

@@ -1,0 +1,67 @@
+import { kinds } from '../../../src/kinds/index.ts'
+import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
+import { type Installation, operatorPolicy, policySpec } from '../../../src/managed/permissions/operator-policy.ts'
+import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import { until } from './wait.ts'
+
+/** Name of the policy and of its binding. */
+export const OPERATOR_POLICY = 'culvert-operators'
+
+/** Where the namespaces that suites give their operators' ServiceAccounts end. */
+export const HOME_SUFFIX = '-op'
+
+/**
+ * One policy for all operators of a suite, where the chart has one for each: it tells them by the namespaces of their ServiceAccounts. Who may list
+ * namespaces has rights in the whole cluster; others watch the namespace that theirs is named after.
+ */
+const everyOperator: Installation = {
+  isOperator: `request.userInfo.username.matches('^system:serviceaccount:[^:]+${HOME_SUFFIX}:[^:]+$')`,
+  home: "request.userInfo.username.split(':')[2]",
+  leases: "['culvert', 'blue', 'green']",
+  hold: "variables.home + '-culvert-hold'",
+  watched:
+    "authorizer.group('').resource('namespaces').check('list').allowed() ? []" +
+    ` : [variables.home.substring(0, variables.home.size() - ${HOME_SUFFIX.length})]`,
+  protectedNamespaces: "['protected', 'controllers-*']",
+  dnsDomains: "['*.example.com', 'listed.example.org']",
+}
+
+/** Puts every operator of a cluster under the chart's admission policy; returns when it is in force. */
+export async function installOperatorPolicy(cluster: Pick<ControlPlane, 'kubectl'>): Promise<void> {
+  const metadata = { name: OPERATOR_POLICY }
+  const apiVersion = 'admissionregistration.k8s.io/v1'
+  const items = [
+    {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata,
+      spec: policySpec(operatorPolicy(new KindsRegistry(kinds)), everyOperator),
+    },
+    {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata,
+      spec: { policyName: OPERATOR_POLICY, validationActions: ['Deny', 'Audit'] },
+    },
+  ]
+  const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
+  const applied = await cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], { stdin })
+  if (applied.code !== 0) throw new Error(`the admission policy was refused: ${applied.stderr}`)
+  await until('the admission policy is in force', () => isInForce(cluster))
+}
+
+/** The API server follows policies by watches. An administrator in the name of an operator is refused by the policy alone. */
+async function isInForce(cluster: Pick<ControlPlane, 'kubectl'>): Promise<boolean> {
+  const who = ['--as', `system:serviceaccount:nobody${HOME_SUFFIX}:culvert`, '--as-group', 'system:masters']
+  const { code, stderr } = await cluster.kubectl([
+    ...who,
+    'create',
+    'configmap',
+    'probe',
+    '-n',
+    'default',
+    '--dry-run=server',
+  ])
+  if (code !== 0 && !stderr.includes(OPERATOR_POLICY)) throw new Error(`the policy cannot be tried: ${stderr}`)
+  return code !== 0
+}

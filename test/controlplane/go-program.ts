@@ -1,0 +1,24 @@
+import { homedir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { defaultCacheFolder } from './build.ts'
+import { buildOnce } from './cached-build.ts'
+import { goIn, requireGo } from './go-toolchain.ts'
+import { readModule, sourceHash } from './source-hash.ts'
+
+const FLAGS = ['-trimpath', '-buildvcs=false', '-mod=readonly']
+
+/** Path of the program that a Go module of the tests makes, built first where this machine has not built this state of it: a minute or more. */
+export async function goProgram(module: string): Promise<string> {
+  const name = basename(module)
+  const target = `${process.platform}/${process.arch}`
+  const hash = sourceHash({ files: await readModule(module), target, flags: FLAGS })
+  const folder = join(dirname(defaultCacheFolder(process.env, homedir())), 'tools', `${name}-${hash}`)
+  await buildOnce({ folder, build: (staging) => build(module, join(staging, name)) })
+  return join(folder, name)
+}
+
+async function build(module: string, path: string): Promise<void> {
+  await requireGo(goIn(module))
+  const { code, stderr } = await goIn(module)(['build', ...FLAGS, '-o', path, '.'])
+  if (code !== 0) throw new Error(`${basename(module)} does not build: ${stderr}`)
+}

@@ -1,0 +1,111 @@
+import { STATUS_CODES } from 'node:http'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type Front, HostileAPI } from '../../builders/hostile-api.ts'
+import { KubeProxy } from '../../builders/kube-proxy.ts'
+import { samplesOf } from '../../cluster/support/metric.ts'
+import { until } from '../../cluster/support/wait.ts'
+import { typeOf, World } from '../../cluster/support/world.ts'
+
+/** How many answers of the API are hostile; no two are alike. */
+const ANSWERS = 1_000
+const RESOURCES = 150
+/** More than the statuses that there are names for, and fewer than a server can make up. */
+const STATUSES = Object.keys(STATUS_CODES).length + 1
+
+let hostile: HostileAPI
+let world: World
+let front: Front
+const statuses = new Set<number>()
+
+beforeAll(async () => {
+  hostile = await HostileAPI.start()
+  world = await World.open({ flags: ['--allow-api-host', hostile.host], setUp: false })
+  front = hostile.front('api', {
+    target: world.emulator.url,
+    affects: ({ method }) => method !== 'GET',
+    harm: ({ harmed }, response) => {
+      // All from 300 on: what is below counts as done, or is no answer.
+      const status = 300 + (harmed % 700)
+      statuses.add(status)
+      const body = { error_code: `CODE_${harmed}`, msg: `message ${harmed}`, status_code: 10_000 + harmed }
+      response.writeHead(status, { 'content-type': 'application/json', 'operation-id': `op_${harmed}` })
+      response.end(JSON.stringify(body))
+    },
+  })
+  await world.setKey(world.emulator.apiKey)
+  await world.apply('Account', 'default', {
+    baseURL: front.baseURL,
+    apiKeySecretRef: { name: 'credentials' },
+    rateLimit: { requestsPerMinute: 60_000, burst: 1_000 },
+  })
+  await world.ready('Account', 'default')
+}, 120_000)
+
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+  await hostile[Symbol.asyncDispose]()
+})
+
+test('an API that answers with 1,000 statuses and codes does not choose how many time series there are', {
+  timeout: 300_000,
+}, async () => {
+  for (let index = 0; index < RESOURCES; index++) {
+    await world.apply('Backend', `b-${index}`, { type: 'TunnelGroup', tunnelGroup: {} })
+  }
+  let round = 0
+  await until(
+    `it has answered ${ANSWERS} times`,
+    async () => {
+      if (front.harmed >= ANSWERS) return true
+      // Refused for good are those that a 4xx answered: an edit has them tried again.
+      round++
+      for (let index = 0; index < RESOURCES; index++) {
+        await world.apply('Backend', `b-${index}`, {
+          type: 'TunnelGroup',
+          tunnelGroup: {},
+          description: `round ${round}`,
+        })
+      }
+      return false
+    },
+    { timeoutMs: 240_000 },
+  )
+  expect(statuses.size).toBe(700)
+  const metrics = await world.operator.metrics()
+  const posts = samplesOf(metrics, 'culvert_api_requests_total', ['method="POST"'])
+  expect(posts.reduce((sum, value) => sum + value, 0)).toBeGreaterThanOrEqual(ANSWERS)
+  expect(posts.length).toBeLessThanOrEqual(STATUSES)
+  const other = samplesOf(metrics, 'culvert_api_requests_total', ['method="POST"', 'status="other"'])
+  expect(other).toHaveLength(1)
+  expect(metrics).not.toMatch(/CODE_\d|message \d|op_\d/)
+  // Each reason is one of Culvert's own, so the series of resources are as few.
+  expect(samplesOf(metrics, 'culvert_resources', ['kind="Backend"']).length).toBeLessThan(20)
+})
+
+test('whoever may write a status does not choose how many time series there are either', async () => {
+  front.hostile = false
+  await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
+  await using made = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath] })
+  const names = Array.from({ length: 50 }, (_, index) => `b-${index}`)
+  for (const name of names) await made.apply('Backend', name, { type: 'TunnelGroup', tunnelGroup: {} })
+  for (const name of names) await made.ready('Backend', name)
+  // What is put right would be gone before anybody looks.
+  const held = proxy.intercept(({ path }) => (path.includes('/status') ? { type: 'hold', when: 'before' } : undefined))
+  for (const [index, name] of names.entries()) {
+    const lastTransitionTime = '2026-01-01T00:00:00Z'
+    const condition = { type: 'Ready', status: 'False', reason: `MadeUp${index}`, message: 'x', lastTransitionTime }
+    const key = { namespace: made.namespace, name }
+    await made.kube.mergePatch(
+      typeOf('Backend'),
+      key,
+      { status: { conditions: [condition] } },
+      { subresource: 'status' },
+    )
+  }
+  const ready = () => made.operator.metric('culvert_resources', 'kind="Backend"', 'ready="True"')
+  await until('the operator has seen them', async () => (await ready()) === 0)
+  const metrics = await made.operator.metrics()
+  expect(metrics).not.toContain('MadeUp')
+  expect(samplesOf(metrics, 'culvert_resources', ['kind="Backend"', 'reason="Other"'])).toEqual([names.length])
+  held.remove()
+})

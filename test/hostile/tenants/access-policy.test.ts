@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { selects } from '../../../src/managed/accounts/label-selector.ts'
+import type { AccessEntry } from '../../../src/managed/types/access.ts'
+import type { LabelSelector } from '../../../src/managed/types/label-selector.ts'
+import { memberKinds } from '../../builders/access.ts'
+import { specsOf } from '../../builders/specs.ts'
+import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
+import { until } from '../../cluster/support/wait.ts'
+import { conditionOf, core, type Resource, typeOf, World } from '../../cluster/support/world.ts'
+import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import { Tenant } from '../../faults/support/tenant.ts'
+import { bindUserRole, installAccessPolicy } from '../support/access-policy.ts'
+import { label, SharedAccount } from '../support/shared-account.ts'
+
+/*
+ * Somebody with the role `edit` of a namespace, and nothing else, applies what `access` of a ClusterAccount does not allow: the API server refuses it. What it
+ * does not look at, the operator refuses.
+ */
+
+let cluster: ControlPlane
+let world: World
+let tenant: Tenant
+let account: SharedAccount
+
+beforeAll(async () => {
+  cluster = await startOwnCluster()
+  world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster', setUp: false })
+  tenant = await Tenant.create(world, 'edit')
+  await label(world, tenant.namespace, { team: 'mine' })
+  account = await SharedAccount.create(world, `shared-${tenant.namespace}`, mine())
+  await installAccessPolicy(cluster)
+  await bindUserRole(cluster, { user: 'alice', namespace: tenant.namespace, role: 'edit' })
+  await bindUserRole(cluster, { user: 'root', namespace: tenant.namespace, role: 'admin' })
+})
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+  await cluster.stop()
+})
+
+function mine(more: Partial<AccessEntry> = {}): readonly AccessEntry[] {
+  return [{ namespaceSelector: { matchLabels: { team: 'mine' } }, ...more }]
+}
+
+function manifest(kind: string, name: string, spec: object = {}, namespace = tenant.namespace) {
+  return { apiVersion: 'culvert.dev/v1alpha1', kind, metadata: { name, namespace }, spec }
+}
+
+const POLICY = { rulesSource: 'IPPolicyRules' }
+const shared = () => ({ accountRef: { kind: 'ClusterAccount', name: account.name } })
+
+/** What kubectl says to somebody: an empty text where all is well. */
+async function says(user: string, args: readonly string[], stdin?: object): Promise<string> {
+  const options = stdin === undefined ? {} : { stdin: JSON.stringify(stdin) }
+  const { code, stderr } = await cluster.kubectl(['--as', user, '--as-group', 'system:authenticated', ...args], options)
+  return code === 0 ? '' : stderr
+}
+
+/** Whether somebody may create what a manifest says, as the API server answers without doing it. */
+const creating = (user: string, object: object) => says(user, ['create', '--dry-run=server', '-f', '-'], object)
+
+/** The same, once the policy has seen the account as it is. */
+async function answered(user: string, object: object, part: string): Promise<void> {
+  const look = async () => {
+    const answer = await creating(user, object)
+    return part === '' ? answer === '' || undefined : answer.includes(part) || undefined
+  }
+  await until(part === '' ? 'it is taken' : `it is refused: ${part}`, look, { describe: () => creating(user, object) })
+}
+
+describe('by the roles alone', () => {
+  test.each(memberKinds.map(({ definition, reach }) => [definition.kind, reach] as const))(
+    'who may edit writes %s if it reaches no further than the %s',
+    async (kind, reach) => {
+      const { plural } = typeOf(kind)
+      const can = async (user: string): Promise<boolean> => {
+        const args = ['auth', 'can-i', 'create', `${plural}.culvert.dev`, '-n', tenant.namespace]
+        return (await cluster.kubectl(['--as', user, ...args])).code === 0
+      }
+      expect(await can('alice')).toBe(reach === 'namespace')
+      expect(await can('root')).toBe(true)
+    },
+  )
+})
+
+describe('the policy, for somebody who may write every kind', () => {
+  test.each(memberKinds.map(({ definition, reach }) => [definition.kind, reach] as const))(
+    'refuses %s where its reach is not that of a namespace (%s)',
+    async (kind, reach) => {
+      const spec = specsOfMember(kind)
+      const answer = await creating('root', manifest(kind, 'probe', { ...spec, ...shared() }))
+      if (reach === 'namespace') expect(answer).toBe('')
+      else
+        expect(answer).toContain(
+          `ClusterAccount/${account.name} does not allow ${kind} in namespace ${tenant.namespace}`,
+        )
+    },
+  )
+})
+
+function specsOfMember(kind: string): Record<string, unknown> {
+  if (kind === 'TunnelSessionCommand') return { action: 'Stop', target: { type: 'ID', id: 'ts_1' } }
+  // By name, its account is that of the policy.
+  if (kind === 'IPPolicyRule') return { ipPolicyRef: { id: 'ipp_1' }, cidr: '10.0.0.0/8', action: 'Allow' }
+  return specsOf(kind)[0]?.spec('probe') ?? {}
+}
+
+test('a kind that the entries do not name is refused to who may edit, and taken once they do', async () => {
+  const edge = manifest('Edge', 'front', { protocol: 'TCP', ...shared() })
+  await account.allow(mine({ kinds: ['IPPolicy'] }))
+  await answered('alice', edge, `does not allow Edge in namespace ${tenant.namespace}`)
+  expect(await creating('alice', manifest('IPPolicy', 'office', { ...POLICY, ...shared() }))).toBe('')
+  await account.allow([...mine({ kinds: ['IPPolicy'] }), ...mine({ kinds: ['Edge'] })])
+  await answered('alice', edge, '')
+})
+
+test('a namespace that no entry selects is refused, whatever it asks for', async () => {
+  const other = await Tenant.create(world, 'other')
+  await bindUserRole(cluster, { user: 'bob', namespace: other.namespace, role: 'edit' })
+  const object = manifest('IPPolicy', 'office', { ...POLICY, ...shared() }, other.namespace)
+  expect(await creating('bob', object)).toContain(
+    `ClusterAccount/${account.name} does not allow namespace ${other.namespace}: let its administrator extend spec.access`,
+  )
+})
+
+test('accounts of their own, accounts that are not there and other ClusterAccounts keep nobody from applying', async () => {
+  const open = await SharedAccount.create(world, `open-${tenant.namespace}`, mine({ kinds: ['APIKey', 'IPPolicy'] }))
+  await answered('root', manifest('APIKey', 'key', open.in({ kind: 'APIKey', name: 'key', spec: {} })), '')
+  for (const accountRef of [
+    { name: 'own' },
+    { kind: 'Account', name: account.name },
+    { kind: 'ClusterAccount', name: 'none' },
+  ]) {
+    expect(await creating('root', manifest('APIKey', 'key', { accountRef }))).toBe('')
+  }
+})
+
+test('a spec that names no account is taken, and the operator refuses it', async () => {
+  const byDefault = await SharedAccount.create(world, 'default', mine({ kinds: ['IPPolicy'] }))
+  expect(await says('alice', ['create', '-f', '-'], manifest('Edge', 'silent', { protocol: 'TCP' }))).toBe('')
+  const refused = (cr: Resource) => conditionOf(cr, 'Ready')?.reason === 'KindNotAllowed'
+  await tenant.until('Edge', 'silent', 'is refused', refused)
+  expect(world.writes().filter(({ path }) => path.startsWith('/edges'))).toEqual([])
+  await world.kube.delete(typeOf('ClusterAccount'), { name: byDefault.name })
+})
+
+test('what was applied before access was narrowed can still be patched by controllers, edited, released and deleted', async () => {
+  await account.allow(mine())
+  const office = manifest('IPPolicy', 'narrowed', { ...POLICY, ...shared() })
+  await answered('alice', office, '')
+  expect(await says('alice', ['create', '-f', '-'], office)).toBe('')
+  await tenant.ready('IPPolicy', 'narrowed')
+  await account.allow(mine({ kinds: ['Edge'] }))
+  await answered('alice', manifest('IPPolicy', 'another', { ...POLICY, ...shared() }), 'does not allow IPPolicy')
+  const patch = (body: object) =>
+    says('alice', [
+      'patch',
+      'ippolicies.culvert.dev',
+      'narrowed',
+      '-n',
+      tenant.namespace,
+      '--type=merge',
+      '-p',
+      JSON.stringify(body),
+    ])
+  expect(await patch({ metadata: { labels: { by: 'a-controller' } } })).toBe('')
+  expect(await patch({ spec: { description: 'edited' } })).toBe('')
+  await tenant.until(
+    'IPPolicy',
+    'narrowed',
+    'is refused',
+    (cr) => conditionOf(cr, 'Synced')?.reason === 'KindNotAllowed',
+  )
+  const mark = world.mark()
+  expect(await patch({ spec: { deletionPolicy: 'Retain' } })).toBe('')
+  expect(
+    await says('alice', ['delete', 'ippolicies.culvert.dev', 'narrowed', '-n', tenant.namespace, '--timeout=30s']),
+  ).toBe('')
+  expect(world.writes(mark)).toEqual([])
+  await account.allow(mine())
+})
+
+const labels = { team: 'mine', stage: 'live' }
+const selectors: readonly LabelSelector[] = [
+  {},
+  { matchLabels: {} },
+  { matchLabels: { team: 'mine' } },
+  { matchLabels: { team: 'mine', stage: 'live' } },
+  { matchLabels: { team: 'mine', stage: 'test' } },
+  { matchLabels: { tier: '' } },
+  { matchExpressions: [{ key: 'team', operator: 'In', values: ['other', 'mine'] }] },
+  { matchExpressions: [{ key: 'team', operator: 'In', values: ['other'] }] },
+  { matchExpressions: [{ key: 'tier', operator: 'In', values: [''] }] },
+  { matchExpressions: [{ key: 'team', operator: 'NotIn', values: ['other'] }] },
+  { matchExpressions: [{ key: 'team', operator: 'NotIn', values: ['other', 'mine'] }] },
+  { matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['other'] }] },
+  { matchExpressions: [{ key: 'team', operator: 'Exists' }] },
+  { matchExpressions: [{ key: 'tier', operator: 'Exists' }] },
+  { matchExpressions: [{ key: 'team', operator: 'DoesNotExist' }] },
+  { matchExpressions: [{ key: 'tier', operator: 'DoesNotExist' }] },
+  { matchLabels: { team: 'mine' }, matchExpressions: [{ key: 'stage', operator: 'In', values: ['live'] }] },
+  { matchLabels: { team: 'mine' }, matchExpressions: [{ key: 'stage', operator: 'NotIn', values: ['live'] }] },
+]
+
+test('the policy and the operator agree on which namespaces a selector selects', async () => {
+  const other = await Tenant.create(world, 'labels')
+  await bindUserRole(cluster, { user: 'root-of-all', namespace: other.namespace, role: 'edit' })
+  await label(world, other.namespace, labels)
+  const found = await world.kube.get(core('namespaces', 'Namespace', false), { name: other.namespace })
+  const named = await Promise.all(
+    selectors.map((namespaceSelector, index) =>
+      SharedAccount.create(world, `by-selector-${index}`, [{ namespaceSelector }]),
+    ),
+  )
+  for (const [index, selector] of selectors.entries()) {
+    const spec = named[index]?.in({ kind: 'IPPolicy', name: 'probe', spec: POLICY })
+    const part = selects(selector, found?.metadata.labels ?? {}) ? '' : 'does not allow namespace'
+    await answered('root-of-all', manifest('IPPolicy', 'probe', spec, other.namespace), part)
+  }
+})

@@ -1,0 +1,288 @@
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { kinds } from '../../../src/kinds/index.ts'
+import { secretFields } from '../../../src/managed/permissions/author-policy.ts'
+import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
+import { until } from '../../cluster/support/wait.ts'
+import { World } from '../../cluster/support/world.ts'
+import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import { Author, type Right } from '../support/author.ts'
+import { authorPolicyFile, installAuthorPolicy } from '../support/author-policy.ts'
+
+/*
+ * Somebody with the roles of the chart in one namespace, and no right to Secrets, ConfigMaps or DNSEndpoints, has the operator use its own: with the chart's policy for
+ * authors they need the right themselves.
+ */
+
+/** Of DNSEndpoints: `kubectl auth can-i` knows no resource that is not served. */
+const CRD = fileURLToPath(new URL('../../fixtures/dnsendpoints.yaml', import.meta.url))
+const PLACE = 'author-policy'
+const HOME = 'author-policy-op'
+
+const readSecret: Right = { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['payroll'] }
+const create = (resource: string, group = ''): Right => ({
+  apiGroups: [group],
+  resources: [resource],
+  verbs: ['create'],
+})
+const payroll = { name: 'payroll', key: 'value' }
+
+interface Try {
+  readonly kind: string
+  /** The field that has the operator act. */
+  readonly field: string
+  readonly spec: Readonly<Record<string, unknown>>
+  /** What an author needs. */
+  readonly right: Right
+  /** Merge patches of the spec that have it act anew. */
+  readonly anew: readonly object[]
+}
+
+const accessKey = { accessKeyIDSecretRef: payroll, secretAccessKeySecretRef: payroll }
+const CLOUDS = [
+  ['Firehose', 'firehose', 'deliveryStreamARN'],
+  ['Kinesis', 'kinesis', 'streamARN'],
+  ['CloudWatchLogs', 'cloudWatchLogs', 'logGroupARN'],
+] as const
+
+function certificate() {
+  return { sshCertificateAuthorityRef: { id: 'sshca_1' }, principals: ['app'] }
+}
+
+const fromSecret = { secretKeyRef: payroll }
+const otherKey = { secretKeyRef: { ...payroll, key: 'other' } }
+
+const tries: readonly Try[] = [
+  {
+    kind: 'Account',
+    field: 'apiKeySecretRef',
+    spec: { baseURL: 'https://api.example.com', apiKeySecretRef: payroll },
+    right: readSecret,
+    anew: [{ apiKeySecretRef: { key: 'other' } }, { caBundle: '-----BEGIN CERTIFICATE-----' }],
+  },
+  ...['SSHUserCertificate', 'SSHHostCertificate'].map((kind) => ({
+    kind,
+    field: 'publicKeyFrom.secretKeyRef',
+    spec: { ...certificate(), publicKeyFrom: fromSecret },
+    right: readSecret,
+    anew: [],
+  })),
+  {
+    kind: 'SSHCredential',
+    field: 'publicKeyFrom.secretKeyRef',
+    spec: { publicKeyFrom: fromSecret },
+    right: readSecret,
+    anew: [{ publicKeyFrom: otherKey }],
+  },
+  {
+    kind: 'CertificateAuthority',
+    field: 'caPEMFrom.secretKeyRef',
+    spec: { caPEMFrom: fromSecret },
+    right: readSecret,
+    anew: [{ caPEMFrom: otherKey }],
+  },
+  {
+    kind: 'EventDestination',
+    field: 'monitor.apiKeySecretRef',
+    spec: { type: 'Monitor', monitor: { apiKeySecretRef: payroll } },
+    right: readSecret,
+    anew: [{ monitor: { site: 'elsewhere.example.org' } }, { monitor: { apiKeySecretRef: { key: 'other' } } }],
+  },
+  ...CLOUDS.flatMap(([type, member, name]) =>
+    Object.keys(accessKey).map((field) => ({
+      kind: 'EventDestination',
+      field: `${member}.auth.accessKey.${field}`,
+      spec: {
+        type,
+        [member]: {
+          [name]: 'arn:cloud:1',
+          // Only the one that is tried names the Secret that they may not read.
+          auth: { type: 'AccessKey', accessKey: { ...both({ name: 'own', key: 'value' }), [field]: payroll } },
+        },
+      },
+      right: readSecret,
+      anew: [{ [member]: { [name]: 'arn:cloud:2' } }],
+    })),
+  ),
+  ...['APIKey', 'TunnelCredential'].flatMap((kind) => [
+    { kind, field: 'output.secret', spec: {}, right: create('secrets'), anew: [{ output: { secret: { name: 'b' } } }] },
+    {
+      kind,
+      field: 'output.secret',
+      spec: { output: { secret: { name: 'another' } } },
+      right: create('secrets'),
+      anew: [{ output: null }, { output: { secret: { key: 'other' } } }],
+    },
+  ]),
+  ...['SSHUserCertificate', 'SSHHostCertificate'].flatMap((kind) => [
+    {
+      kind,
+      field: 'output.secret',
+      spec: { ...certificate(), publicKey: KEY(), output: { secret: { name: 'out' } } },
+      right: create('secrets'),
+      anew: [{ output: { secret: { name: 'b' } } }],
+    },
+    {
+      kind,
+      field: 'output.configMap',
+      spec: { ...certificate(), publicKey: KEY(), output: { configMap: { name: 'out' } } },
+      right: create('configmaps'),
+      anew: [{ output: { configMap: { name: 'b' } } }],
+    },
+  ]),
+  {
+    kind: 'SSHCertificateAuthority',
+    field: 'output.configMap',
+    spec: { output: { configMap: { name: 'out' } } },
+    right: create('configmaps'),
+    anew: [{ output: { configMap: { name: 'b' } } }],
+  },
+  ...['ReservedDomain', 'AgentIngress'].map((kind) => ({
+    kind,
+    field: 'dns.endpoint',
+    spec: { domain: 'bank.example.com', dns: { endpoint: true } },
+    right: create('dnsendpoints', 'externaldns.k8s.io'),
+    anew: [],
+  })),
+]
+
+function both<T>(ref: T) {
+  return { accessKeyIDSecretRef: ref, secretAccessKeySecretRef: ref }
+}
+
+function KEY(): string {
+  return 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0yXMFdBTZVzm3pVkKmYlRJyK9aT2TzVXU0NXZ0cGdY author'
+}
+
+let cluster: ControlPlane
+let eve: Author
+beforeAll(async () => {
+  cluster = await startOwnCluster()
+  const crd = await cluster.kubectl(['apply', '--server-side', '-f', CRD])
+  expect(crd.code, crd.stderr).toBe(0)
+  for (const name of [PLACE, HOME]) await cluster.kubectl(['create', 'namespace', name])
+  eve = await Author.create(cluster, { name: 'eve', namespace: PLACE, admin: true })
+  await eve.grant('own', [{ ...readSecret, resourceNames: ['own'] }])
+  const probe = eve.manifest('TunnelCredential', 'probe', {})
+  await installAuthorPolicy(cluster, HOME, async () => (await eve.creating(probe)).includes('culvert-authors'))
+})
+afterAll(() => cluster.stop())
+
+const titled = tries.map((each, index) => [each.kind, each.field, each, index] as const)
+
+/** The answer once the API server has seen what was granted or revoked. */
+function settles(what: string, look: () => Promise<string>, part: string): Promise<unknown> {
+  const met = async () => {
+    const answer = await look()
+    return part === '' ? answer === '' : answer.includes(part)
+  }
+  return until(what, met, { timeoutMs: 20_000, describe: look })
+}
+
+describe.each(titled)('%s with %s', (kind, field, { spec, right, anew }, index) => {
+  const name = `try-${index}`
+  const refused = `spec.${field}: eve may not ${right.verbs.join()}`
+  const { plural } = kinds.find(({ definition }) => definition.kind === kind)?.definition ?? { plural: '' }
+  const patching = (body: object, ...flags: readonly string[]) => {
+    const args = ['patch', `${plural}.culvert.dev`, name, '-n', PLACE, '--type=merge', '-p', JSON.stringify(body)]
+    return eve.says([...args, ...flags])
+  }
+  const [group = ''] = right.apiGroups
+  const resource = `${right.resources.join()}${group === '' ? '' : `.${group}`}${right.resourceNames ? '/payroll' : ''}`
+
+  test('is refused to an author without the right, taken from one with it, and asked about only where it changes', async () => {
+    expect(await eve.can(right.verbs.join(), resource)).toBe(false)
+    const manifest = eve.manifest(kind, name, spec)
+    expect(await eve.creating(manifest)).toContain(refused)
+
+    await eve.grant(name, [right])
+    await settles(`${name} is taken`, () => eve.creating(manifest), '')
+    expect(await eve.can(right.verbs.join(), resource)).toBe(true)
+    expect(await eve.says(['create', '-f', '-'], manifest)).toBe('')
+    await eve.revoke(name)
+    await settles(`${name} is refused again`, () => eve.creating(eve.manifest(kind, `${name}-b`, spec)), refused)
+    expect(await eve.can(right.verbs.join(), resource)).toBe(false)
+
+    expect(await patching({ metadata: { labels: { by: 'a-controller' }, finalizers: ['example.com/a'] } })).toBe('')
+    expect(await patching({ spec: {} })).toBe('')
+    if (kind !== 'Account') expect(await patching({ spec: { deletionPolicy: 'Retain' } })).toBe('')
+    for (const each of anew) expect(await patching({ spec: each }, '--dry-run=server')).toContain(refused)
+    if (kind !== 'Account') {
+      const elsewhere = await patching({ spec: { accountRef: { name: 'elsewhere' } } }, '--dry-run=server')
+      if (right === readSecret && !elsewhere.includes('mmutable')) expect(elsewhere).toContain(refused)
+    }
+    expect(await patching({ metadata: { finalizers: null } })).toBe('')
+    expect(await eve.says(['delete', `${plural}.culvert.dev`, name, '-n', PLACE])).toBe('')
+  })
+})
+
+test('a ClusterAccount’s key is asked about in the operator’s own namespace', async () => {
+  const root = await Author.create(cluster, { name: 'root-of-place', namespace: PLACE })
+  const clusterRole = [
+    'create',
+    'clusterrole',
+    'writes-accounts',
+    '--verb=create',
+    '--resource=clusteraccounts.culvert.dev',
+  ]
+  expect((await cluster.kubectl(clusterRole)).code).toBe(0)
+  const bind = [
+    'create',
+    'clusterrolebinding',
+    'writes-accounts',
+    '--clusterrole=writes-accounts',
+    `--user=${root.name}`,
+  ]
+  expect((await cluster.kubectl(bind)).code).toBe(0)
+  await root.grant('payroll', [readSecret])
+  const manifest = {
+    apiVersion: 'culvert.dev/v1alpha1',
+    kind: 'ClusterAccount',
+    metadata: { name: 'all' },
+    spec: { baseURL: 'https://api.example.com', apiKeySecretRef: payroll },
+  }
+  await settles('it is refused', () => root.creating(manifest), `may not get Secret payroll in namespace ${HOME}`)
+  const inHome = await Author.create(cluster, { name: root.name, namespace: HOME })
+  await inHome.grant('payroll', [readSecret])
+  await settles('it is taken', () => root.creating(manifest), '')
+})
+
+test('what asks for nothing is taken from authors without any right', async () => {
+  for (const [kind, spec] of [
+    ['ReservedDomain', { domain: 'shop.example.com' }],
+    ['ReservedDomain', { domain: 'shop.example.com', dns: { endpoint: false, recordTTL: 60 } }],
+    ['SSHCertificateAuthority', {}],
+    ['SSHCredential', { publicKey: KEY() }],
+    ['IPPolicy', { rulesSource: 'IPPolicyRules' }],
+  ] as const) {
+    expect(await eve.creating(eve.manifest(kind, 'plain', spec))).toBe('')
+  }
+})
+
+test('every field of the policy was tried, and every field of a schema that names a Secret is in it', async () => {
+  const { validations } = await authorPolicyFile()
+  const asked = new Set(validations.map(({ message }) => message.slice('spec.'.length, message.indexOf(':'))))
+  expect(new Set(tries.map(({ field }) => field))).toEqual(asked)
+  const named = kinds.flatMap((descriptor) => {
+    return descriptor.role === 'managed' || descriptor.role === 'account'
+      ? secretFields(descriptor).map((field) => `${descriptor.definition.kind} ${field.join('.')}`)
+      : []
+  })
+  const tried = new Set(tries.map(({ kind, field }) => `${kind} ${field}`))
+  expect(named.filter((each) => !tried.has(each))).toEqual(['ClusterAccount apiKeySecretRef'])
+})
+
+test('the operator brings to Ready and deletes what its own rights would not have let it write', async () => {
+  await using world = await World.open({ kubeconfig: cluster.kubeconfigPath })
+  await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', dns: { endpoint: true } })
+  await world.apply('TunnelCredential', 'agent', {})
+  await world.ready('ReservedDomain', 'shop')
+  await world.ready('TunnelCredential', 'agent')
+  for (const [kind, name] of [
+    ['ReservedDomain', 'shop'],
+    ['TunnelCredential', 'agent'],
+  ] as const) {
+    await world.delete(kind, name)
+    await world.gone(kind, name)
+  }
+})

@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { KubeObject } from '../../../src/kube/types.ts'
+import { SALT_SECRET } from '../../../src/managed/salt.ts'
+import { AuditLog } from '../../cluster/support/audit-log.ts'
+import { OperatorAccount } from '../../cluster/support/operator-account.ts'
+import { OperatorProcess } from '../../cluster/support/operator-process.ts'
+import { openedBy, secrets, tokenOf } from '../../cluster/support/tokens.ts'
+import { until } from '../../cluster/support/wait.ts'
+import { type Resource, World } from '../../cluster/support/world.ts'
+
+const monitor = { type: 'Monitor', monitor: { apiKeySecretRef: { name: 'inputs', key: 'pin' } } }
+/** Resources whose status notes something of a secret. */
+const NOTING = [
+  ['EventDestination', 'events'],
+  ['APIKey', 'ci'],
+  ['TunnelCredential', 'agent'],
+  ['Account', 'default'],
+] as const
+
+const roleBindings = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'rolebindings',
+  kind: 'RoleBinding',
+  namespaced: true,
+}
+
+const saltOf = ({ operatorNamespace: namespace }: World) => ({ namespace, name: SALT_SECRET })
+
+/** A world with every sort of fingerprint in it, at rest, its operator ended. */
+async function atRest(): Promise<World> {
+  const world = await World.open()
+  await world.secret('inputs', { pin: 'first-value' })
+  await world.apply('EventDestination', 'events', monitor)
+  await world.apply('APIKey', 'ci', {})
+  await world.apply('TunnelCredential', 'agent', {})
+  await world.apply('Backend', 'raw', { type: 'TunnelGroup', tunnelGroup: {}, rawMetadata: 'my own' })
+  for (const [kind, name] of [...NOTING, ['Backend', 'raw'] as const]) await world.ready(kind, name)
+  await world.pass()
+  await world.operator.stop()
+  return world
+}
+
+/** What a status notes of secrets. */
+function notes({ status }: Resource): readonly unknown[] {
+  const { inputsFingerprint, tokenDigest, keyFingerprint } = (status?.internal ?? {}) as Record<string, unknown>
+  return [inputsFingerprint, tokenDigest, keyFingerprint].filter((note) => note !== undefined)
+}
+
+async function notesOf(world: World): Promise<readonly unknown[]> {
+  const found = await Promise.all(NOTING.map(([kind, name]) => world.get(kind, name)))
+  return found.flatMap((cr) => (cr === undefined ? [] : notes(cr)))
+}
+
+/** Versions of all Secrets of the world's namespace. */
+async function versions(world: World): Promise<readonly string[]> {
+  const { items } = await world.kube.list<KubeObject>(secrets, { namespace: world.namespace })
+  return items.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)
+}
+
+const LOSSES: readonly {
+  readonly title: string
+  readonly writes: readonly string[]
+  lose(world: World): Promise<unknown>
+}[] = [
+  {
+    title: 'deleted',
+    writes: ['create'],
+    lose: (world) => world.kube.delete(secrets, saltOf(world)),
+  },
+  {
+    title: 'replaced by another',
+    writes: [],
+    lose: async (world) => {
+      await world.kube.delete(secrets, saltOf(world))
+      await putSalt(world, randomBytes(32).toString('base64'))
+    },
+  },
+  {
+    title: 'made useless',
+    writes: ['delete', 'create'],
+    lose: async (world) => {
+      await world.kube.delete(secrets, saltOf(world))
+      await putSalt(world, '')
+    },
+  },
+]
+
+async function putSalt(world: World, salt: string): Promise<void> {
+  const metadata = saltOf(world)
+  await world.kube.create(secrets, metadata, { apiVersion: 'v1', kind: 'Secret', metadata, data: { salt } })
+}
+
+test.each(LOSSES)(
+  'a salt that was $title sends nothing: what is unknown is noted anew, once each',
+  {
+    timeout: 120_000,
+  },
+  async ({ lose, writes }) => {
+    await using world = await atRest()
+    const [before, kept] = [await notesOf(world), await versions(world)]
+    expect(before).toHaveLength(NOTING.length)
+    const raw = await world.get('Backend', 'raw')
+    await lose(world)
+    const audit = AuditLog.ofSuite()
+    const [mark, auditMark] = [world.mark(), await audit.mark()]
+    await world.startOperator()
+    await until('all is noted anew', async () => {
+      const now = await notesOf(world)
+      return now.length === NOTING.length && now.every((note) => !before.includes(note))
+    })
+    await world.pass()
+    expect(world.writes(mark)).toEqual([])
+    // Nor does it write more than that to Kubernetes.
+    expect(await versions(world)).toEqual(kept)
+    expect((await world.get('Backend', 'raw'))?.metadata.resourceVersion).toBe(raw?.metadata.resourceVersion)
+    const written = (await audit.operatorWrites([world.namespace, world.operatorNamespace], auditMark)).map(
+      ({ verb, resource, subresource }) => [verb, resource, subresource].filter(Boolean).join(' '),
+    )
+    expect(written.toSorted()).toEqual(
+      [
+        // The second is the answer to the request for a pass.
+        'patch accounts status',
+        'patch accounts status',
+        'patch apikeys status',
+        'patch eventdestinations status',
+        'patch tunnelcredentials status',
+        ...writes.map((verb) => `${verb} secrets`),
+      ].toSorted(),
+    )
+    for (const kind of ['APIKey', 'TunnelCredential'] as const) {
+      const cr = (await world.list(kind))[0] as Resource
+      expect(await openedBy(world, kind, await tokenOf(world, cr))).toBe(cr.status?.id)
+    }
+
+    // From then on a change is noticed, and an alteration of a token.
+    const later = world.mark()
+    await world.secret('inputs', { pin: 'second-value' })
+    await until('the new value is at the API', () =>
+      JSON.stringify(world.emulator.admin.snapshot()).includes('second-'),
+    )
+    await world.pass()
+    expect(world.writes(later).map(({ method, path }) => `${method} ${path.split('/')[1]}`)).toEqual([
+      'PATCH event_destinations',
+    ])
+    const former = await world.get('TunnelCredential', 'agent')
+    const data = { token: Buffer.from('altered').toString('base64') }
+    await world.kube.mergePatch(secrets, { namespace: world.namespace, name: 'agent' }, { data })
+    await world.until(
+      'TunnelCredential',
+      'agent',
+      'has another token',
+      ({ status }) => status?.id !== former?.status?.id,
+    )
+  },
+)
+
+test('a salt that is taken from a running operator disturbs nothing until the next one leads', async () => {
+  await using world = await atRest()
+  await world.startOperator()
+  await world.pass()
+  const before = await notesOf(world)
+  await world.kube.delete(secrets, saltOf(world))
+  const mark = world.mark()
+  await world.secret('inputs', { pin: 'second-value' })
+  await until('the new value is at the API', () => JSON.stringify(world.emulator.admin.snapshot()).includes('second-'))
+  await world.pass()
+  expect(world.writes(mark)).toHaveLength(1)
+  expect((await notesOf(world)).filter((note) => before.includes(note))).toHaveLength(NOTING.length - 1)
+})
+
+test('an input that changes while the salt is lost is not sent, and the next change of it is', {
+  timeout: 120_000,
+}, async () => {
+  await using world = await atRest()
+  const before = await notesOf(world)
+  await world.kube.delete(secrets, saltOf(world))
+  await world.secret('inputs', { pin: 'second-value' })
+  const mark = world.mark()
+  await world.startOperator()
+  await until('all is noted anew', async () => (await notesOf(world)).every((note) => !before.includes(note)))
+  await world.pass()
+  expect(world.writes(mark)).toEqual([])
+  await world.secret('inputs', { pin: 'third-value' })
+  await until('the new value is at the API', () => JSON.stringify(world.emulator.admin.snapshot()).includes('third-'))
+})
+
+test('an input that a new spec may name is sent, though nobody can tell whether it differs', async () => {
+  await using world = await atRest()
+  await world.kube.delete(secrets, saltOf(world))
+  await world.secret('others', { pin: 'other-value' })
+  const mark = world.mark()
+  const named = { type: 'Monitor', monitor: { apiKeySecretRef: { name: 'others', key: 'pin' } } }
+  await world.apply('EventDestination', 'events', named)
+  await world.startOperator()
+  await until('the value is at the API', () => JSON.stringify(world.emulator.admin.snapshot()).includes('other-value'))
+  await world.ready('EventDestination', 'events')
+  await world.pass()
+  expect(world.writes(mark)).toHaveLength(1)
+})
+
+test('who may not make the Secret is told so, and nothing is done without a salt', async () => {
+  await using world = await atRest()
+  await world.kube.delete(secrets, saltOf(world))
+  const { kube, kubeconfig, namespace, operatorNamespace } = world
+  // Of another name: what the suite's own is refused would be an error of the suite.
+  const name = 'unsalted'
+  const watched = [namespace]
+  await using account = await OperatorAccount.create({ kube, kubeconfig, namespace: operatorNamespace, watched, name })
+  await kube.delete(roleBindings, { namespace: operatorNamespace, name: `${name}-own` })
+  const mark = world.mark()
+  const started = OperatorProcess.start({
+    kubeconfig: account.kubeconfigFor(kubeconfig),
+    namespace: operatorNamespace,
+    flags: ['--watch-namespace', namespace, '--allow-api-host', new URL(world.emulator.url).host],
+  })
+  await expect(started).rejects.toThrow(`Secret ${operatorNamespace}/${SALT_SECRET} holds the salt`)
+  expect(world.journal(mark)).toEqual([])
+})

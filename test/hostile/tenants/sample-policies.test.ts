@@ -1,0 +1,104 @@
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
+import { until } from '../../cluster/support/wait.ts'
+import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import { Author } from '../support/author.ts'
+
+/* The sample policies of examples/policies, as an administrator applies them, against somebody who may write every kind in a namespace. */
+
+const FOLDER = fileURLToPath(new URL('../../../examples/policies/', import.meta.url))
+const PLACE = 'sample-policies'
+const shared = (name: string) => ({ accountRef: { kind: 'ClusterAccount', name } })
+const POLICY = { rulesSource: 'IPPolicyRules' }
+const own = { accountRef: { name: 'own' } }
+
+interface Case {
+  readonly kind: string
+  readonly spec: Readonly<Record<string, unknown>>
+  /** Part of the refusal; an empty text where it is taken. */
+  readonly says: string
+}
+
+const cases: readonly Case[] = [
+  { kind: 'IPPolicy', spec: { ...POLICY, ...shared('staging') }, says: '' },
+  { kind: 'IPPolicy', spec: { ...POLICY, ...shared('production') }, says: '' },
+  { kind: 'IPPolicy', spec: { ...POLICY, ...own }, says: '' },
+  { kind: 'IPPolicy', spec: { ...POLICY, ...shared('other') }, says: 'may not use ClusterAccount other' },
+  { kind: 'IPPolicy', spec: POLICY, says: 'spec.accountRef: name the account' },
+  { kind: 'APIKey', spec: shared('prod'), says: 'may not use ClusterAccount prod' },
+  { kind: 'IPPolicyRule', spec: { ipPolicyRef: { name: 'a' }, cidr: '10.0.0.0/8', action: 'Allow' }, says: '' },
+  { kind: 'Account', spec: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'a' } }, says: '' },
+  {
+    kind: 'IPPolicy',
+    spec: { ...POLICY, ...own, externalID: 'ipp_1', managementPolicy: 'Observe' },
+    says: 'spec.externalID: ask the platform team',
+  },
+  { kind: 'ReservedDomain', spec: { domain: 'shop.example.com', ...own }, says: '' },
+  { kind: 'ReservedDomain', spec: { domain: 'a.b.apps.example.com', ...own }, says: '' },
+  { kind: 'ReservedDomain', spec: { domain: '*.apps.example.com', ...own }, says: '' },
+  { kind: 'ReservedDomain', spec: { domain: 'apps.example.com', ...own }, says: 'is not among the domains' },
+  { kind: 'ReservedDomain', spec: { domain: 'bank.example.com', ...own }, says: 'is not among the domains' },
+  { kind: 'ReservedDomain', spec: { domain: 'x.shop.example.com', ...own }, says: 'is not among the domains' },
+  { kind: 'AgentIngress', spec: { domain: 'example.com', ...own }, says: 'is not among the domains' },
+  { kind: 'AgentIngress', spec: { domain: 'agents.apps.example.com', ...own }, says: '' },
+]
+
+let cluster: ControlPlane
+let eve: Author
+
+async function admin(...args: readonly string[]): Promise<void> {
+  const { code, stderr } = await cluster.kubectl(args)
+  expect(code, stderr).toBe(0)
+}
+
+beforeAll(async () => {
+  cluster = await startOwnCluster()
+  await admin('create', 'namespace', PLACE)
+  eve = await Author.create(cluster, { name: 'eve', namespace: PLACE, admin: true })
+  const former = { domain: 'former.example.com' }
+  expect(await eve.says(['create', '-f', '-'], eve.manifest('ReservedDomain', 'former', former))).toBe('')
+  const lists = ['cluster-accounts=staging, production', 'domains=shop.example.com, *.apps.example.com']
+  await admin('annotate', 'namespace', PLACE, ...lists.map((each) => `policies.example.com/${each}`))
+  for (const name of ['cluster-accounts', 'no-external-id', 'domains-by-namespace']) {
+    await admin('apply', '--server-side', '-f', `${FOLDER}${name}.yaml`)
+  }
+  for (const { kind, spec, says } of cases) {
+    const manifest = eve.manifest(kind, 'probe', spec)
+    const look = async () => {
+      const answer = await eve.creating(manifest)
+      return says === '' ? answer === '' : answer.includes(says)
+    }
+    await until(`the policies are in force for ${kind}`, look, { describe: () => eve.creating(manifest) })
+  }
+})
+afterAll(() => cluster.stop())
+
+test.each(cases.map(({ kind, spec, says }) => [kind, JSON.stringify(spec), says, spec] as const))(
+  '%s %s: %s',
+  async (kind, _text, says, spec) => {
+    const answer = await eve.creating(eve.manifest(kind, 'probe', spec))
+    if (says === '') expect(answer).toBe('')
+    else expect(answer).toContain(says)
+  },
+)
+
+test('the platform team adopts what others may not', async () => {
+  const manifest = eve.manifest('IPPolicy', 'adopted', {
+    ...POLICY,
+    ...own,
+    externalID: 'ipp_1',
+    managementPolicy: 'Observe',
+  })
+  expect(await eve.says(['create', '--dry-run=server', '--as-group', 'platform-team', '-f', '-'], manifest)).toBe('')
+})
+
+test('what was there before is patched, edited otherwise and deleted', async () => {
+  const patch = (body: object) => {
+    const args = ['patch', 'reserveddomains.culvert.dev', 'former', '-n', PLACE, '--type=merge']
+    return eve.says([...args, '-p', JSON.stringify(body)])
+  }
+  expect(await patch({ metadata: { labels: { by: 'a-controller' } } })).toBe('')
+  expect(await patch({ spec: { description: 'edited' } })).toBe('')
+  expect(await eve.says(['delete', 'reserveddomains.culvert.dev', 'former', '-n', PLACE])).toBe('')
+})

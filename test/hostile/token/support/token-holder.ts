@@ -1,0 +1,124 @@
+import { once } from 'node:events'
+import { Agent, request as httpsRequest } from 'node:https'
+import { json } from 'node:stream/consumers'
+import { type KubeConnection, loadKubeConnection } from '../../../../src/kube/load-config.ts'
+import { until } from '../../../cluster/support/wait.ts'
+import { type Attempt, SERVICE_ACCOUNT_TOKEN, type Thing } from './attempt.ts'
+
+/** What the API server answered. */
+export interface Answer {
+  readonly status: number
+  /** The object, or the Status that says why not. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+const PATCHES = {
+  apply: 'application/apply-patch+yaml',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  json: 'application/json-patch+json',
+} as const
+
+/** Somebody with a token and an HTTP client, who sends what they like. */
+export class TokenHolder implements Disposable {
+  readonly #connection: KubeConnection
+  readonly #agent: Agent
+  readonly #headers: Readonly<Record<string, string>>
+
+  private constructor(connection: KubeConnection, agent: Agent, headers: Readonly<Record<string, string>>) {
+    this.#connection = connection
+    this.#agent = agent
+    this.#headers = headers
+  }
+
+  static async of(kubeconfig: string): Promise<TokenHolder> {
+    const connection = loadKubeConnection({ kubeconfig })
+    const { headers, tls } = await connection.material()
+    return new TokenHolder(connection, new Agent({ ...tls, keepAlive: true }), headers)
+  }
+
+  /** Carries out an attempt; `dryRun`: as far as the API server would let it come. */
+  attempt({ verb, on, body, subresource }: Attempt, { dryRun }: { readonly dryRun: boolean }): Promise<Answer> {
+    const isOfCollection = (verb === 'create' && subresource === undefined) || verb === 'deletecollection'
+    const path = `${on.collection}${isOfCollection ? '' : `/${on.name}`}${subresource ? `/${subresource}` : ''}`
+    const query = new URLSearchParams(dryRun ? { dryRun: 'All' } : {})
+    if (verb === 'delete' || verb === 'deletecollection') return this.send('DELETE', path, { query })
+    if (verb === 'create') return this.send('POST', path, { query, body: body ?? on.manifest })
+    if (verb === 'replace') return this.send('PUT', path, { query, body: body ?? on.manifest })
+    if (verb === 'apply') {
+      query.set('fieldManager', 'thief')
+      query.set('force', 'true')
+    }
+    return this.send('PATCH', path, { query, body: body ?? on.manifest, type: PATCHES[verb] })
+  }
+
+  /** Makes an object, or makes it what the manifest says. @throws Error when that is refused */
+  async make(on: Thing): Promise<void> {
+    const { status, body } = await this.attempt({ verb: 'apply', on }, { dryRun: false })
+    if (status >= 300) throw new Error(`${on.collection}/${on.name} cannot be made: ${body.message}`)
+    if (on.manifest.type === SERVICE_ACCOUNT_TOKEN) await until('the token is issued', () => this.issuedToken(on))
+  }
+
+  /** The token that Kubernetes has put into a Secret of a ServiceAccount; undefined as long as it has not, or may not be read. */
+  async issuedToken({ collection, name }: Thing): Promise<string | undefined> {
+    const { body } = await this.send('GET', `${collection}/${name}`)
+    const { data } = body as { readonly data?: { readonly token?: string } }
+    return data?.token && Buffer.from(data.token, 'base64').toString()
+  }
+
+  /** Names and versions of what a collection holds under names that begin so. */
+  async versions({ collection, name }: Thing): Promise<readonly string[]> {
+    const { body } = await this.send('GET', collection)
+    const { items = [] } = body as { readonly items?: readonly { readonly metadata: Record<string, string> }[] }
+    return items
+      .filter(({ metadata }) => metadata.name?.startsWith(name))
+      .map(({ metadata }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
+  }
+
+  /** Whether RBAC allows an attempt. */
+  canI({ verb, on, subresource }: Attempt): Promise<boolean> {
+    const [, group = '', namespace, resource = ''] =
+      /^\/api(?:s\/([^/]+))?\/v[^/]+(?:\/namespaces\/([^/]+))?\/([^/]+)$/.exec(on.collection) ?? []
+    return this.may({
+      verb: verb in PATCHES ? 'patch' : verb === 'replace' ? 'update' : verb,
+      group,
+      resource,
+      ...(subresource === undefined ? {} : { subresource }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(verb === 'create' || verb === 'deletecollection' ? {} : { name: on.name }),
+    })
+  }
+
+  /** What `kubectl auth can-i` asks. */
+  async may(resourceAttributes: Readonly<Record<string, string>>): Promise<boolean> {
+    const { body } = await this.send('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+      body: {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SelfSubjectAccessReview',
+        spec: { resourceAttributes },
+      },
+    })
+    const { status } = body as { readonly status?: { readonly allowed?: boolean } }
+    return status?.allowed ?? false
+  }
+
+  async send(
+    method: string,
+    path: string,
+    { query, body, type = 'application/json' }: { query?: URLSearchParams; body?: unknown; type?: string } = {},
+  ): Promise<Answer> {
+    const url = new URL(`${path}${query?.size ? `?${query}` : ''}`, this.#connection.server)
+    const outgoing = httpsRequest(url, {
+      agent: this.#agent,
+      method,
+      headers: { ...this.#headers, accept: 'application/json', 'content-type': type, 'user-agent': 'thief' },
+    })
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body))
+    const [response] = await once(outgoing, 'response')
+    return { status: response.statusCode, body: (await json(response)) as Answer['body'] }
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy()
+  }
+}

@@ -1,0 +1,174 @@
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { KubeObject } from '../../../src/kube/types.ts'
+import { holdName } from '../../../src/managed/namespace-hold.ts'
+import { OperatorAccount } from '../../cluster/support/operator-account.ts'
+import { OPERATOR_POLICY } from '../../cluster/support/operator-policy.ts'
+import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
+import { until } from '../../cluster/support/wait.ts'
+import { core, typeOf, World } from '../../cluster/support/world.ts'
+import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import { allowed } from './attempts/allowed.ts'
+import { otherCases } from './attempts/others.ts'
+import { dataCases } from './attempts/secrets.ts'
+import { type Case, type Scene, SERVICE_ACCOUNT_TOKEN, secret, type Thing } from './support/attempt.ts'
+import { TokenHolder } from './support/token-holder.ts'
+
+const CRD = fileURLToPath(new URL('../../fixtures/dnsendpoints.yaml', import.meta.url))
+const DENIED = `ValidatingAdmissionPolicy '${OPERATOR_POLICY}'`
+
+/** The operator's token in wrong hands, and beside it the token of an account with the same rights that no policy is for. */
+interface Stage {
+  readonly scene: Scene
+  readonly thief: TokenHolder
+  readonly unfenced: { readonly scene: Scene; readonly holder: TokenHolder }
+}
+
+const resources = new AsyncDisposableStack()
+const stages: Partial<Record<Case['token'], Stage>> = {}
+let cluster: ControlPlane
+let admin: TokenHolder
+
+beforeAll(async () => {
+  cluster = resources.use(await startOwnCluster())
+  await succeeded('apply', '--server-side', '-f', CRD)
+  await succeeded('wait', '--for=condition=Established', '--timeout=60s', '-f', CRD)
+  admin = resources.use(await TokenHolder.of(cluster.kubeconfigPath))
+  for (const name of ['protected', 'controllers-argocd']) await succeeded('create', 'namespace', name)
+  const tokens = ['cluster', 'namespace', 'cluster-admin'] as const
+  for (const token of tokens) stages[token] = await openStage(token)
+}, 300_000)
+afterAll(() => resources.disposeAsync(), 120_000)
+
+async function succeeded(...args: readonly string[]): Promise<void> {
+  const { code, stderr } = await cluster.kubectl(args)
+  expect(code, stderr).toBe(0)
+}
+
+async function openStage(token: Case['token']): Promise<Stage> {
+  const watch = token === 'namespace' ? 'namespace' : 'cluster'
+  const world = resources.use(
+    await World.open({ kubeconfig: cluster.kubeconfigPath, watch, operator: false, dnsRights: true }),
+  )
+  const { namespace: tenant, kube, kubeconfig, operatorNamespace: home } = world
+  const twinHome = `${tenant}-twin`
+  const [elsewhere, mistaken] = [`${tenant}-else`, `${tenant}-mistaken`]
+  for (const name of [twinHome, elsewhere, mistaken]) await world.createNamespace(name)
+  const watched = watch === 'cluster' ? undefined : [tenant]
+  const twin = resources.use(
+    await OperatorAccount.create({ kubeconfig, kube, namespace: twinHome, watched, dnsEndpoints: true }),
+  )
+  for (const namespace of [home, twinHome]) await bindByMistake(token, { namespace, mistaken })
+  const [, operators = ''] = world.asOperator()
+  const thief = resources.use(await TokenHolder.of(operators))
+  const holder = resources.use(await TokenHolder.of(twin.kubeconfigFor(kubeconfig)))
+  const sceneOf = (own: string): Omit<Scene, 'uids'> => {
+    return { tenant, elsewhere, mistaken, home: own, hold: holdName(own, 'culvert') }
+  }
+  const uids = await uidsOf(world)
+  if (token === 'cluster') {
+    const spec = { baseURL: world.emulator.url, apiKeySecretRef: { name: 'shared' } }
+    await kube.apply(typeOf('ClusterAccount'), { name: 'shared' }, { spec })
+  }
+  await until('rights that were given by mistake are known', async () => {
+    const asks = [thief, holder].map((each) => each.canI({ verb: 'delete', on: secret(mistaken, 'any') }))
+    return (await Promise.all(asks)).every((may) => may)
+  })
+  return { scene: { ...sceneOf(home), uids }, thief, unfenced: { scene: { ...sceneOf(twinHome), uids }, holder } }
+}
+
+/** Everything in the cluster, or in one namespace that the operator does not watch. */
+async function bindByMistake(
+  token: Case['token'],
+  { namespace, mistaken }: { readonly namespace: string; readonly mistaken: string },
+): Promise<void> {
+  const account = `--serviceaccount=${namespace}:culvert`
+  await succeeded(
+    'create',
+    'rolebinding',
+    `mistake-${namespace}`,
+    '--clusterrole=cluster-admin',
+    account,
+    '-n',
+    mistaken,
+  )
+  if (token !== 'cluster-admin') return
+  await succeeded('create', 'clusterrolebinding', `mistake-${namespace}`, '--clusterrole=cluster-admin', account)
+}
+
+/** The resources that marks name as owners. */
+async function uidsOf(world: World): Promise<Readonly<Record<string, string>>> {
+  const made = await Promise.all([
+    world.apply('TunnelCredential', 'tunnelcredential', {}),
+    world.apply('APIKey', 'apikey', {}),
+    world.apply('IPPolicy', 'ippolicy', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }),
+    world.apply('SSHCertificateAuthority', 'sshcertificateauthority', {}),
+    world.apply('ReservedDomain', 'reserveddomain', { domain: 'shop.example.com' }),
+  ])
+  const key = await world.kube.get<KubeObject>(core('secrets', 'Secret'), {
+    namespace: world.namespace,
+    name: 'credentials',
+  })
+  return Object.fromEntries([...made.map(({ kind, metadata }) => [kind, metadata.uid]), ['Secret', key?.metadata.uid]])
+}
+
+function stageOf(token: Case['token']): Stage {
+  const stage = stages[token]
+  if (stage === undefined) throw new Error(`there is no stage for ${token}`)
+  return stage
+}
+
+describe.each([
+  ['Secrets and ConfigMaps', dataCases],
+  ['everything else', otherCases],
+] as const)('with the token of an operator, as to %s, a thief cannot', (_what, cases) => {
+  test.each(cases)('$title ($token)', async ({ token, by, says, given, attempt }) => {
+    const { scene, thief, unfenced } = stageOf(token)
+    for (const each of [...(given?.(scene) ?? []), ...(given?.(unfenced.scene) ?? [])]) await admin.make(each)
+    const tried = attempt(scene)
+    const before = await admin.versions(tried.on)
+
+    const { status, body } = await thief.attempt(tried, { dryRun: false })
+
+    expect({ status, message: body.message }).toEqual({
+      status: 403,
+      message: expect.stringContaining(by === 'policy' ? DENIED : 'cannot'),
+    })
+    expect(body.message).toContain(says ?? '')
+    expect(await admin.versions(tried.on)).toEqual(before)
+    expect(await thief.canI(tried)).toBe(by === 'policy')
+    // Whoever has the same rights and no policy over them does it.
+    const twin = await unfenced.holder.attempt(attempt(unfenced.scene), { dryRun: true })
+    expect(twin.status, String(twin.body.message)).toBeOneOf(by === 'policy' ? [200, 201] : [403])
+  })
+})
+
+test("who has these rights and no policy over them has the whole cluster; the operator's thief has not", async () => {
+  const { thief, unfenced } = stageOf('cluster')
+  await succeeded('create', 'serviceaccount', 'powerful', '-n', 'kube-system')
+  await succeeded(
+    'create',
+    'clusterrolebinding',
+    'powerful',
+    '--clusterrole=cluster-admin',
+    '--serviceaccount=kube-system:powerful',
+  )
+  const wanted = (name: string): Thing => {
+    const annotations = { 'kubernetes.io/service-account.name': 'powerful' }
+    return secret('kube-system', name, { type: SERVICE_ACCOUNT_TOKEN, metadata: { annotations } })
+  }
+  expect((await thief.attempt({ verb: 'create', on: wanted('by-thief') }, { dryRun: false })).status).toBe(403)
+  expect(await admin.versions(wanted('by-thief'))).toEqual([])
+
+  expect((await unfenced.holder.attempt({ verb: 'create', on: wanted('by-twin') }, { dryRun: false })).status).toBe(201)
+  const token = await until('the token is issued', () => unfenced.holder.issuedToken(wanted('by-twin')))
+  const { stdout } = await cluster.kubectl(['--token', token, 'auth', 'can-i', '*', '*', '--all-namespaces'])
+  expect(stdout.trim()).toBe('yes')
+})
+
+test.each(allowed)('the same token $title, as the operator does', async ({ given, attempt }) => {
+  const { scene, thief } = stageOf('namespace')
+  for (const each of given?.(scene) ?? []) await admin.make(each)
+  const { status, body } = await thief.attempt(attempt(scene), { dryRun: true })
+  expect(status, String(body.message)).toBeOneOf([200, 201])
+})
