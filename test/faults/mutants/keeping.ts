@@ -184,10 +184,7 @@ export const keeping: readonly Mutant[] = [
   mutant(
     'know users of a policy by their names only',
     'src/managed/resource-store.ts',
-    [
-      'const byId = ids.flatMap((id) => this.#find(TARGET_IDS, idText(kind, id)))',
-      'const byId = ids.flatMap(() => [])',
-    ],
+    ['ids.flatMap((id) => this.#findIn(account, id, TARGET_IDS, idText(kind, id)))', '[]'],
     references('IPPolicy / delete'),
   ),
   mutant(
@@ -241,7 +238,7 @@ export const keeping: readonly Mutant[] = [
   mutant(
     'take an object that another resource holds',
     'src/managed/former-life.ts',
-    ['candidates.filter(({ id }) => context.resources.holderOf(id) === undefined)', 'candidates'],
+    ['candidates.filter(({ id }) => context.resources.holderOf(key, id) === undefined)', 'candidates'],
     { ...restored, cases: 'renamed with its status' },
   ),
   mutant(

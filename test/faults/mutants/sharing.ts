@@ -34,7 +34,7 @@ export const sharing: readonly Mutant[] = [
   mutant(
     'note an object without a claim',
     'src/managed/adopt.ts',
-    ['  refuseHeld(run, id, context.resources.claim(id, cr))\n', ''],
+    ['  refuseHeld(run, id, context.resources.claim(session.key, id, cr))\n', ''],
     rivals,
   ),
   mutant('keep a claim for ever', 'src/managed/reconciler.ts', ['this.#context.resources.unclaim(cr)', ''], {
