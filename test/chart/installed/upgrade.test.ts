@@ -1,6 +1,6 @@
 import { cp, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { HELMS } from '../support/helm.ts'
 import { CHART, ROOT } from '../support/paths.ts'
 import { AccountAtEmulator } from './support/account-at-emulator.ts'
@@ -49,10 +49,11 @@ const LONG = { timeout: 300_000 }
 
 let cluster: InstalledCluster
 
-beforeAll(async () => {
+// A cluster for each: one that fails leaves nothing to the next.
+beforeEach(async () => {
   cluster = await InstalledCluster.start()
 }, 300_000)
-afterAll(() => cluster[Symbol.asyncDispose](), 60_000)
+afterEach(() => cluster[Symbol.asyncDispose](), 60_000)
 
 function policy(name: string, spec: object = {}): object {
   const metadata = { name, namespace: 'default' }
@@ -74,13 +75,6 @@ async function knows(): Promise<{ readonly field: boolean; readonly rule: boolea
 
 const NEITHER = { field: false, rule: false }
 const BOTH = { field: true, rule: true }
-
-/** As if there never had been a CRD. */
-async function startOver(): Promise<void> {
-  const crds = await cluster.list('crd')
-  const names = crds.map(({ metadata }) => metadata.name)
-  await cluster.kubectl(['delete', 'crd', ...names])
-}
 
 it.each(HELMS)('brings newer CRDs with Helm %i, and the resources stay as they are', LONG, async (major) => {
   const values = ['--set', 'emulator.enabled=true,clusterAccount.enabled=true,emulator.apiKey=key-of-ours']
@@ -119,9 +113,6 @@ it.each(HELMS)('brings newer CRDs with Helm %i, and the resources stay as they a
   expect((await cluster.list('culvert', '--all-namespaces')).map(({ metadata }) => metadata.uid)).toEqual(
     after.map(({ metadata }) => metadata.uid),
   )
-  await cluster.kubectl(['delete', 'culvert', '--all', '--all-namespaces'])
-  await cluster.helmed(major, ['uninstall', 'culvert', '--no-hooks', ...IN_HOME])
-  await startOver()
 })
 
 it.each(HELMS)('takes over CRDs that were applied by hand, as install.md says, with Helm %i', LONG, async (major) => {
@@ -150,5 +141,4 @@ it.each(HELMS)('takes over CRDs that were applied by hand, as install.md says, w
   expect(await knows()).toEqual(BOTH)
   await cluster.helmed(major, ['uninstall', 'culvert', '--no-hooks', ...IN_HOME])
   expect(await knows()).toEqual(BOTH)
-  await startOver()
 })
