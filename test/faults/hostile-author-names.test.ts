@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { KubeError } from '../../src/kube/errors.ts'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
+import { toStructural } from '../../src/schema/structural.ts'
 import { openAccess } from '../builders/access.ts'
 import { AuditLog } from '../cluster/support/audit-log.ts'
-import { casesTitled } from '../cluster/support/cases.ts'
+import { casesTitled, managed } from '../cluster/support/cases.ts'
 import { until } from '../cluster/support/wait.ts'
 import { core, type Resource, typeOf, World } from '../cluster/support/world.ts'
 import { type Spec, Tenant } from './support/tenant.ts'
@@ -10,18 +12,28 @@ import { type Spec, Tenant } from './support/tenant.ts'
 const audit = AuditLog.ofSuite()
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 
-/** `spec` with `text` as each name of something else, and without what is told by id. */
-function naming(value: unknown, text: string, field = ''): unknown {
-  if (Array.isArray(value)) return /Refs$/.test(field) ? [{ name: text }] : value.map((each) => naming(each, text))
-  if (typeof value !== 'object' || value === null) {
-    return value
+/** `spec` with `text` as each name of something else, and without what is told by id where a name is taken as well. */
+function naming(value: unknown, text: string, node: SchemaNode | undefined, field = ''): unknown {
+  if (Array.isArray(value)) {
+    return /Refs$/.test(field) ? [{ name: text }] : value.map((each) => naming(each, text, node?.items))
   }
+  if (typeof value !== 'object' || value === null) return value
   if (/^(secret|configMap)$/.test(field)) return { ...value, name: text }
   if (/Ref$/.test(field)) {
+    if (node?.properties?.name === undefined) return value
     const { id: _id, ...rest } = value as Spec
     return { ...rest, name: text }
   }
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, naming(member, text, name)]))
+  const entries = Object.entries(value)
+  return Object.fromEntries(
+    entries.map(([name, member]) => [name, naming(member, text, node?.properties?.[name], name)]),
+  )
+}
+
+function specOf(kind: string): SchemaNode {
+  const definition = managed.find((each) => each.definition.kind === kind)?.definition
+  if (definition === undefined) throw new Error(`${kind} is no kind`)
+  return toStructural(definition.spec, 'spec')
 }
 
 /** Applies the resource, or tells why the apiserver takes it for none. */
@@ -63,7 +75,7 @@ test('names that climb out of the namespace lead nowhere, in whatever field they
       await Promise.all(
         casesTitled('full').map(async ({ kind, spec }) => {
           const name = `${kind.toLowerCase()}-${index}`
-          const crooked = naming(spec(name), text) as Spec
+          const crooked = naming(spec(name), text, specOf(kind)) as Spec
           if (JSON.stringify(crooked) === JSON.stringify(spec(name))) return
           const said = await attempt(mallory, kind, name, crooked)
           expect(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { KubeError } from '../../src/kube/errors.ts'
+import { parseObject } from '../../src/managed/types/metadata.ts'
 import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { toStructural } from '../../src/schema/structural.ts'
 import { applyNeeds, casesTitled, managed } from '../cluster/support/cases.ts'
@@ -40,8 +41,9 @@ function withText(spec: unknown, [first, ...rest]: readonly (string | number)[],
   return { ...fields, [first]: withText(fields[first], rest, text) }
 }
 
+/** Every text in `value`, and those in texts that are JSON objects, as `metadata` is. */
 function textsIn(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value]
+  if (typeof value === 'string') return [value, ...textsIn(parseObject(value))]
   if (typeof value !== 'object' || value === null) return []
   return Object.values(value).flatMap(textsIn)
 }
