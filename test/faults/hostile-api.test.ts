@@ -12,6 +12,8 @@ import { AFFECTS, type HostileCase, hostileCases } from './hostile-api-cases.ts'
 
 /** What the chart lets the operator have: a hundred accounts, a dozen of them hostile at the same time, have to fit. */
 const MEMORY_LIMIT = 512 * 1024 * 1024
+/** The heap that Node allows itself in a container with that limit. */
+const HEAP_MIB = 259
 const PATIENCE_MS = 150_000
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 
@@ -33,6 +35,7 @@ beforeAll(async () => {
   world = await World.open({
     flags: [hostile.host, hostileTLS.host].flatMap((host) => ['--allow-api-host', host]),
     account: { rateLimit: { requestsPerMinute: 6000 } },
+    heapMiB: HEAP_MIB,
   })
   await world.apply('Backend', 'before', tunnels)
   await world.ready('Backend', 'before')

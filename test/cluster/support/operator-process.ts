@@ -37,6 +37,8 @@ export interface OperatorProcessOptions {
   readonly allowHTTP?: boolean
   /** What `start` waits for: that it reconciles (default), or only that it serves /healthz, as a standby does. */
   readonly until?: 'reconciling' | 'serving'
+  /** MiB that its heap may take. Default: what Node makes of the machine's memory, gigabytes. */
+  readonly heapMiB?: number
 }
 
 /** A real `culvert operator` process, as a user starts it, with short times so that tests need not wait. */
@@ -84,6 +86,7 @@ export class OperatorProcess {
       return ['--import', `data:text/javascript,${encodeURIComponent(code)}`]
     })
     const args = [
+      ...(options.heapMiB === undefined ? [] : [`--max-heap-size=${options.heapMiB}`]),
       ...preload,
       MAIN,
       'operator',

@@ -68,6 +68,8 @@ export interface WorldOptions {
    * operator with rights in the whole cluster can then let its resources go.
    */
   readonly rights?: 'namespace' | 'cluster'
+  /** MiB that the operator's heap may take. Default: gigabytes. */
+  readonly heapMiB?: number
   /** Whether the operator has rights to DNSEndpoints. Default: where `flags` have it make them. */
   readonly dnsRights?: boolean
   /** A world in another cluster, whose account this one works on, with namespaces of the same names. */
@@ -152,6 +154,7 @@ export class World implements AsyncDisposable {
       leaderElect: this.#options.leaderElect ?? false,
       until,
       ...(this.#options.clockOffsetMs === undefined ? {} : { clockOffsetMs: this.#options.clockOffsetMs() }),
+      ...(this.#options.heapMiB === undefined ? {} : { heapMiB: this.#options.heapMiB }),
       flags: [
         '--allow-api-host',
         allowHTTP ? host : origin,
