@@ -11,7 +11,7 @@ export interface ProxyOptions {
 }
 
 export interface DispatcherOptions {
-  /** PEM of the only authorities that are trusted; default: those Node ships with. */
+  /** PEM of the only authorities that are trusted; default: those Node ships with, and those of `NODE_EXTRA_CA_CERTS`. */
   readonly caBundle?: string | undefined
   readonly proxies?: ProxyOptions | undefined
   readonly connectTimeoutMs: number

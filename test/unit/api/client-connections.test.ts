@@ -1,5 +1,6 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { collections } from '../../../src/api/collections.ts'
 import { selfSigned } from '../../builders/certificate.ts'
@@ -39,6 +40,25 @@ describe('TLS', () => {
       expect(error).toMatchObject({ code: 'Network', definite: true })
       expect(error.message).toContain('certificate is not trusted')
     }
+  })
+
+  it('trusts the authorities of caBundle alone, not those of the operator beside them', async () => {
+    const { url, ca } = await serveTLS()
+    const before = getCACertificates()
+    onTestFinished(() => setDefaultCACertificates(before))
+    setDefaultCACertificates([ca])
+    expect(await clientFor(url).get(ipPolicies, 'ipp_1')).toEqual({ id: 'ipp_1' })
+    const error = await failure(clientFor(url, { caBundle: selfSigned().cert }).create(ipPolicies, {}))
+    expect(error).toMatchObject({ code: 'Network', definite: true })
+    expect(error.message).toContain('certificate is not trusted')
+  })
+
+  it('refuses a certificate of another name, though caBundle vouches for it', async () => {
+    const { url, ca } = await serveTLS()
+    const other = url.replace('127.0.0.1', 'localhost')
+    const error = await failure(clientFor(other, { caBundle: ca }).create(ipPolicies, {}))
+    expect(error).toMatchObject({ code: 'Network', definite: true })
+    expect(error.message).toContain('ALTNAME')
   })
 })
 
