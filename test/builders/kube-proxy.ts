@@ -82,6 +82,8 @@ export class KubeProxy implements AsyncDisposable {
   readonly kubeconfigPath: string
   /** Told of each answer as the server behind has given it, but for those that stream. */
   onAnswer: (request: PassingRequest, status: number, body: string) => void = () => undefined
+  /** Is told of each watch that opens, before anything gets through. */
+  onWatch: (watch: OpenWatch) => void = () => undefined
   readonly #folder: string
   readonly #upstream: URL
   readonly #headers: Readonly<Record<string, string>>
@@ -238,6 +240,7 @@ export class KubeProxy implements AsyncDisposable {
     response.flushHeaders()
     const watch = new OpenWatch(request.path, response)
     this.#watches.add(watch)
+    this.onWatch(watch)
     try {
       for await (const chunk of upstream as AsyncIterable<Buffer>) watch.take(chunk)
       watch.end()

@@ -70,16 +70,30 @@ function firstOfEach(
   return { rule, met }
 }
 
-/** Sends other frames in the place of those of the changes. */
-function altered(watched: Watched, alteration: (frame: WatchedFrame) => readonly WatchedFrame[]): Trouble {
-  const watches = watchesOf(watched)
-  for (const watch of watches)
+/**
+ * Sends other frames in the place of those of the changes, to the watches that come meanwhile as well. An operator that ends a watch for what it was told has met the
+ * fault: a list tells it of the other changes.
+ */
+function altered({ proxy, frames, ...watched }: Watched, alteration: (frame: WatchedFrame) => readonly WatchedFrame[]) {
+  const watches = [...watchesOf({ proxy, frames, ...watched })]
+  const alter = (watch: OpenWatch): void => {
     watch.alter((frame) => (frame.object.metadata?.uid === undefined ? [frame] : alteration(frame)))
+  }
+  for (const watch of watches) alter(watch)
+  proxy.onWatch = (watch) => {
+    if (!frames.has(watch.path)) return
+    watches.push(watch)
+    alter(watch)
+  }
+  const hasMet = (path: string, least: number): boolean => {
+    const own = watches.filter((watch) => watch.path === path)
+    return own.some((watch) => watch.altered >= least || (watch.altered > 0 && !watch.isOpen))
+  }
+  const wanting = () => [...frames].filter(([path, least]) => !hasMet(path, least)).map(([path]) => path)
   return {
     end: async () => {
-      await until('every watch has told something else', () => {
-        return watches.every((watch) => watch.altered >= (watched.frames.get(watch.path) ?? 0))
-      })
+      await until('every watch has told something else', () => wanting().length === 0, { describe: wanting })
+      proxy.onWatch = () => undefined
       for (const watch of watches) watch.pass()
     },
   }

@@ -23,6 +23,8 @@ export interface Side extends EpisodeWorld {
   until(what: string, subjects: readonly Manifest[], met: (crs: readonly CustomResource[]) => boolean): Promise<void>
   /** Makes the account look at everything. */
   look(value: string): Promise<void>
+  /** Waits until the account's lists are believed of all that was made. */
+  outliveReadLag(): Promise<void>
   /** Forgets the calls so far. */
   mark(): void
   /** Calls since `mark`, in the order in which each server got them. */
@@ -37,10 +39,11 @@ export interface Side extends EpisodeWorld {
 
 /**
  * What is compared nowhere. Watches: what they tell shows in what follows. Leases and Events: they go their own way in their own time.
- * Reads of the account's key: the account is looked at once more when a watch tells of its own write before the answer does.
+ * Reads of the account's key: the account is looked at once more when a watch tells of its own write before the answer does. DNSEndpoints: the
+ * suite's cluster has no such type.
  */
 export function isApart(path: string, query: string): boolean {
-  return new URLSearchParams(query).has('watch') || /\/(leases|events)(\/|$)|\/secrets\/key$/.test(path)
+  return new URLSearchParams(query).has('watch') || /\/(leases|events|dnsendpoints)(\/|$)|\/secrets\/key$/.test(path)
 }
 
 /** What is compared of an answer of Kubernetes: the object that a write has come to. */

@@ -4,7 +4,7 @@ import { configMapType, secretType } from '../../../../src/managed/inputs.ts'
 import { RECONCILE_REQUESTED_AT } from '../../../../src/managed/names.ts'
 import type { Manifest } from '../../../builders/specs.ts'
 import type { Sighting } from '../../simulation/faults.ts'
-import { API_HOST, INSTALLATION, OPERATOR_NAMESPACE } from '../../simulation/operator.ts'
+import { API_HOST, INSTALLATION, OPERATOR_NAMESPACE, times } from '../../simulation/operator.ts'
 import { type Laboratory, NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 import { answerOf, type Call, isApart, parsed, type Side } from './side.ts'
 
@@ -84,6 +84,10 @@ export class SimulatedSide implements Side {
     })
     const looked = () => this.#world.account?.status?.lastHandledReconcileAt === value
     if (!(await this.#world.until(looked, BOUND_MS))) throw new Error('the simulated account does not look')
+  }
+
+  async outliveReadLag(): Promise<void> {
+    await this.#world.advance(times.readLagMs)
   }
 
   mark(): void {

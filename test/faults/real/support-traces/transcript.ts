@@ -106,7 +106,7 @@ function common(text: string, side: Side, names: ReadonlyMap<string, string>): s
     .replaceAll(/uid-\d+/g, '{uid}')
     .replaceAll('{uid}/{operator namespace}/culvert', '{installation}')
     .replaceAll(/\b[0-9a-f]{32}\b/g, '{nonce}')
-    .replaceAll(/\b[0-9a-f]{16}\b/g, '{digest}')
+    .replaceAll(/\b([0-9a-f]{8}-)?[0-9a-f]{16}\b/g, '{digest}')
     .replaceAll(/"publicKey":"[^"]*"/g, '"publicKey":"{key}"')
     .replaceAll(/\d\.tcp\.[a-z]+\.tunnel\.example:\d+/g, '{address}')
     .replaceAll(/192\.0\.2\.\d+\/32/g, '{guard}')

@@ -22,6 +22,7 @@ export async function transcribe(side: Side, episode: Episode, number: number, l
     await side.apply(kind, name, before)
     await side.until(`${kind}/${name} rests`, [subject], areAtRest(1))
   }
+  await side.outliveReadLag()
   await side.look(`before ${number}`)
   await side.callsAtLeast(0)
   const former = await side.get(kind, name)
