@@ -13,6 +13,7 @@ import { managedKind } from './names.ts'
 /** The contract states no limits for the lists of a response; these bound what a status shows. */
 export const NS_TARGETS_SHOWN = 32
 export const REGION_DOMAINS_SHOWN = 128
+export const REGION_DOMAIN_LENGTH = 512
 
 export const agentIngressDefinition = defineKind({
   ...managedKind,
@@ -53,7 +54,7 @@ export const agentIngressDefinition = defineKind({
         }),
       ),
       regionDomains: Type.Optional(
-        list(text({ description: 'A domain.', maxLength: 512 }), {
+        list(text({ description: 'A domain.', maxLength: REGION_DOMAIN_LENGTH }), {
           description: 'Subdomains of the domain, one for each region. More may be added over time.',
           maxItems: REGION_DOMAINS_SHOWN,
         }),

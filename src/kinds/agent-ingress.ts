@@ -6,15 +6,17 @@ import {
   type AgentIngressSpec,
   agentIngressDefinition,
   NS_TARGETS_SHOWN,
+  REGION_DOMAIN_LENGTH,
   REGION_DOMAINS_SHOWN,
 } from './agent-ingress-schema.ts'
 import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificate.ts'
-import { type DNSRecord, dnsReady } from './certificate-dns.ts'
+import { type AnsweredTarget, type DNSRecord, dnsReady, domainAnswerProblem } from './certificate-dns.ts'
 import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-spec.ts'
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
 import { dnsEndpoint } from './dns-endpoint.ts'
-import { given, namesOf, sorted, textOf, textsOf } from './remote.ts'
+import { answeredDomain, targetName } from './domain-name.ts'
+import { cut, given, namesOf, sorted, textOf, textsOf } from './remote.ts'
 
 /** Agent ingresses with their certificates (`management-api.md § Domains, addresses, ingress`). */
 export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
@@ -38,10 +40,11 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
     domain: textOf(remote.domain)?.toLowerCase(),
     certificate_management_policy: heldCertificatePolicy(remote),
   }),
+  answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, answeredTargets(remote)),
   status,
   renewsAt: ({ renewsAt }) => textOf(renewsAt),
   readiness,
-  companion: dnsEndpoint(dnsRecords),
+  companion: dnsEndpoint(({ domain }, remote) => dnsRecords(domain, remote)),
 }
 
 /** No Ref names the certificate, so only its management tells: one is in use when none is being made, or a renewal is planned. */
@@ -52,29 +55,34 @@ function stateOf(remote: RemoteObject): CertificateState {
 }
 
 function status(remote: RemoteObject): Fields {
-  const regions = sorted(textsOf(remote.region_domains)).slice(0, REGION_DOMAINS_SHOWN)
+  const regions = sorted(textsOf(remote.region_domains).map((name) => cut(name, REGION_DOMAIN_LENGTH)))
   const targets = targetsOf(remote)
   return given({
     nsTargets: targets.length === 0 ? undefined : targets,
-    regionDomains: regions.length === 0 ? undefined : regions,
-    ...certificateStatus(stateOf(remote), dnsRecords(remote)),
+    regionDomains: regions.length === 0 ? undefined : regions.slice(0, REGION_DOMAINS_SHOWN),
+    ...certificateStatus(stateOf(remote), dnsRecords(answeredDomain(remote.domain), remote)),
   })
 }
 
 /** In a fixed order, so that another order of a response changes no status. */
-function targetsOf({ ns_targets }: RemoteObject): readonly string[] {
-  return sorted(textsOf(ns_targets)).slice(0, NS_TARGETS_SHOWN)
+function targetsOf(remote: RemoteObject): readonly string[] {
+  const names = answeredTargets(remote).flatMap(({ name }) => (name === undefined ? [] : [name]))
+  return sorted(names).slice(0, NS_TARGETS_SHOWN)
+}
+
+function answeredTargets({ ns_targets }: RemoteObject): readonly AnsweredTarget[] {
+  const values: readonly unknown[] = Array.isArray(ns_targets) ? ns_targets : [ns_targets]
+  return values.map((value) => ({ field: 'one of ns_targets', value, name: targetName(value) }))
 }
 
 /** The records that delegate the domain; none for a domain of the service. */
-function dnsRecords(remote: RemoteObject): readonly DNSRecord[] {
-  const name = textOf(remote.domain) ?? ''
-  return targetsOf(remote).map((value) => ({ name, type: 'NS', value }))
+function dnsRecords(name: string | undefined, remote: RemoteObject): readonly DNSRecord[] {
+  return name === undefined ? [] : targetsOf(remote).map((value) => ({ name, type: 'NS', value }))
 }
 
-function readiness({ remote, now }: ReadinessView<AgentIngressSpec>): Readiness {
+function readiness({ spec, remote, now }: ReadinessView<AgentIngressSpec>): Readiness {
   const state = stateOf(remote)
-  const records = dnsRecords(remote)
+  const records = dnsRecords(spec.domain, remote)
   // As the object has it: of an adopted one the spec may leave it out.
   const managed = heldCertificatePolicy(remote) !== null
   const shown = managed ? managedReadiness(state, records, now) : unmanaged

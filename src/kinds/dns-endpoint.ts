@@ -60,9 +60,12 @@ const admitted = {
   message: `publishes only ${DNS_RECORD_TYPES.join(' and ')} records, and only of the domains that DNSEndpoints may publish`,
 }
 
-/** The DNSEndpoint of ExternalDNS (`externaldns.k8s.io/v1alpha1`) with the records that `recordsOf` names. */
+/**
+ * The DNSEndpoint of ExternalDNS (`externaldns.k8s.io/v1alpha1`) with the records that `recordsOf` names. Their names follow from the spec, whatever the API
+ * says: the administrator allows names by it.
+ */
 export function dnsEndpoint<Spec extends AsksForDNS>(
-  recordsOf: (remote: RemoteObject) => readonly DNSRecord[],
+  recordsOf: (spec: Spec, remote: RemoteObject) => readonly DNSRecord[],
 ): Companion<Spec> {
   return {
     type: {
@@ -74,6 +77,7 @@ export function dnsEndpoint<Spec extends AsksForDNS>(
     },
     condition: dnsEndpointCondition.type,
     remedy: `install the CRD of ExternalDNS, or ${BY_HAND}`,
+    toRemove: 'remove dns.endpoint to have it deleted',
     notNeeded: 'a domain of the service needs no records',
     fields: { asks: ['dns', 'endpoint'], names: ['domain'] },
     admitted,
@@ -85,8 +89,8 @@ export function dnsEndpoint<Spec extends AsksForDNS>(
       if (domains.some((pattern) => coversDomain(pattern, domain))) return undefined
       return `spec.domain ${domain} is not among the domains that DNSEndpoints may publish. Ask the administrator to add it to --dns-domains (dnsEndpoints.domains of the chart), or ${BY_HAND}`
     },
-    content: ({ dns: asked }, remote, { endpoints }) => {
-      const wanted = endpointsOf(recordsOf(remote), asked?.recordTTL)
+    content: (spec, remote, { endpoints }) => {
+      const wanted = endpointsOf(recordsOf(spec, remote), spec.dns?.recordTTL)
       return wanted.length === 0 ? undefined : { endpoints: wanted.map((endpoint) => extended(endpoint, endpoints)) }
     },
   }
@@ -99,21 +103,16 @@ interface Endpoint {
   readonly recordTTL?: number
 }
 
-/** One for each name and type, with all its values. ExternalDNS refuses names that end in a dot. */
+/** One for each name and type, with all its values. */
 function endpointsOf(records: readonly DNSRecord[], recordTTL: number | undefined): readonly Endpoint[] {
   const endpoints = new Map<string, Endpoint>()
-  for (const { name, type, value } of records) {
-    const dnsName = withoutDot(name)
+  for (const { name: dnsName, type, value } of records) {
     const targets = endpoints.get(`${dnsName} ${type}`)?.targets ?? []
     const ttl = recordTTL === undefined ? {} : { recordTTL }
-    const endpoint = { dnsName, recordType: type, targets: [...targets, withoutDot(value)], ...ttl }
+    const endpoint = { dnsName, recordType: type, targets: [...targets, value], ...ttl }
     endpoints.set(`${dnsName} ${type}`, endpoint)
   }
   return [...endpoints.values()]
-}
-
-function withoutDot(name: string): string {
-  return name.replace(/\.$/, '')
 }
 
 /** The endpoint with what others have said of it: labels and settings of a DNS provider. */

@@ -24,7 +24,7 @@ export function textOf(value: unknown): string | undefined {
 /** A text of at most `max` UTF-16 code units; one that is longer counts as none where a part of it would be worse. */
 export function wholeText(value: unknown, max: number): string | undefined {
   const text = textOf(value)
-  return text === undefined || text.length > max ? undefined : text
+  return text === undefined || text.length > max || !text.isWellFormed() ? undefined : text
 }
 
 export function textsOf(value: unknown): readonly string[] {
@@ -60,9 +60,12 @@ export function timeOf(value: unknown): string | undefined {
   return text !== undefined && form.test(text) && !Number.isNaN(Date.parse(text)) ? text : undefined
 }
 
-/** `value` in at most `max` UTF-16 code units, so that it fits into a bounded status field. */
+/**
+ * `value` in at most `max` UTF-16 code units, so that it fits into a bounded status field. Half a character, which the API server would store as another one,
+ * is replaced: else it would be written again and again.
+ */
 export function cut(value: string, max: number): string {
-  return value.length <= max ? value : `${value.slice(0, max - 1)}…`
+  return (value.length <= max ? value : `${value.slice(0, max - 1)}…`).toWellFormed()
 }
 
 /** Texts in a fixed order, each once: how sets are compared. */

@@ -3,11 +3,19 @@ import type { RemoteObject } from '../api/types.ts'
 import { reasons } from '../managed/reasons.ts'
 import type { Fields, ManagedDescriptor, Readiness, ReadinessView } from '../managed/types/descriptor.ts'
 import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificate.ts'
-import { CHALLENGE, type DNSRecord, dnsReady } from './certificate-dns.ts'
+import {
+  type AnsweredTarget,
+  CHALLENGE,
+  challengeName,
+  type DNSRecord,
+  dnsReady,
+  domainAnswerProblem,
+} from './certificate-dns.ts'
 import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-spec.ts'
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
 import { dnsEndpoint } from './dns-endpoint.ts'
+import { answeredDomain, targetName } from './domain-name.ts'
 import { given, namesOf, refId, refURI, textOf } from './remote.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './reserved-domain-schema.ts'
 import { chosen } from './union-member.ts'
@@ -39,10 +47,11 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
     http_endpoint_configuration_id: refId(remote.http_endpoint_configuration) ?? null,
     https_endpoint_configuration_id: refId(remote.https_endpoint_configuration) ?? null,
   }),
+  answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, targetsOf(remote)),
   status,
   renewsAt: ({ renewsAt }) => textOf(renewsAt),
   readiness,
-  companion: dnsEndpoint(dnsRecords),
+  companion: dnsEndpoint(({ domain }, remote) => dnsRecords(domain, remote)),
 }
 
 function setBy(spec: ReservedDomainSpec): readonly string[] {
@@ -79,29 +88,43 @@ function stateOf(remote: RemoteObject): CertificateState {
 }
 
 function status(remote: RemoteObject): Fields {
+  const [cname, challenge] = targetsOf(remote)
   return given({
-    cnameTarget: textOf(remote.cname_target),
-    acmeChallengeCNAMETarget: textOf(remote.acme_challenge_cname_target),
+    cnameTarget: cname.name,
+    acmeChallengeCNAMETarget: challenge.name,
     certificateID: refId(remote.certificate),
     certificateURI: refURI(remote.certificate),
-    ...certificateStatus(stateOf(remote), dnsRecords(remote)),
+    ...certificateStatus(stateOf(remote), dnsRecords(answeredDomain(remote.domain), remote)),
   })
 }
 
-/** The records that the user has to make; none for a domain of the service. */
-function dnsRecords(remote: RemoteObject): readonly DNSRecord[] {
-  const domain = textOf(remote.domain) ?? ''
-  const challenge = `${CHALLENGE}${domain.replace(/^\*\./, '')}`
-  const targets: readonly (readonly [string, string | undefined])[] = [
-    [domain, textOf(remote.cname_target)],
-    [challenge, textOf(remote.acme_challenge_cname_target)],
+/** Target of the domain, and of its challenge. */
+function targetsOf({
+  cname_target,
+  acme_challenge_cname_target,
+}: RemoteObject): readonly [AnsweredTarget, AnsweredTarget] {
+  return [
+    { field: 'cname_target', value: cname_target, name: targetName(cname_target) },
+    {
+      field: 'acme_challenge_cname_target',
+      value: acme_challenge_cname_target,
+      name: targetName(acme_challenge_cname_target, CHALLENGE),
+    },
   ]
-  return targets.flatMap(([name, value]) => (value === undefined ? [] : [{ name, type: 'CNAME', value }]))
 }
 
-function readiness({ remote, now }: ReadinessView<ReservedDomainSpec>): Readiness {
+/** The records that the user has to make for `domain`; none for a domain of the service. */
+function dnsRecords(domain: string | undefined, remote: RemoteObject): readonly DNSRecord[] {
+  if (domain === undefined) return []
+  const names = [domain, challengeName(domain)]
+  return targetsOf(remote).flatMap(({ name: value }, index) => {
+    return value === undefined ? [] : [{ name: names[index] ?? domain, type: 'CNAME', value }]
+  })
+}
+
+function readiness({ spec, remote, now }: ReadinessView<ReservedDomainSpec>): Readiness {
   const state = stateOf(remote)
-  const records = dnsRecords(remote)
+  const records = dnsRecords(spec.domain, remote)
   // As the object has it: of an adopted one the spec may leave it out.
   const managed = heldCertificatePolicy(remote) !== null
   const shown = managed ? managedReadiness(state, records, now) : unmanaged(refId(remote.certificate))

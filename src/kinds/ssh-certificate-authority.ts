@@ -10,11 +10,14 @@ import { available, plain } from './defaults.ts'
 import { knownHostsLine } from './known-hosts.ts'
 import { managedKind } from './names.ts'
 import { configMapPlace, outputProblems, placeOf, templateOf } from './output-place.ts'
-import { given, namesOf, textOf, wholeText } from './remote.ts'
-import { PUBLIC_KEY_LENGTH } from './ssh-public-key.ts'
+import { given, namesOf, wholeText } from './remote.ts'
+import { answeredKey } from './ssh-answer.ts'
+import { PUBLIC_KEY_LENGTH } from './ssh-lengths.ts'
 
 /** What the contract gives an authority that names none. */
 const KEY_TYPE = 'Ed25519'
+/** What is wrong with an answer. */
+const KEY_PROBLEM = 'a public_key that is not one line in authorized-keys format'
 const another = 'delete this resource and create it again, which makes another authority with another key'
 
 /** Rule of the spec: `field` describes keys of one type only. */
@@ -118,8 +121,9 @@ export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthorityS
     type: 'derived',
     target: placeOf,
     template: templateOf,
+    problem: ({ public_key }) => (answeredKey(public_key) === undefined ? KEY_PROBLEM : undefined),
     data: (_desired, { public_key }): Readonly<Record<string, string>> => {
-      const key = textOf(public_key)
+      const key = answeredKey(public_key)
       return key === undefined ? {} : { 'ca.pub': `${key.trim()}\n`, known_hosts: knownHostsLine([], key) }
     },
   },

@@ -16,6 +16,8 @@ import { textColumn, wideColumn } from './columns.ts'
 import { plain } from './defaults.ts'
 import { outputProblems, type WithOutput } from './output-place.ts'
 import { given, namesOf, sorted, textOf, textsOf, wholeText } from './remote.ts'
+import { answeredCertificate, answeredKey } from './ssh-answer.ts'
+import { CERTIFICATE_LENGTH } from './ssh-lengths.ts'
 import {
   comparablePublicKey,
   publicKeyFields,
@@ -42,8 +44,6 @@ const AUTHORITY = 'SSHCertificateAuthority'
 
 /** As many as OpenSSH reads in one certificate. */
 const PRINCIPALS = 256
-/** More than all of these principals and the largest keys take. */
-const CERTIFICATE_LENGTH = 131_072
 
 interface PrincipalText {
   /** Finishes "one of the …": `user names`. */
@@ -257,13 +257,25 @@ export function certificateParts<Spec extends CertificateSpec>({
 
 /** The public key of the authority that a spec refers to. */
 export function authorityKey({ spec, target }: Desired<CertificateSpec>): string | undefined {
-  return textOf(target(AUTHORITY, spec.sshCertificateAuthorityRef).object?.public_key)
+  return answeredKey(target(AUTHORITY, spec.sshCertificateAuthorityRef).object?.public_key)
+}
+
+/** What is wrong with the public key of that authority. */
+export function authorityProblem(desired: Desired<CertificateSpec>): string | undefined {
+  if (authorityKey(desired) !== undefined) return undefined
+  return 'spec.sshCertificateAuthorityRef: the API says of the authority that it has a public_key that is not one line in authorized-keys format'
 }
 
 /** The certificate as a file holds it. */
 export function certificateFile(remote: RemoteObject): string | undefined {
-  const certificate = textOf(remote.certificate)
+  const certificate = answeredCertificate(remote.certificate)
   return certificate === undefined ? undefined : `${certificate}\n`
+}
+
+/** What is wrong with a certificate that the API returned. */
+export function certificateProblem(remote: RemoteObject): string | undefined {
+  if (answeredCertificate(remote.certificate) !== undefined) return undefined
+  return 'a certificate that is not one line in the format of OpenSSH'
 }
 
 function authorityIn(remote: RemoteObject): string | undefined {

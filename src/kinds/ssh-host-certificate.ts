@@ -10,10 +10,12 @@ import { placeOf, secretOrConfigMapPlace, templateOf } from './output-place.ts'
 import { given } from './remote.ts'
 import {
   authorityKey,
+  authorityProblem,
   certificateColumns,
   certificateConditions,
   certificateFile,
   certificateParts,
+  certificateProblem,
   certificateReplacing,
   certificateRules,
   certificateSpec,
@@ -84,6 +86,8 @@ export const sshHostCertificate: ManagedDescriptor<SSHHostCertificateSpec> = {
     type: 'derived',
     target: placeOf,
     template: templateOf,
+    problem: certificateProblem,
+    sourceProblem: authorityProblem,
     data: (desired, remote) => {
       const key = authorityKey(desired)
       const { principals = [] } = desired.spec

@@ -3,10 +3,8 @@ import { valueFrom } from '../managed/types/common.ts'
 import type { Desired, Input } from '../managed/types/descriptor.ts'
 import { text } from '../schema/define.ts'
 import { textOf } from './remote.ts'
+import { PUBLIC_KEY_LENGTH } from './ssh-lengths.ts'
 import { givenText, inlineOrFrom, inputsFrom } from './value-from.ts'
-
-/** Many times what the largest key takes. */
-export const PUBLIC_KEY_LENGTH = 16_384
 
 /** One line `type base64 comment`, without options in front of it. */
 const LINE = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]{16,}={0,2})(?:[ \t][^\r\n]*)?$/

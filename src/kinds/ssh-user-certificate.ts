@@ -15,6 +15,7 @@ import {
   certificateConditions,
   certificateFile,
   certificateParts,
+  certificateProblem,
   certificateReplacing,
   certificateRules,
   certificateSpec,
@@ -146,6 +147,7 @@ export const sshUserCertificate: ManagedDescriptor<SSHUserCertificateSpec> = {
     type: 'derived',
     target: placeOf,
     template: templateOf,
+    problem: certificateProblem,
     data: (_desired, remote): Readonly<Record<string, string>> => {
       const file = certificateFile(remote)
       return file === undefined ? {} : { 'id-cert.pub': file }

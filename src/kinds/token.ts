@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import type { RemoteObject } from '../api/types.ts'
 import type { OneTimeOutput, Succession } from '../managed/types/descriptor.ts'
 import { durationText, shorterThan } from '../managed/types/duration.ts'
 import { object } from '../schema/define.ts'
@@ -47,9 +48,18 @@ interface WithToken extends WithOutput {
   readonly rotation?: { readonly interval: string; readonly overlap?: string }
 }
 
+/** Whatever takes a token takes it as one word: a header, an environment variable, a line of a file. The longest keys are a few hundred characters. */
+const TOKEN = /^[\x21-\x7e]{1,4096}$/
+
 const output = {
   type: 'one-time',
   field: 'token',
+  problem: ({ token }: RemoteObject): string | undefined => {
+    if (typeof token === 'string' && TOKEN.test(token)) return undefined
+    return token === undefined || token === null || token === ''
+      ? 'no token, which is told only once'
+      : 'a token that is not 1 to 4096 visible ASCII characters without blanks'
+  },
   target: ({ output: { secret } = {} }: WithToken, name: string) => ({
     name: secret?.name ?? name,
     key: secret?.key ?? KEY,

@@ -23,6 +23,7 @@ import { REMOTE_ID } from './names.ts'
 import { observe } from './observe.ts'
 import { accompanied, keepCompanion } from './outputs/companion.ts'
 import { writeDerived } from './outputs/derived.ts'
+import { waitAfterRefusal } from './outputs/issued.ts'
 import {
   announceReissue,
   countReissue,
@@ -35,6 +36,7 @@ import { formatOwnership } from './ownership.ts'
 import { type Observed, type Operation, planReplacement, type ReplaceOperation } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
+import { answerProblem, refuseAnswer } from './refused-answer.ts'
 import { replaceObject, retireFormer } from './replace.ts'
 import { announceSuccession, noteSuccessionFailure, successionStep } from './succession/succession.ts'
 import { isTakenChild, refuseTaken } from './taken-over.ts'
@@ -59,9 +61,13 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
   const token = await findToken(run)
   const { remote, made } =
     existing === undefined ? await createdOrMadeAgain(run, wanted) : await keepOrReplace(run, wanted, existing, token)
+  const problem = answerProblem(run, remote)
+  if (problem !== undefined) return refuseAnswer(run, remote, problem)
   await sweepCopies(run)
   const reason = made ?? (adopting ? writeReasons.adoption : updateReason(run, wanted))
   const applied = await apply(run, wanted, remote, { reason, isNew: made !== undefined })
+  const problemAfter = answerProblem(run, applied.remote)
+  if (problemAfter !== undefined) return refuseAnswer(run, applied.remote, problemAfter)
   await keepToken(run, token, remote.id !== existing?.id)
   await writeDerived(run, wanted, applied.remote)
   const companion = await keepCompanion(run, applied.remote)
@@ -112,6 +118,7 @@ async function keepOrReplace(
   if (replacement !== undefined) {
     const purpose = purposeOf(run, wanted, replacement)
     if (run.memory.replacedFor === purpose) throw notApplied(replacement)
+    waitAfterRefusal(run)
     const message = `${replacement.fields.join(', ')} cannot be changed: replacing ${existing.id} by a new object`
     run.context.events.record(run.cr, { type: 'Normal', reason: 'Replacing', message })
     const successor = await replace(run, wanted, existing, writeReasons.replacement)

@@ -13,6 +13,7 @@ import { findFormerLife, notedObject } from './former-life.ts'
 import { noteMade } from './gone.ts'
 import type { Answer } from './memory.ts'
 import { CREATE_ATTEMPT } from './names.ts'
+import { refuseUnfit, refuseUnfitFound, waitAfterRefusal } from './outputs/issued.ts'
 import { reserveToken, storeToken } from './outputs/token.ts'
 import { objectInSecret, withItsToken } from './outputs/token-recovery.ts'
 import { planCreate } from './plan.ts'
@@ -31,7 +32,10 @@ export async function settleIdentity(run: Reconciliation): Promise<string | unde
       return step.id
     case 'store':
       // Whoever is being deleted needs no token any more.
-      if (!isDeleting(run.cr)) await storeToken(run, step.answer)
+      if (!isDeleting(run.cr)) {
+        await refuseUnfit(run, step.answer)
+        await storeToken(run, step.answer)
+      }
       return take(run, step.answer.object, step.attempt)
     case 'resolve':
       return resolveUnknown(run, step.attempt)
@@ -53,6 +57,7 @@ export async function createObject(
   former?: RemoteObject,
 ): Promise<string> {
   const { context, collection, cr, memory, session } = run
+  waitAfterRefusal(run)
   const step = createStep(cr, memory)
   const nonce = step.type === 'attempt' ? step.nonce : context.random.hex(16)
   const earlier = step.type === 'attempt' ? (ownAttempt(cr)?.modules ?? []) : []
@@ -77,13 +82,15 @@ export async function createObject(
     answer = { nonce, number: attempt.number, object }
   } catch (error) {
     const found = await afterFailedCreate(run, attempt, error)
-    if (found !== undefined) return take(run, found, attempt)
-    throw error
+    if (found === undefined) throw error
+    await refuseUnfitFound(run, { ...attempt, object: found })
+    return take(run, found, attempt)
   }
   memory.answer = answer
   memory.createdHere = true
   noteMade(run, collection, answer.object.id)
   context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${answer.object.id}` })
+  await refuseUnfit(run, answer)
   await storeToken(run, answer, reserved)
   return take(run, answer.object, attempt)
 }
@@ -198,7 +205,10 @@ async function takeFound(
   const own = await withItsToken(run, found)
   const others = found.filter((object) => object !== own)
   await deleteCopies(run, others, own === undefined ? 'the token of which got lost' : undefined)
-  if (own !== undefined) return take(run, own, attempt)
+  if (own !== undefined) {
+    if (!isDeleting(run.cr)) await refuseUnfitFound(run, { ...attempt, object: own })
+    return take(run, own, attempt)
+  }
   const isLeft = others.some(({ id }) => session.cache.get(collection, id)?.object !== undefined)
   if (isLeft) throw unresolved(run.context.times.scanPauseMs)
   return nextAttempt(run, attempt)

@@ -57,6 +57,10 @@ export interface Memory {
   contest?: Contest | undefined
   /** How often a lost token was issued anew of late. */
   reissues?: Repeats | undefined
+  /** How often a create was answered of late with what must not be written, and with what. */
+  refusals?: (Repeats & { readonly problem: string }) | undefined
+  /** The object of such a create that is being deleted. */
+  refusing?: string | undefined
   /** The object was deleted at the API, and is yet to be made again. */
   isLost?: boolean | undefined
   /** How often an object that was deleted at the API was made again of late. */

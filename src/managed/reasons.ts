@@ -34,6 +34,8 @@ export const reasons = {
   DNSEndpointNotAllowed: 'DNSEndpointNotAllowed',
   /** The administrator does not allow a DNSEndpoint that was made before: it stays as it is. */
   DNSEndpointKept: 'DNSEndpointKept',
+  /** What the API answered must not go where it would: a name, a token or a certificate that is none. Nothing of it was written. */
+  AnswerRefused: 'AnswerRefused',
   /** The token in the Secret is lost or altered, and was issued anew too often lately. */
   TokenAltered: 'TokenAltered',
   /** The Account does not exist or is not Ready. */

@@ -4,7 +4,7 @@ import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import { type CustomResource, statusOf } from '../cr.ts'
 import { equalJSON } from '../equal.ts'
 import { ConflictError, TerminalError, WaitError } from '../errors.ts'
-import { reasons } from '../reasons.ts'
+import { type Reason, reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import type { CommonSpec } from '../types/common.ts'
 import type { Companion } from '../types/companion.ts'
@@ -82,7 +82,7 @@ export async function keepCompanion(run: Reconciliation, remote: RemoteObject): 
       if (policy.enabled) await dismiss(run, companion)
       return {}
     }
-    const refusal = companion.notAllowed(run.cr.spec, policy)
+    const refusal = notAllowed(run, companion)
     const isNeeded = companion.content(run.cr.spec, remote, {}) !== undefined
     if (refusal === undefined || (policy.enabled && !isNeeded)) return await keep(run, companion, remote)
     if (!isNeeded) return told(companion, 'True', reasons.NotNeeded, companion.notNeeded)
@@ -92,6 +92,41 @@ export async function keepCompanion(run: Reconciliation, remote: RemoteObject): 
   }
 }
 
+/**
+ * Leaves the companion as it is, since the answer that it would follow from is not used; one that the spec asks for no more goes all the same.
+ * @param problem what is wrong with the answer
+ */
+export async function leaveCompanion(run: Reconciliation, problem: string): Promise<Accompanied> {
+  const { companion } = run.descriptor
+  if (companion === undefined) return {}
+  try {
+    if (!companion.isWanted(run.cr.spec)) {
+      if (run.context.companions.policy.enabled) await dismiss(run, companion)
+      return {}
+    }
+    const refusal = notAllowed(run, companion) ?? {
+      none: reasons.AnswerRefused,
+      kept: reasons.AnswerRefused,
+      why: problem,
+    }
+    return await leave(run, companion, refusal)
+  } catch (error) {
+    return trouble(companion, run.cr, error)
+  }
+}
+
+/** Why nothing is put into a companion now, with the reasons where there is none of ours and where there is one. */
+interface Refusal {
+  readonly none: Reason
+  readonly kept: Reason
+  readonly why: string
+}
+
+function notAllowed({ context, cr }: Reconciliation, companion: Companion<CommonSpec>): Refusal | undefined {
+  const why = companion.notAllowed(cr.spec, context.companions.policy)
+  return why === undefined ? undefined : { none: reasons.DNSEndpointNotAllowed, kept: reasons.DNSEndpointKept, why }
+}
+
 async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remote: RemoteObject): Promise<Accompanied> {
   const { context, cr, memory } = run
   const target = targetOf(companion, cr)
@@ -99,7 +134,8 @@ async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remot
   const found = await naming(target, () => readTarget(context.kube, cr, target))
   const content = companion.content(cr.spec, remote, specOf(found))
   if (content === undefined) {
-    if (tenureOf(found, cr).type === 'own') await remove(run, target)
+    // Whether a domain needs records never changes: an answer that forgets them takes none away.
+    if (tenureOf(found, cr).type === 'own') return forgotten(companion, target)
     return told(companion, 'True', reasons.NotNeeded, companion.notNeeded)
   }
   if (found === undefined && !(await isServed(context.kube, target, cr))) return notInstalled(companion)
@@ -114,15 +150,21 @@ async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remot
   return told(companion, 'True', reasons.InSync, `${targetText(target)} is as it should be`)
 }
 
+function forgotten(companion: Companion<CommonSpec>, target: CompanionTarget): Accompanied {
+  const message = `${targetText(target)} stays as it is: the API names no records any more, which the domain needed before; ${companion.toRemove}`
+  return told(companion, 'False', reasons.AnswerRefused, message)
+}
+
 /** Makes none. One that is there stays as it is: what it publishes may be in use, and nobody asked to take it away. */
-async function leave(run: Reconciliation, companion: Companion<CommonSpec>, refusal: string): Promise<Accompanied> {
+async function leave(run: Reconciliation, companion: Companion<CommonSpec>, refusal: Refusal): Promise<Accompanied> {
+  const { none, kept, why } = refusal
   const { context, cr } = run
   const target = targetOf(companion, cr)
   const hasOne = context.companions.policy.enabled
     ? tenureOf(await naming(target, () => readTarget(context.kube, cr, target)), cr).type === 'own'
     : mayHaveOne(companion, cr)
-  if (!hasOne) return told(companion, 'False', reasons.DNSEndpointNotAllowed, refusal)
-  return told(companion, 'False', reasons.DNSEndpointKept, `${targetText(target)} stays as it is: ${refusal}`)
+  if (!hasOne) return told(companion, 'False', none, why)
+  return told(companion, 'False', kept, `${targetText(target)} stays as it is: ${why}`)
 }
 
 /** Takes away what is ours. Without a word of it in the status there can be one only after a crash: looked for once. */

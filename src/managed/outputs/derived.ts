@@ -1,10 +1,13 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { ownField } from '../../util/own-field.ts'
 import type { Wanted } from '../desired.ts'
+import { TerminalError } from '../errors.ts'
 import { OUTPUT_KEYS } from '../names.ts'
+import { reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import type { Fields, OutputTarget } from '../types/descriptor.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
+import { derivedProblem } from './issued.ts'
 import { type DataObject, encoded, readTarget, textIn } from './place.ts'
 import { templateChanges, templateOfOutput } from './template.ts'
 import { isClaimed, keysNote, keysWritten, tenureOf } from './tenure.ts'
@@ -21,9 +24,22 @@ export async function writeDerived(run: Reconciliation, { desired }: Wanted, rem
   const { output } = descriptor
   if (output?.type !== 'derived') return
   const target = output.target(cr.spec, cr.metadata.name)
-  if (target !== undefined) await put(run, target, output.data(desired, remote))
+  if (target !== undefined) {
+    refuseUnfit(run, desired, remote)
+    await put(run, target, output.data(desired, remote))
+  }
   await vacateOthers(run, target)
   if (target === undefined) run.note({ output: undefined })
+}
+
+/** @throws TerminalError for an answer that texts must not be made from. What was written before stays: the answer says nothing about it. */
+function refuseUnfit(run: Reconciliation, desired: Wanted['desired'], remote: RemoteObject): void {
+  const { output } = run.descriptor
+  const own = derivedProblem(run, remote)
+  const source = output?.type === 'derived' ? output.sourceProblem?.(desired) : undefined
+  const problem = own === undefined ? source : `the API answered with ${own}`
+  if (problem === undefined) return
+  throw new TerminalError(reasons.AnswerRefused, `${problem}: nothing is written, and what was written before stays`)
 }
 
 async function put(run: Reconciliation, target: OutputTarget, data: Texts): Promise<void> {

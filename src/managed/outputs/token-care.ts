@@ -4,6 +4,7 @@ import { reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
 import { heldToken, isDescribed, isLive, tokenPatch } from './held-token.ts'
+import { refusalPause, refusedLately } from './issued.ts'
 import { type DataObject, readTarget, targetText } from './place.ts'
 import { templateChanges, templateOfOutput } from './template.ts'
 import { isClaimed, tenureOf } from './tenure.ts'
@@ -58,8 +59,12 @@ export async function findToken(run: Reconciliation): Promise<TokenState> {
 }
 
 /** Whether the object is to be replaced, now, because its token is lost. */
-export function isReissueDue({ context, memory }: Reconciliation, state: TokenState): boolean {
-  return state.type === 'lost' && pauseBeforeNext(memory.reissues, context.clock.monotonic()) === 0
+export function isReissueDue(run: Reconciliation, state: TokenState): boolean {
+  return state.type === 'lost' && reissuePause(run) === 0 && refusalPause(run) === 0
+}
+
+function reissuePause({ context, memory }: Reconciliation): number {
+  return pauseBeforeNext(memory.reissues, context.clock.monotonic())
 }
 
 export function announceReissue({ context, cr }: Reconciliation, state: TokenState): void {
@@ -100,8 +105,9 @@ async function putRight(run: Reconciliation, state: Found): Promise<void> {
   noteToken(run, place, { token: state.token, id: run.status.id ?? '' })
 }
 
-function tooEarly({ context, memory }: Reconciliation, why: string): WaitError {
-  const pause = pauseBeforeNext(memory.reissues, context.clock.monotonic())
+function tooEarly(run: Reconciliation, why: string): WaitError {
+  const pause = reissuePause(run)
+  if (refusalPause(run) > pause) return refusedLately(run)
   const message = `${why}, and so was the one before: find out what does that; another token is issued in a while`
   return new WaitError(reasons.TokenAltered, message, Math.ceil(pause))
 }

@@ -1,11 +1,10 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { Attempt } from '../attempt.ts'
 import { type CustomResource, internalOf, nameOf, ownAttempt } from '../cr.ts'
-import { ConflictError, TerminalError } from '../errors.ts'
+import { ConflictError } from '../errors.ts'
 import { resourceTypeOf } from '../kinds-registry.ts'
 import type { Answer } from '../memory.ts'
 import { OUTPUT_KEYS, RESERVED_FOR } from '../names.ts'
-import { reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
 import type { KeyRef } from '../types/common.ts'
 import type { OneTimeOutput, OutputTarget } from '../types/descriptor.ts'
@@ -86,11 +85,11 @@ export function noteToken(
   run.noteInternal({ tokenDigest: tokenFingerprint(run.context.fingerprints, token, id) })
 }
 
+/** The token of an answer that was found fit to be written. */
 function tokenIn(object: RemoteObject, { field }: TokenPlace): string {
   const token = object[field]
-  if (typeof token === 'string' && token !== '') return token
-  const message = `the API answered the create of ${object.id} without its ${field}, which it tells only once: delete this resource`
-  throw new TerminalError(reasons.ApiError, message)
+  if (typeof token !== 'string') throw new Error('an answer without a token was not refused')
+  return token
 }
 
 async function claimAgain(run: Reconciliation, { target }: TokenPlace, answer: Answer): Promise<DataObject> {

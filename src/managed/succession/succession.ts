@@ -3,7 +3,7 @@ import type { RemoteObject } from '../../api/types.ts'
 import { isNotedAhead, notedTime } from '../../util/noted-time.ts'
 import { isAccountTrouble } from '../account-trouble.ts'
 import { internalOf, isObserved, statusOf } from '../cr.ts'
-import { TerminalError } from '../errors.ts'
+import { TerminalError, WaitError } from '../errors.ts'
 import type { TokenState } from '../outputs/token-care.ts'
 import { reasons } from '../reasons.ts'
 import type { Reconciliation } from '../reconciliation.ts'
@@ -36,7 +36,9 @@ export function announceSuccession({ context, cr, descriptor, memory }: Reconcil
  * @returns false for such an error.
  */
 export function noteSuccessionFailure(run: Reconciliation, error: unknown): boolean {
-  if (!(error instanceof TerminalError) && !(error instanceof ApiError && !ELSEWHERE.has(error.code))) return false
+  const isRefused =
+    error instanceof TerminalError || (error instanceof WaitError && error.code === reasons.AnswerRefused)
+  if (!isRefused && !(error instanceof ApiError && !ELSEWHERE.has(error.code))) return false
   if (isAccountTrouble(error)) run.session.reportTrouble(error)
   const { cr, context, memory } = run
   const failures = (memory.succession?.failures ?? 0) + 1

@@ -18,6 +18,8 @@ export interface Companion<Spec> {
   readonly condition: string
   /** What to do where the type is not installed. */
   readonly remedy: string
+  /** What to do to be rid of one. */
+  readonly toRemove: string
   /** Said when there is nothing to put into one. */
   readonly notNeeded: string
   /** The field of a spec that asks for one, and those that decide what it publishes, by their names from `spec` on. */

@@ -156,6 +156,8 @@ export interface OneTimeOutput<Spec> {
   readonly type: 'one-time'
   /** API field of the answer; one of the collection's `oneTimeFields`. */
   readonly field: string
+  /** What is wrong with the secret in the answer to a create, after "the API answered with", and never the value; undefined when it may be written. */
+  problem(answer: RemoteObject): string | undefined
   /** The secret is a key of the API itself: an account may work with it (`management-api.md § Authentication`). */
   readonly opensAccounts: boolean
   target(spec: Spec, name: string): KeyRef
@@ -168,6 +170,10 @@ export interface DerivedOutput<Spec> {
   /** Undefined: the spec asks for none. */
   target(spec: Spec, name: string): OutputTarget | undefined
   template(spec: Spec): OutputTemplate
+  /** What is wrong with what the API returned, after "the API answered with"; undefined when the texts may be written. */
+  problem(remote: RemoteObject): string | undefined
+  /** The same of other objects that the texts follow from, as a sentence. Absent: there are none. */
+  sourceProblem?(desired: Desired<Spec>): string | undefined
   /** The keys of the target with their texts. */
   data(desired: Desired<Spec>, remote: RemoteObject): Readonly<Record<string, string>>
 }
@@ -235,6 +241,11 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    * Where the contract lets the API hide or choose a value, `remote` decides whether it is compared.
    */
   comparable(fields: Fields, remote?: RemoteObject): Fields
+  /**
+   * Why nothing of what the API returned for the object may be used, in words that quote little of it; undefined when it may. Then nothing is written, at the
+   * API or in the cluster. Absent: it always may.
+   */
+  answerProblem?(spec: Spec, remote: RemoteObject): string | undefined
   /** Status fields of the kind, from what the API returned; `kept` includes what `intent` says. */
   status(remote: RemoteObject, kept: InternalStatus): Fields
   /** What is kept of the object in `status.internal`, from what the API returned; `kept` as for `status`. */

@@ -10,6 +10,7 @@ import { sshKeys } from '../../builders/contract/ssh-keys.ts'
 import { stored } from '../../builders/kinds/api-model.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 import { userCertificateSpec } from '../../builders/kinds/specs.ts'
+import { certificateLine } from '../../builders/ssh-lines.ts'
 
 const start = Date.parse('2030-01-01T00:00:00.700Z')
 const HOUR = 3_600_000
@@ -222,7 +223,7 @@ describe('a private key put in the place of a public one', () => {
 })
 
 describe('outputs', () => {
-  const remote = { id: 'x_1', certificate: 'cert-line me@laptop' }
+  const remote = { id: 'x_1', certificate: certificateLine() }
 
   function data(spec: SSHHostCertificateSpec) {
     return sshHostCertificate.output?.type === 'derived' && sshHostCertificate.output.data(desired(spec), remote)
@@ -231,7 +232,7 @@ describe('outputs', () => {
   test('of a user certificate are the file that ssh looks for beside the key', () => {
     const { output } = sshUserCertificate
     if (output?.type !== 'derived') throw new Error('a user certificate has a derived output')
-    expect(output.data(desired(base), remote)).toEqual({ 'id-cert.pub': 'cert-line me@laptop\n' })
+    expect(output.data(desired(base), remote)).toEqual({ 'id-cert.pub': `${certificateLine()}\n` })
     expect(output.target(base, 'alice')).toBeUndefined()
     expect(output.target({ ...base, output: { secret: { name: 'a' } } }, 'alice')).toEqual({
       kind: 'Secret',
@@ -250,7 +251,7 @@ describe('outputs', () => {
       output: { secret: { name: 'a' } },
     }
     expect(data(names)).toEqual({
-      'ssh_host_key-cert.pub': 'cert-line me@laptop\n',
+      'ssh_host_key-cert.pub': `${certificateLine()}\n`,
       known_hosts: `@cert-authority a.example.com,b.example.com,2001:db8::1 ${authority.public_key}\n`,
     })
     const { principals: _, ...any } = { ...names, anyPrincipal: true }

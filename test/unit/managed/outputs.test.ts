@@ -11,6 +11,7 @@ import { isClaimed, LABELS, noteOf, tenureOf, withOwner } from '../../../src/man
 import { cr } from '../../builders/custom-resource.ts'
 import { applyMergePatch } from '../../builders/merge-patch.ts'
 import { ModelWorld } from '../../builders/model-world.ts'
+import { authorityLine } from '../../builders/ssh-lines.ts'
 
 function secret(
   metadata: Partial<DataObject['metadata']> = {},
@@ -172,7 +173,7 @@ describe('derived outputs', () => {
 
   async function signer(): Promise<ModelWorld> {
     const world = ModelWorld.start()
-    world.account.shownBeside.set('ssh_certificate_authorities', { public_key: 'ssh-ed25519 AAAA' })
+    world.account.shownBeside.set('ssh_certificate_authorities', { public_key: authorityLine })
     world.apply('SSHCertificateAuthority', 'signer', { output: { configMap: { name: 'public' } } })
     await world.until('Ready', () => isReady(world))
     return world
@@ -181,7 +182,7 @@ describe('derived outputs', () => {
   test('are written once, put right when altered or deleted, and cost nothing at rest', async () => {
     const world = await signer()
     const first = read(world)
-    expect(first?.data?.['ca.pub']).toBe('ssh-ed25519 AAAA\n')
+    expect(first?.data?.['ca.pub']).toBe(`${authorityLine}\n`)
     expect(first?.metadata.ownerReferences?.[0]).toMatchObject({ name: 'signer', controller: true })
     world.kube.mergePatch(configMapType, place, { data: { 'ca.pub': 'altered', mine: 'kept' } })
     await world.until('put right', () => read(world)?.data?.['ca.pub'] === first?.data?.['ca.pub'])
@@ -241,6 +242,7 @@ describe('derived outputs', () => {
 
   test('never go into what belongs to somebody else', async () => {
     const world = ModelWorld.start()
+    world.account.shownBeside.set('ssh_certificate_authorities', { public_key: authorityLine })
     world.kube.create(configMapType, place, { data: { 'ca.pub': 'of another' } })
     world.apply('SSHCertificateAuthority', 'signer', { output: { configMap: { name: 'public' } } })
     await world.until('refused', () => {
