@@ -4,6 +4,7 @@ import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
 import { createDispatcher, type OpenDispatcher, type ProxyOptions } from './dispatcher.ts'
 import { ApiError } from './errors.ts'
+import { type Gathered, GatheredAll, GatheredMost } from './gathered.ts'
 import { invalid } from './invalid.ts'
 import { ListRoom, type ListSize } from './list-room.ts'
 import { fitsPath } from './object-id.ts'
@@ -17,6 +18,7 @@ import type {
   Collection,
   CommandClient,
   CompleteList,
+  ListCallOptions,
   RemoteObject,
   RequestBody,
 } from './types.ts'
@@ -132,10 +134,11 @@ class HttpApiClient implements ClosableApiClient {
     return answer.status === 404 ? undefined : object(answer, `GET ${collection.path}`, id)
   }
 
-  async list(collection: Collection, options: CallOptions = {}): Promise<CompleteList> {
+  async list(collection: Collection, options: ListCallOptions = {}): Promise<CompleteList> {
     for (let attempt = 1; ; attempt++) {
       const size = this.#room.begin(collection.path)
-      const listing = new Listing(size)
+      const { keep } = options
+      const listing = new Listing(size, keep === undefined ? new GatheredAll() : new GatheredMost(keep))
       try {
         const list = await this.#listOnce(collection, options, listing)
         size.end(true)
@@ -222,17 +225,18 @@ class HttpApiClient implements ClosableApiClient {
   }
 }
 
-/** Pages as they come in. An object that moved to a later page while we read is counted once. */
+/** Pages as they come in. */
 class Listing {
   pages = 0
   #beganAt = 0
   /** Pages in a row that held nothing new. */
   #barren = 0
-  readonly #objects = new Map<string, RemoteObject>()
+  readonly #gathered: Gathered
   readonly #size: ListSize
 
-  constructor(size: ListSize) {
+  constructor(size: ListSize, gathered: Gathered) {
     this.#size = size
+    this.#gathered = gathered
   }
 
   /** @throws ApiError InvalidResponse for a list that goes round, or grows beyond what an account may take. */
@@ -240,14 +244,15 @@ class Listing {
     if (this.pages === 0) this.#beganAt = answer.sentAt
     this.pages++
     this.#size.add(answer.size, label)
-    const before = this.#objects.size
-    for (const object of page.objects) this.#objects.set(object.id, object)
-    this.#barren = this.#objects.size > before ? 0 : this.#barren + 1
+    const before = this.#gathered.size
+    for (const object of page.objects) this.#gathered.add(object)
+    this.#barren = this.#gathered.size > before ? 0 : this.#barren + 1
     if (this.#barren > MAX_BARREN_PAGES) throw invalid(label, `${MAX_BARREN_PAGES} pages in a row held nothing new`)
   }
 
   complete(): CompleteList {
-    return { objects: [...this.#objects.values()], beganAt: this.#beganAt, pages: this.pages }
+    const objects = this.#gathered.objects()
+    return { objects, beganAt: this.#beganAt, pages: this.pages, leftOut: this.#gathered.size - objects.length }
   }
 }
 

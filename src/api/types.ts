@@ -29,6 +29,16 @@ export interface CompleteList {
   readonly objects: readonly RemoteObject[]
   readonly beganAt: number
   readonly pages: number
+  /** How many objects the list showed beyond those that were to be kept. */
+  readonly leftOut: number
+}
+
+/** Bounds what a list of thousands takes in memory. */
+export interface KeptObjects {
+  /** Most objects that are returned. */
+  readonly limit: number
+  /** Whether an object goes before others; among equals the lowest ids do. */
+  readonly prefers: (id: string) => boolean
 }
 
 /** How urgent a call is and who may give it up. */
@@ -41,6 +51,12 @@ export interface CallOptions {
   readonly origin?: WriteOrigin | undefined
 }
 
+/** Options of a list. */
+export interface ListCallOptions extends CallOptions {
+  /** Absent: all objects are returned. */
+  readonly keep?: KeptObjects | undefined
+}
+
 /** Options of a call that has to say why it changes something. */
 export type WriteOptions = CallOptions & { readonly origin: WriteOrigin }
 
@@ -51,8 +67,8 @@ export type WriteOptions = CallOptions & { readonly origin: WriteOrigin }
 export interface ApiClient {
   /** GET one object; undefined for a 404 with any body, which is no proof that the object is gone: only lists prove that. */
   get(collection: Collection, id: string, options?: CallOptions): Promise<RemoteObject | undefined>
-  /** Follows `next_page_uri` to the end; restarts when a cursor is lost; throws rather than return a part. Each id appears once. */
-  list(collection: Collection, options?: CallOptions): Promise<CompleteList>
+  /** Follows `next_page_uri` to the end; restarts when a cursor is lost; throws rather than return a part. Each id appears once. With `keep`, only so many objects are returned, and `leftOut` counts the others. */
+  list(collection: Collection, options?: ListCallOptions): Promise<CompleteList>
   create(collection: Collection, body: RequestBody, options?: CallOptions): Promise<RemoteObject>
   /**
    * PATCH; the body is sent with `id` (`management-api.md § Standard operations`). Where the API answers without the

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { accountSpecFields, accountSpecRules, accountStatusFields } from '../managed/types/account.ts'
 import type { AccountDescriptor } from '../managed/types/descriptor.ts'
-import { mirrorHere } from '../managed/types/mirror.ts'
+import { mirrorHere, shownCondition } from '../managed/types/mirror.ts'
 import { object } from '../schema/define.ts'
 import { defineKind } from '../schema/definition.ts'
 import { stateColumns, textColumn } from './columns.ts'
@@ -23,6 +23,7 @@ const definition = defineKind({
   ),
   status: object(accountStatusFields, { description: 'Observed state of the account.' }),
   printerColumns: stateColumns(textColumn('Base URL', '.spec.baseURL', 'Address of the API.')),
+  conditions: [shownCondition],
 })
 
 /** An account that the resources of its own namespace may use. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { accountSpecFields, accountSpecRules, accountStatusFields } from '../managed/types/account.ts'
 import type { AccountDescriptor } from '../managed/types/descriptor.ts'
-import { mirrorElsewhere } from '../managed/types/mirror.ts'
+import { mirrorElsewhere, shownCondition } from '../managed/types/mirror.ts'
 import { object } from '../schema/define.ts'
 import { defineKind } from '../schema/definition.ts'
 import { accessField, type MemberKind } from './cluster-access.ts'
@@ -33,5 +33,6 @@ function definitionFor(members: readonly MemberKind[]) {
     ),
     status: object(accountStatusFields, { description: 'Observed state of the account.' }),
     printerColumns: stateColumns(textColumn('Base URL', '.spec.baseURL', 'Address of the API.')),
+    conditions: [shownCondition],
   })
 }

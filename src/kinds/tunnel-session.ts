@@ -15,8 +15,9 @@ import { cut, refId, refURI, textOf, timeOf, wholeText } from './remote.ts'
 
 const ID = 255
 const URI = 2048
-const SHORT = 1024
-const METADATA = 65_536
+/** In characters: what is longer is cut, since the API chooses the texts, and there may be thousands. */
+const SHORT = 256
+const METADATA = 4096
 
 const definition = defineKind({
   ...common,

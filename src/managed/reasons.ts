@@ -107,6 +107,10 @@ export const reasons = {
   BaseURLNotAllowed: 'BaseURLNotAllowed',
   /** The key may belong to another account: nothing is created or deleted until that is settled. */
   IdentityUnproven: 'IdentityUnproven',
+  /** More sessions are online than the account shows. */
+  TooManySessions: 'TooManySessions',
+  /** As many other accounts as may be show their sessions in the namespace. */
+  TooManyMirrors: 'TooManyMirrors',
   /** A command is under way. */
   CommandRunning: 'CommandRunning',
   /** Everything that a command was to do is done. */

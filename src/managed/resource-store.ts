@@ -28,6 +28,7 @@ import {
 import { holderAmong } from './holder.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import { accountOfMirror, accountOwners, type MirroredObject } from './mirrors/mirrored.ts'
+import { isOn, mirrorNamespace, settingsOf } from './mirrors/settings.ts'
 import { OUTPUT_OF } from './names.ts'
 import { outputTarget } from './outputs/place.ts'
 import { ownNote } from './ownership.ts'
@@ -72,6 +73,7 @@ const OUTPUTS = 'outputs'
 const OWNERS = 'owners'
 const HELD_IN = 'held in'
 const SHOWS = 'shows'
+const MIRRORED_INTO = 'mirrored into'
 
 /** All that the watches know, behind the questions that reconcilers ask. */
 export class ResourceStore implements Resources {
@@ -93,6 +95,7 @@ export class ResourceStore implements Resources {
     for (const reflector of [watches.secrets, watches.configMaps]) reflector.addIndex(OWNERS, ownersOfOutput)
     for (const reflector of watches.accounts.values()) {
       reflector.addIndex(HELD_IN, heldIn)
+      reflector.addIndex(MIRRORED_INTO, (account) => placesOfMirrors(kinds, account))
       reflector.addIndex(SECRETS, ({ spec, metadata }) => [`${metadata.namespace ?? ''}/${spec.apiKeySecretRef.name}`])
     }
   }
@@ -257,6 +260,12 @@ export class ResourceStore implements Resources {
     return this.#watches.mirrors.get(name.kind)?.store.get(name)
   }
 
+  /** Accounts whose objects are to be shown in a namespace by CRs of that kind. */
+  mirroredInto(kind: string, namespace: string): readonly AccountResource[] {
+    const all = [...this.#watches.accounts.values()]
+    return all.flatMap(({ store }) => store.byIndex(MIRRORED_INTO, placeText(kind, namespace)))
+  }
+
   command(name: ResourceName): CommandResource | undefined {
     return this.#watches.commands.get(name.kind)?.store.get(name)
   }
@@ -368,6 +377,18 @@ export class ResourceStore implements Resources {
       return [...new Set(places.map(({ kind: holder, name }) => inputText(holder, cr.metadata.namespace, name)))]
     })
   }
+}
+
+/** Where the objects of an account are to be shown, for each kind that shows some. */
+function placesOfMirrors({ mirrors }: KindsRegistry, account: AccountResource): readonly string[] {
+  return mirrors.flatMap((descriptor) => {
+    const settings = settingsOf(descriptor, account)
+    return isOn(settings) ? [placeText(descriptor.definition.kind, mirrorNamespace(settings, account))] : []
+  })
+}
+
+function placeText(kind: string, namespace: string): string {
+  return `${kind} ${namespace}`
 }
 
 /** The namespace of an account that has our finalizer, or gets it in its next reconcile. */

@@ -49,6 +49,7 @@ export class Metrics {
   readonly #rateLimitWait: Histogram<'lane'>
   readonly #drift: Counter<'kind' | 'field'>
   readonly #orphans: Gauge<'account'>
+  readonly #sessionsLeftOut: Gauge<'account'>
   readonly #auditFailures: Counter
   readonly #build: Gauge<'version' | 'node'>
 
@@ -107,6 +108,12 @@ export class Metrics {
     this.#orphans = new Gauge({
       name: 'culvert_orphans',
       help: 'Remote objects made by this installation whose resource is gone.',
+      labelNames: ['account'],
+      registers,
+    })
+    this.#sessionsLeftOut = new Gauge({
+      name: 'culvert_sessions_left_out',
+      help: 'Online tunnel sessions that are not shown as TunnelSessions, since more are online than the account may show.',
       labelNames: ['account'],
       registers,
     })
@@ -181,6 +188,12 @@ export class Metrics {
 
   setOrphans(account: string, count: number): void {
     this.#orphans.set({ account }, count)
+  }
+
+  /** Undefined: the sessions of the account are not to be shown. */
+  setSessionsLeftOut(account: string, count: number | undefined): void {
+    if (count === undefined) this.#sessionsLeftOut.remove({ account })
+    else this.#sessionsLeftOut.set({ account }, count)
   }
 
   /** Reads from `sources` whenever metrics are scraped. */

@@ -47,7 +47,7 @@ export class ModelAccountClient implements ClosableApiClient {
     this.#options.onRead(path)
     const beganAt = this.#options.clock.monotonic()
     const objects = await this.#options.process.call(2, 1, () => this.#account.list(path))
-    return { objects, beganAt, pages: 1 }
+    return { objects, beganAt, pages: 1, leftOut: 0 }
   }
 
   async create(collection: Collection, body: RequestBody): Promise<RemoteObject> {

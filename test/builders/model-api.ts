@@ -57,7 +57,7 @@ export class ModelApi implements ApiClient {
     await sleep(this.#clock, paging)
     const second = [...this.store.values()].filter((object) => object.id >= middle)
     await sleep(this.#clock, back)
-    return { objects: structuredClone([...first, ...second]), beganAt, pages: 2 }
+    return { objects: structuredClone([...first, ...second]), beganAt, pages: 2, leftOut: 0 }
   }
 
   async create(collection: Collection, body: RequestBody): Promise<RemoteObject> {

@@ -95,6 +95,7 @@ export function startModelOperator(
     keptKeys,
     baseURLPolicy: { allowedHosts: ['api.example.com', 'other.example.com'] },
     operatorNamespace: OPERATOR_NAMESPACE,
+    mirrorConditions: () => undefined,
     openSession: (key, config) => {
       const held = (id: string): boolean => {
         const holder = store.holderOf(key, id)

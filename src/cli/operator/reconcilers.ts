@@ -17,7 +17,8 @@ import type { Fingerprints } from '../../managed/fingerprints.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { LONG_WAIT_MS } from '../../managed/long-waits.ts'
 import { Memories } from '../../managed/memory.ts'
-import { MirrorReconciler } from '../../managed/mirrors/reconciler.ts'
+import { type MirrorContext, type MirrorMetrics, MirrorReconciler } from '../../managed/mirrors/reconciler.ts'
+import { MirrorReports } from '../../managed/mirrors/report.ts'
 import { subscribeMirrors } from '../../managed/mirrors/wakeups.ts'
 import { MirrorWriter } from '../../managed/mirrors/writer.ts'
 import { holdName, NamespaceHolds } from '../../managed/namespace-hold.ts'
@@ -99,6 +100,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
     policy: options.dnsEndpoints ?? { enabled: false, domains: [] },
     wake: (name) => wakeManaged(name, 'edit'),
   })
+  const mirrorReports = new MirrorReports()
   const budgets = new Map<string, RateBudget>()
   const managed: Controller = managedController(parts, { ...shared, companions, accounts: registry, keyUsers })
   const wakeManaged = (cr: ReconcileKey, lane: Lane): void => managed.enqueue(cr, urgencyOf(store.get(cr), lane))
@@ -116,6 +118,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       orphans: (account, count) => metrics.setOrphans(account, count),
       forget: (account) => metrics.forgetAccount(account),
     },
+    mirrorConditions: (account) => mirrorReports.of(account),
     baseURLPolicy: options.baseURLPolicy,
     operatorNamespace: namespace,
     openSession: sessionFactory({
@@ -142,7 +145,9 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   subscribeWakeups({ kinds, store, watches, memories, operatorNamespace: namespace, wake })
   const stop = new AbortController()
   const live = { registry, events: shared.events }
-  const mirror = mirrorReconciler(parts, live)
+  const mirror = mirrorReconciler(parts, live, (key, account, conditions) => {
+    if (mirrorReports.note(key, account, conditions)) wakeAccount({ ...key }, 'drift')
+  })
   const mirrors = mirrorController(parts, mirror, stop.signal)
   const commands = commandController(parts, live, mirror)
   subscribeMirrors(kinds, watches.accounts, (key) => mirrors.enqueue(key, 'drift'))
@@ -251,11 +256,18 @@ interface Live {
   readonly events: EventSink
 }
 
-function mirrorReconciler(parts: ReconcilersOptions, { registry, events }: Live): MirrorReconciler {
+function mirrorReconciler(
+  parts: ReconcilersOptions,
+  { registry, events }: Live,
+  report: MirrorContext['report'],
+): MirrorReconciler {
   const { kinds, store, kube, clock, random, options } = parts
   const writer = new MirrorWriter({ kube, record: (object) => store.record(object), logger: options.logger })
   const session = registry.get.bind(registry)
-  return new MirrorReconciler({ kinds, resources: store, session, writer, events, clock, random })
+  const metrics: MirrorMetrics = {
+    leftOut: (account, count) => parts.metrics.setSessionsLeftOut(account, count),
+  }
+  return new MirrorReconciler({ kinds, resources: store, session, writer, events, report, metrics, clock, random })
 }
 
 /** Mirrors have workers of their own: thousands of writes must keep nobody else waiting. `stop` ends them between two writes. */

@@ -9,6 +9,7 @@ import type { Fingerprints } from '../fingerprints.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import type { Memories } from '../memory.ts'
 import type { NamespaceHolds } from '../namespace-hold.ts'
+import type { KindCondition } from '../types/descriptor.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'
 import type { KeptKeys } from './kept-key.ts'
 import type { AccountRegistry } from './registry.ts'
@@ -50,6 +51,8 @@ export interface AccountContext {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
+  /** What mirrors have to say of an account; undefined while none of this process has looked. */
+  readonly mirrorConditions: (account: AccountKey) => readonly KindCondition[] | undefined
   /** Makes a session; the only place where a client is built. */
   openSession(key: AccountKey, config: SessionConfig): LiveSession
   /** Queues a CR of a managed kind. */

@@ -1,9 +1,9 @@
-import { conditionsFor, type Standing, stampConditions } from '../conditions.ts'
+import { conditionsFor, isCommon, type Standing, stampConditions } from '../conditions.ts'
 import { generationOf } from '../cr.ts'
 import { mergePatch } from '../merge-patch.ts'
 import { type Reason, reasons } from '../reasons.ts'
 import type { AccountStatus } from '../types/account.ts'
-import type { Fields } from '../types/descriptor.ts'
+import type { Fields, KindCondition } from '../types/descriptor.ts'
 import type { AccountContext } from './account-context.ts'
 import { type AccountResource, keyOfAccount } from './account-resource.ts'
 
@@ -26,7 +26,7 @@ export async function writeAccountStatus(
   const previous = before.conditions ?? []
   const generation = generationOf(resource)
   const conditions = stampConditions(
-    conditionsFor(standingOf(facts), [], []),
+    conditionsFor(standingOf(facts), [], mirrorConditions(context, resource)),
     previous,
     generation,
     context.clock.now(),
@@ -40,6 +40,12 @@ export async function writeAccountStatus(
   if (ready === undefined || (ready.reason === was?.reason && ready.status === was.status)) return
   const type = ready.status === 'True' || facts.standing.type === 'deleting' ? 'Normal' : 'Warning'
   context.events.record(resource, { type, reason: ready.reason, message: ready.message })
+}
+
+/** What stands in the conditions of an account beside the common ones. */
+function mirrorConditions(context: AccountContext, resource: AccountResource): readonly KindCondition[] {
+  const told = resource.status?.conditions ?? []
+  return context.mirrorConditions(keyOfAccount(resource)) ?? told.filter(({ type }) => !isCommon(type))
 }
 
 /** Patches `metadata` of an account, provided that nobody changed it since it was read. */

@@ -1,3 +1,4 @@
+import type { KeptObjects } from '../../api/types.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
@@ -7,12 +8,15 @@ import { jitter, type Random } from '../../util/random.ts'
 import { isAccountTrouble } from '../account-trouble.ts'
 import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../accounts/account-resource.ts'
 import type { AccountSession, EventSink } from '../context.ts'
-import { isDeleting, isPaused, type ResourceName } from '../cr.ts'
+import { isPaused, type ResourceName } from '../cr.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
 import { reasons } from '../reasons.ts'
+import type { KindCondition } from '../types/descriptor.ts'
 import { type MirrorDescriptor, type MirrorSettings, mirrorDefaults } from '../types/mirror.ts'
-import type { MirroredObject } from './mirrored.ts'
+import { type MirroredObject, mirrorName } from './mirrored.ts'
 import { planMirror, removalOf } from './plan.ts'
+import { crowdedOut, tooMany } from './report.ts'
+import { hasPlace, isOn, mirrorNamespace, settingsOf } from './settings.ts'
 import type { MirrorWriter } from './writer.ts'
 
 /** Looking whether an account may be used yet costs nothing. */
@@ -24,6 +28,8 @@ export interface MirrorResources {
   mirrored(name: ResourceName): MirroredObject | undefined
   mirroredOf(kind: string, account: AccountResource): readonly MirroredObject[]
   mirrorHolder(object: KubeObject): AccountResource | undefined
+  /** Accounts that are to be shown in a namespace. */
+  mirroredInto(kind: string, namespace: string): readonly AccountResource[]
 }
 
 export interface MirrorContext {
@@ -33,8 +39,20 @@ export interface MirrorContext {
   readonly session: (key: AccountKey) => AccountSession | undefined
   readonly writer: MirrorWriter
   readonly events: EventSink
+  /** Takes what an account is to say of what is not shown. */
+  readonly report: (
+    key: AccountKey,
+    account: AccountResource | undefined,
+    conditions: readonly KindCondition[],
+  ) => void
+  readonly metrics: MirrorMetrics
   readonly clock: Clock
   readonly random: Random
+}
+
+export interface MirrorMetrics {
+  /** How many objects an account lists beyond those that are shown; undefined: none are to be shown. `account` is `Kind/namespace/name`. */
+  leftOut(account: string, count: number | undefined): void
 }
 
 /** One account's objects of one collection: the name of the account under the kind that mirrors them. */
@@ -76,6 +94,7 @@ export class MirrorReconciler {
     if (descriptor === undefined || account === undefined) {
       // The garbage collector takes what the account owned.
       this.#next.delete(memory)
+      this.#tell(accountKeyOf(key), undefined, [])
       return done
     }
     if (isPaused(account)) return done
@@ -83,6 +102,7 @@ export class MirrorReconciler {
     try {
       if (isOn(settings)) return await this.#show(descriptor, account, settings, memory, signal)
       this.#next.delete(memory)
+      this.#tell(keyOfAccount(account), account, [])
       await this.#hide(descriptor, account, signal)
       return done
     } catch (error) {
@@ -103,13 +123,29 @@ export class MirrorReconciler {
     const began = clock.monotonic()
     const next = this.#next.get(memory)
     if (next !== undefined && next.settings === text && next.at > began) return later(next.at - began)
+    const { kind } = descriptor.definition
+    const namespace = mirrorNamespace(settings, account)
+    const intervalMs = durationMs(settings.interval ?? mirrorDefaults.interval)
+    const plannedNext = (): Outcome => {
+      const at = began + jitter(random, intervalMs, 0.1)
+      this.#next.set(memory, { at, settings: text })
+      return later(Math.max(1, at - clock.monotonic()))
+    }
+    if (!hasPlace(account, resources.mirroredInto(kind, namespace))) {
+      this.#tell(keyOfAccount(account), account, [crowdedOut(namespace)])
+      await this.#hide(descriptor, account, signal)
+      return plannedNext()
+    }
     const session = this.#context.session(keyOfAccount(account))
     if (session === undefined || session.blocked() !== undefined) {
       return { type: 'after', ms: NOT_READY_MS, reason: 'the account is not Ready', lane: 'drift' }
     }
-    const listed = await list(session, descriptor)
-    const namespace = settings.namespace ?? account.metadata.namespace ?? ''
-    const { kind } = descriptor.definition
+    const limit = settings.maxSessions ?? mirrorDefaults.maxSessions
+    const mirrored = resources.mirroredOf(kind, account)
+    const shown = new Set(mirrored.map(({ metadata }) => metadata.name))
+    const prefers = (id: string): boolean => shown.has(mirrorName(descriptor.namePrefix, id))
+    const { objects: listed, leftOut } = await list(session, descriptor, { limit, prefers })
+    this.#tell(keyOfAccount(account), account, leftOut === 0 ? [] : [tooMany(limit)], leftOut)
     const plan = planMirror({
       descriptor,
       account,
@@ -123,10 +159,17 @@ export class MirrorReconciler {
       },
     })
     await writer.write(resourceTypeOf(descriptor), plan, signal)
-    const intervalMs = durationMs(settings.interval ?? mirrorDefaults.interval)
-    const at = began + jitter(random, intervalMs, 0.1)
-    this.#next.set(memory, { at, settings: text })
-    return later(Math.max(1, at - clock.monotonic()))
+    return plannedNext()
+  }
+
+  #tell(
+    key: AccountKey,
+    account: AccountResource | undefined,
+    conditions: readonly KindCondition[],
+    leftOut?: number,
+  ): void {
+    this.#context.report(key, account, conditions)
+    this.#context.metrics.leftOut(accountText(key), leftOut)
   }
 
   async #hide(descriptor: MirrorDescriptor, account: AccountResource, signal: AbortSignal): Promise<void> {
@@ -147,22 +190,13 @@ export class MirrorReconciler {
   }
 }
 
-async function list(session: AccountSession, { collection }: MirrorDescriptor) {
+async function list(session: AccountSession, { collection }: MirrorDescriptor, keep: KeptObjects) {
   try {
-    return (await session.calls.list(collection, { lane: 'drift' })).objects
+    return await session.calls.list(collection, { lane: 'drift', keep })
   } catch (error) {
     if (isAccountTrouble(error)) session.reportTrouble(error)
     throw error
   }
-}
-
-/** An account that is being deleted shows nothing any more. */
-function settingsOf(descriptor: MirrorDescriptor, account: AccountResource): MirrorSettings | undefined {
-  return isDeleting(account) ? undefined : descriptor.settings(account.spec)
-}
-
-function isOn(settings: MirrorSettings | undefined): settings is MirrorSettings {
-  return settings?.enabled === true
 }
 
 function accountKeyOf({ namespace, name }: MirrorKey): AccountKey {

@@ -165,7 +165,12 @@ export type AccountSpec = Static<typeof commonAccountSpec> & {
   /** ClusterAccount only. Absent or empty: nobody may use the account. */
   readonly access?: readonly AccessEntry[]
   /** `namespace`: ClusterAccount only, and always there. */
-  readonly mirrorSessions?: { readonly enabled: boolean; readonly interval?: string; readonly namespace?: string }
+  readonly mirrorSessions?: {
+    readonly enabled: boolean
+    readonly interval?: string
+    readonly maxSessions?: number
+    readonly namespace?: string
+  }
 }
 
 /** What the reconciler writes into the status of either kind of account. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Collection, RemoteObject } from '../../api/types.ts'
-import { bool, object, text } from '../../schema/define.ts'
+import { bool, integer, object, text } from '../../schema/define.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
 import { experimental } from '../../schema/experimental.ts'
 import type { AccountSpec } from './account.ts'
@@ -8,7 +8,10 @@ import type { Fields } from './descriptor.ts'
 import { durationText } from './duration.ts'
 
 /** What a mirror does where the spec of its account is silent. The CRD fills in the same value. */
-export const mirrorDefaults = { interval: '1m' } as const
+export const mirrorDefaults = { interval: '1m', maxSessions: 5000 } as const
+
+/** Each is an object of a few kilobytes in etcd. */
+const MOST_SESSIONS = 20_000
 
 const interval = durationText({
   field: 'interval',
@@ -20,6 +23,13 @@ const interval = durationText({
   default: mirrorDefaults.interval,
 })
 
+const maxSessions = integer({
+  description: `Most sessions that are shown, 1 to ${MOST_SESSIONS}. If more are online, those that are shown already stay, and places that get free go to the lowest ids; the condition SessionsMirrored says so. Default: 5000.`,
+  minimum: 1,
+  maximum: MOST_SESSIONS,
+  default: mirrorDefaults.maxSessions,
+})
+
 const enabled = bool({
   description: 'Whether online tunnel sessions are shown as resources of the kind TunnelSession.',
 })
@@ -29,13 +39,17 @@ const DESCRIPTION = experimental(
 )
 
 /** `mirrorSessions` of an account whose resources live in its own namespace. */
-export const mirrorHere = object({ enabled, interval: Type.Optional(interval) }, { description: DESCRIPTION })
+export const mirrorHere = object(
+  { enabled, interval: Type.Optional(interval), maxSessions: Type.Optional(maxSessions) },
+  { description: DESCRIPTION },
+)
 
 /** `mirrorSessions` of an account that several namespaces share: somebody has to say where. */
 export const mirrorElsewhere = object(
   {
     enabled,
     interval: Type.Optional(interval),
+    maxSessions: Type.Optional(maxSessions),
     namespace: text({
       description: 'The namespace that the TunnelSessions are put into. It must exist.',
       minLength: 1,
@@ -45,6 +59,13 @@ export const mirrorElsewhere = object(
   },
   { description: DESCRIPTION },
 )
+
+/** The condition of accounts that says what is not shown of what they list. */
+export const shownCondition = {
+  type: 'SessionsMirrored',
+  description:
+    'False while not all online tunnel sessions of the account are shown, although `mirrorSessions` is enabled; absent otherwise. TooManySessions: more are online than `mirrorSessions.maxSessions`. TooManyMirrors: the sessions of as many other accounts as may be are shown in the namespace.',
+} as const
 
 /** Whether and how an account's objects of one collection are mirrored. */
 export type MirrorSettings = Static<typeof mirrorHere> & Partial<Pick<Static<typeof mirrorElsewhere>, 'namespace'>>

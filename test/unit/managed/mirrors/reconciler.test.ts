@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { ApiError } from '../../../../src/api/errors.ts'
-import type { CallOptions, RemoteObject } from '../../../../src/api/types.ts'
+import { GatheredMost } from '../../../../src/api/gathered.ts'
+import type { ListCallOptions, RemoteObject } from '../../../../src/api/types.ts'
 import { tunnelSession } from '../../../../src/kinds/tunnel-session.ts'
 import { KubeError } from '../../../../src/kube/errors.ts'
 import type { KubeObject } from '../../../../src/kube/types.ts'
@@ -30,6 +31,9 @@ let events: string[]
 let blocked: Blocked | undefined
 let refuse: Error | undefined
 let trouble: string[]
+let asking: readonly AccountResource[] | undefined
+let said: readonly string[] | undefined
+let leftOut: number | undefined
 let reconciler: MirrorReconciler
 
 beforeEach(() => {
@@ -43,6 +47,9 @@ beforeEach(() => {
   blocked = undefined
   refuse = undefined
   trouble = []
+  asking = undefined
+  said = undefined
+  leftOut = undefined
   reconciler = newReconciler()
 })
 
@@ -59,12 +66,15 @@ async function write<T>(label: string, effect: () => T): Promise<T> {
 
 function newReconciler(): MirrorReconciler {
   const calls = {
-    list: async (_: unknown, { lane }: CallOptions) => {
+    list: async (_: unknown, { lane, keep }: ListCallOptions) => {
       lists++
       // Whatever people change comes before it, at the API too.
       expect(lane).toBe('drift')
       if (refuse instanceof ApiError) throw refuse
-      return { objects: listed, beganAt: clock.monotonic(), pages: 1 }
+      const kept = new GatheredMost(keep ?? { limit: 0, prefers: () => false })
+      for (const object of listed) kept.add(object)
+      const objects = kept.objects()
+      return { objects, beganAt: clock.monotonic(), pages: 1, leftOut: kept.size - objects.length }
     },
   }
   const live = {
@@ -79,6 +89,7 @@ function newReconciler(): MirrorReconciler {
       mirrored: (name) => kube.get<MirroredObject>(type, name),
       mirroredOf: () => mirrored(),
       mirrorHolder: () => account,
+      mirroredInto: () => asking ?? [account],
     },
     session: () => live,
     writer: new MirrorWriter({
@@ -92,6 +103,14 @@ function newReconciler(): MirrorReconciler {
       logger: createSilentLogger(),
     }),
     events: { record: (_: KubeObject, { reason }) => events.push(reason) },
+    report: (_key, _account, conditions) => {
+      said = conditions.map(({ reason }) => reason)
+    },
+    metrics: {
+      leftOut: (_account, count) => {
+        leftOut = count
+      },
+    },
     clock,
     random: { next: () => 0.5, hex: (bytes) => '00'.repeat(bytes) },
   })
@@ -205,4 +224,64 @@ test('a stop leaves the rest to whoever comes next', async () => {
   stop.abort()
   await reconciler.reconcile(key, stop.signal)
   expect(writes).toEqual([])
+})
+
+/** Ids of the sessions that are shown. */
+function shown(): readonly string[] {
+  return mirrored()
+    .map(({ status }) => String(status?.id))
+    .sort()
+}
+
+function many(from: number, to: number): readonly RemoteObject[] {
+  return Array.from({ length: to - from }, (_, index) => session(`ts_${String(from + index).padStart(4, '0')}`))
+}
+
+test('of more sessions than an account may show the same are shown, in whatever order they are listed, and it says so', async () => {
+  account = mirroredAccount('default', { mirrorSessions: { enabled: true, interval: '60s', maxSessions: 10 } })
+  listed = many(20, 60)
+  await reconcile()
+  const first = shown()
+  expect(first).toEqual(many(20, 30).map(({ id }) => id))
+  expect([said, leftOut]).toEqual([['TooManySessions'], 30])
+  const { length } = writes
+  for (const order of [many(20, 60).toReversed(), [...many(0, 60)].sort(() => 1), [...many(0, 20), ...many(20, 60)]]) {
+    listed = order
+    await clock.advance(60_000)
+    await reconcile()
+  }
+  expect(shown()).toEqual(first)
+  expect(writes.slice(length)).toEqual([])
+  expect(leftOut).toBe(50)
+})
+
+test('a place that gets free goes to the lowest id, and with room for all nothing is said', async () => {
+  account = mirroredAccount('default', { mirrorSessions: { enabled: true, interval: '60s', maxSessions: 3 } })
+  listed = many(0, 5)
+  await reconcile()
+  listed = [...many(0, 1), ...many(2, 5)].toReversed()
+  await clock.advance(60_000)
+  await reconcile()
+  expect(shown()).toEqual(['ts_0000', 'ts_0002', 'ts_0003'])
+  expect([said, leftOut]).toEqual([['TooManySessions'], 1])
+  listed = many(0, 3)
+  await clock.advance(60_000)
+  await reconcile()
+  expect([said, leftOut]).toEqual([[], 0])
+})
+
+test('the sessions of four accounts are shown in one namespace, those of the oldest, and of others none', async () => {
+  const at = (name: string, day: number): AccountResource => {
+    const made = mirroredAccount(name)
+    return { ...made, metadata: { ...made.metadata, creationTimestamp: `2026-01-0${day}T00:00:00Z` } }
+  }
+  account = at('default', 5)
+  asking = [account, at('a', 9), at('b', 1), at('c', 2), at('d', 3)]
+  await reconcile()
+  expect([shown().length, said]).toEqual([2, []])
+  asking = [account, at('b', 1), at('c', 2), at('d', 3), at('e', 4)]
+  await clock.advance(60_000)
+  await reconcile()
+  expect([shown(), said, leftOut]).toEqual([[], ['TooManyMirrors'], undefined])
+  expect(lists).toBe(1)
 })

@@ -1,0 +1,52 @@
+import { type AccountKey, type AccountResource, accountText } from '../accounts/account-resource.ts'
+import { isCommon } from '../conditions.ts'
+import { equalJSON } from '../equal.ts'
+import { reasons } from '../reasons.ts'
+import type { KindCondition } from '../types/descriptor.ts'
+import { shownCondition } from '../types/mirror.ts'
+import { MIRRORS_PER_NAMESPACE } from './settings.ts'
+
+/** More is listed than is shown. How many more would change with each list. */
+export function tooMany(limit: number): KindCondition {
+  return notShown(
+    reasons.TooManySessions,
+    `spec.mirrorSessions.maxSessions: more than ${limit} sessions are online, of which ${limit} are shown: raise it, up to 20000`,
+  )
+}
+
+/** Others have all places. */
+export function crowdedOut(namespace: string): KindCondition {
+  return notShown(
+    reasons.TooManyMirrors,
+    `spec.mirrorSessions: none are shown, since namespace ${namespace} has those of ${MIRRORS_PER_NAMESPACE} older accounts already: disable mirrorSessions in one of them`,
+  )
+}
+
+function notShown(reason: KindCondition['reason'], message: string): KindCondition {
+  return { type: shownCondition.type, status: 'False', reason, message }
+}
+
+/** What mirrors have to say in the conditions of their accounts, by `Kind/namespace/name`. */
+export class MirrorReports {
+  readonly #conditions = new Map<string, readonly KindCondition[]>()
+
+  /** Undefined until this process has looked: what the account says then still counts. */
+  of(account: AccountKey): readonly KindCondition[] | undefined {
+    return this.#conditions.get(accountText(account))
+  }
+
+  /**
+   * @param resource the account; undefined when it is gone
+   * @returns whether it says something else
+   */
+  note(account: AccountKey, resource: AccountResource | undefined, conditions: readonly KindCondition[]): boolean {
+    if (resource === undefined) this.#conditions.delete(accountText(account))
+    else this.#conditions.set(accountText(account), conditions)
+    const told = (resource?.status?.conditions ?? []).filter(({ type }) => !isCommon(type))
+    return resource !== undefined && !equalJSON(told.map(plain), conditions.map(plain))
+  }
+}
+
+function plain({ type, status, reason, message }: KindCondition): KindCondition {
+  return { type, status, reason, message }
+}

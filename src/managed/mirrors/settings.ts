@@ -1,0 +1,31 @@
+import type { AccountResource } from '../accounts/account-resource.ts'
+import { isDeleting } from '../cr.ts'
+import type { MirrorDescriptor, MirrorSettings } from '../types/mirror.ts'
+
+/** What an account says about a mirror. One that is being deleted shows nothing any more. */
+export function settingsOf(descriptor: MirrorDescriptor, account: AccountResource): MirrorSettings | undefined {
+  return isDeleting(account) ? undefined : descriptor.settings(account.spec)
+}
+
+export function isOn(settings: MirrorSettings | undefined): settings is MirrorSettings {
+  return settings?.enabled === true
+}
+
+/** The namespace that the CRs of an account go into. */
+export function mirrorNamespace({ namespace }: MirrorSettings, account: AccountResource): string {
+  return namespace ?? account.metadata.namespace ?? ''
+}
+
+/** Of so many accounts the objects are shown in one namespace. */
+export const MIRRORS_PER_NAMESPACE = 4
+
+/** Whether an account is among those that are shown, of all that ask for it in one namespace: the oldest are. */
+export function hasPlace(account: AccountResource, asking: readonly AccountResource[]): boolean {
+  const first = [...asking].sort((left, right) => (rankOf(left) < rankOf(right) ? -1 : 1)).slice(0, MIRRORS_PER_NAMESPACE)
+  return first.some(({ metadata }) => metadata.uid === account.metadata.uid)
+}
+
+/** Times are texts of one form. */
+function rankOf({ metadata: { creationTimestamp = '', uid } }: AccountResource): string {
+  return `${creationTimestamp} ${uid}`
+}
