@@ -1,7 +1,7 @@
 import { CERTIFICATE_LENGTH, PUBLIC_KEY_LENGTH } from './ssh-lengths.ts'
 
-/** `type base64 comment` on one line, no control character in it. */
-const LINE = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t]+[^\p{Cc}\p{Zl}\p{Zp}]*)?$/u
+/** `type base64 comment` on one line, no control character in it but tabs. */
+const LINE = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t](?:\t|[^\p{Cc}\p{Zl}\p{Zp}])*)?$/u
 
 /** Types of the keys that an authority may have (`management-api.md § SSH certificates`). */
 const KEY = /^(ssh-rsa|ssh-ed25519|ecdsa-sha2-nistp(256|384|521))$/

@@ -85,6 +85,8 @@ export interface AccountSession {
   readonly account: AccountName
   /** The same, over all namespaces. */
   readonly key: AccountKey
+  /** Base URL of the API. */
+  readonly address: string
   readonly cache: SessionCache
   /** Lists past the cache, for what comes and goes by the thousand, and commands. */
   readonly calls: SessionCalls
@@ -127,10 +129,10 @@ export interface Accounts {
 /** Which keys accounts work with, whoever issued them. */
 export interface KeyUsers {
   /**
-   * `Kind/name` of an account that works with the token of the object `id`, known by its digest; without one, of an account that
-   * may, since no resource holds its key.
+   * `Kind/name` of an account that works with the token of the object `id`, which `cr` holds, known by its digest; without one, of an account
+   * at the same API that may, since no resource holds its key.
    */
-  userOf(id: string, digest: string | undefined): Promise<string | undefined>
+  userOf(cr: CustomResource, id: string, digest: string | undefined): Promise<string | undefined>
   /** The same, and who else needs the account beside `cr`: of several accounts one that is needed. */
   useOf(cr: CustomResource, id: string, digest: string | undefined): Promise<KeyUse | undefined>
 }

@@ -332,7 +332,7 @@ async function execute(
     if (operation.type === 'replace') throw new Error('a replacement is carried out before other writes')
     if (!('target' in operation)) {
       references.confirm()
-      await run.context.inFlight.during(references.ids, () => {
+      await run.context.inFlight.during(run.session, references.ids, () => {
         return run.session.cache.update(run.collection, parentId, operation.body, run.because(reason))
       })
       continue

@@ -76,7 +76,7 @@ export async function createObject(
   let answer: Answer
   try {
     const options = { ...run.because(again(reason, attempt)), lane: 'create' as const }
-    const object = await context.inFlight.during(wanted.references.ids, () => {
+    const object = await context.inFlight.during(session, wanted.references.ids, () => {
       return session.cache.create(collection, body, options)
     })
     answer = { nonce, number: attempt.number, object }
@@ -249,6 +249,7 @@ function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): stri
   run.note({ adopted: undefined, ...issueNotes(run) })
   // Whatever kept it from coming about is over, also when another run has found it.
   run.memory.succession = undefined
+  run.memory.refusals = undefined
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
   run.noteInternal(run.descriptor.intent(run.cr.spec, {}, attempt.modules))
   return object.id

@@ -124,7 +124,7 @@ async function removeOne(run: Reconciliation, id: string): Promise<void> {
   // Who came to refer to it while lists were waited for.
   refuseWhileReferred(run)
   await deleteOwn(run, id)
-  run.context.inFlight.forget(id)
+  run.context.inFlight.forget(run.session, id)
 }
 
 /** Other CRs that refer to this one and may hold an object that uses ours. */

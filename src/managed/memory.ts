@@ -57,7 +57,7 @@ export interface Memory {
   contest?: Contest | undefined
   /** How often a lost token was issued anew of late. */
   reissues?: Repeats | undefined
-  /** How often a create was answered of late with what must not be written, and with what. */
+  /** How many creates in a row were answered with what must not be written, and with what the last was. */
   refusals?: (Repeats & { readonly problem: string }) | undefined
   /** The object of such a create that is being deleted. */
   refusing?: string | undefined

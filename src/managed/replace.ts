@@ -157,7 +157,7 @@ async function isKeyInUse(run: Reconciliation, { id, digest, adopted }: Former):
   const { context, cr, descriptor, memory } = run
   if (descriptor.output?.type !== 'one-time' || !descriptor.output.opensAccounts) return false
   if (digest === undefined && !adopted) return false
-  const user = await context.keyUsers.userOf(id, digest)
+  const user = await context.keyUsers.userOf(cr, id, digest)
   if (user !== undefined && memory.keptFor !== id) {
     const key = adopted ? 'a key that no resource holds, and which it may be' : 'it'
     const message = `${id}, which was replaced, stays as long as ${user} works with ${key}`

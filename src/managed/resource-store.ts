@@ -1,6 +1,7 @@
 import type { KubeObject } from '../kube/types.ts'
 import type { ObjectSource } from '../runtime/object-source.ts'
 import type { Reflector } from '../runtime/reflector.ts'
+import { isSameAddress } from '../util/same-address.ts'
 import { accountOf } from './account-choice.ts'
 import {
   type AccountKey,
@@ -168,6 +169,13 @@ export class ResourceStore implements Resources {
   livesIn(cr: CustomResource, account: AccountKey): boolean {
     const own = this.accountKeyOf(cr)
     return own !== undefined && this.#isOne(own, account)
+  }
+
+  /** Whether the CR's account is at the same API as another: they may be one account that two keys open. */
+  isBeside(cr: CustomResource, account: AccountKey): boolean {
+    const own = this.accountKeyOf(cr)
+    const [left, right] = [own && this.account(own), this.account(account)]
+    return left !== undefined && right !== undefined && isSameAddress(left.spec.baseURL, right.spec.baseURL)
   }
 
   /** Names who knows at which address an account was shown an object. */

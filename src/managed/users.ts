@@ -47,8 +47,9 @@ export async function usersOf(
  * From when on lists show what has come of requests of this process that named the id. Those that were begun after `since` need no waiting for:
  * their senders knew that the object goes. @throws WaitError while one may take effect.
  */
-function settledAt({ context: { clock, inFlight, times } }: Reconciliation, id: string, since: number): number {
-  const settled = inFlight.settledAt(id, since)
+function settledAt({ context, session }: Reconciliation, id: string, since: number): number {
+  const { clock, inFlight, times } = context
+  const settled = inFlight.settledAt(session, id, since)
   const wait = settled === undefined ? times.scanPauseMs : settled - clock.monotonic()
   if (settled !== undefined && wait <= 0) return settled
   const message = 'a request that names the object is under way: waiting for its end'

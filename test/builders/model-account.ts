@@ -12,6 +12,10 @@ export class ModelAccount {
   readonly shownBeside = new Map<string, RequestBody>()
   /** What the server makes of the body of a create that it does not take to the letter. */
   altering: ((body: RequestBody) => RequestBody) | undefined
+  /** What the server tells in the place of a token. */
+  telling: ((token: string) => unknown) | undefined
+  /** Which id the server gives in the answer to a create, in the place of that of the new object. */
+  naming: ((id: string) => string) | undefined
   readonly #collections = new Map<string, Map<string, RemoteObject>>()
   #ids = 0
 
@@ -50,7 +54,7 @@ export class ModelAccount {
     const token = `token-told-once-${id}`
     this.tokens.set(token, id)
     this.#put(path, { ...object, token: null })
-    return { ...object, token }
+    return { ...object, id: this.naming?.(id) ?? id, token: this.telling === undefined ? token : this.telling(token) }
   }
 
   update(path: string, id: string, body: RequestBody): RemoteObject {
@@ -58,6 +62,11 @@ export class ModelAccount {
     if (before === undefined) throw refusal('NotFound', 404, `PATCH ${path}: there is no ${id}`)
     this.#refuseUnknownIds(path, body)
     return this.#put(path, stored(body, before))
+  }
+
+  /** Has the server tell of an object something else than before. */
+  replace(path: string, object: RemoteObject): void {
+    this.#put(path, object)
   }
 
   delete(path: string, id: string): 'deleted' | 'absent' {

@@ -23,6 +23,8 @@ export interface AccountResources {
   get(name: ResourceName): CustomResource | undefined
   /** Whether the CR's object is, or is to be, in that account, whatever the account is called. */
   livesIn(cr: CustomResource, account: AccountKey): boolean
+  /** Whether the CR's account is at the same API as another: they may be one account that two keys open. */
+  isBeside(cr: CustomResource, account: AccountKey): boolean
   /** The CR that holds an object of the account or, for inline children, its parent. */
   holderOf(account: AccountKey, id: string): CustomResource | undefined
   childHolderOf(account: AccountKey, id: string): CustomResource | undefined

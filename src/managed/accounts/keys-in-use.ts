@@ -10,6 +10,8 @@ export interface KeyResources {
   accounts(): readonly AccountResource[]
   all(): readonly CustomResource[]
   membersOf(account: AccountKey): readonly CustomResource[]
+  /** Whether the account of a CR is at the same API as another account. */
+  isBeside(cr: CustomResource, account: AccountKey): boolean
 }
 
 /**
@@ -27,14 +29,14 @@ export class KeysInUse implements KeyUsers {
     this.#fingerprints = fingerprints
   }
 
-  async userOf(id: string, digest: string | undefined): Promise<string | undefined> {
-    for await (const { kind, metadata } of this.#users(id, digest)) return `${kind}/${metadata.name}`
+  async userOf(cr: CustomResource, id: string, digest: string | undefined): Promise<string | undefined> {
+    for await (const { kind, metadata } of this.#users(cr, id, digest)) return `${kind}/${metadata.name}`
     return undefined
   }
 
   async useOf(cr: CustomResource, id: string, digest: string | undefined): Promise<KeyUse | undefined> {
     let use: KeyUse | undefined
-    for await (const user of this.#users(id, digest)) {
+    for await (const user of this.#users(cr, id, digest)) {
       const account = keyOfAccount(user)
       const [other] = this.#resources
         .membersOf(account)
@@ -47,19 +49,22 @@ export class KeysInUse implements KeyUsers {
     return use
   }
 
-  /** Accounts that work with the token of the object `id`. */
-  async *#users(id: string, digest: string | undefined): AsyncGenerator<AccountResource> {
+  /** Accounts that work with the token of the object `id`, which the CR holds. */
+  async *#users(cr: CustomResource, id: string, digest: string | undefined): AsyncGenerator<AccountResource> {
     for (const account of this.#resources.accounts()) {
       const key = await this.#kept.read(account.metadata.uid)
       if (key === undefined) continue
-      if (this.#mayBe(key, id, digest)) yield account
+      const use = this.#compare(key, id, digest)
+      // A key of another API opens nothing here, whatever ids that one gives.
+      if (use === 'same' || (use === 'unknown' && this.#resources.isBeside(cr, keyOfAccount(account)))) yield account
     }
   }
 
   /** Whether the key is the token of that object. Where nobody can tell, any key may be that is not known to be another's. */
-  #mayBe(key: string, id: string, digest: string | undefined): boolean {
+  #compare(key: string, id: string, digest: string | undefined): 'same' | 'unknown' | 'different' {
     const compared = compareFingerprints(digest, tokenFingerprint(this.#fingerprints, key, id))
-    return digest === undefined || compared === 'unknown' ? !this.#isHeld(key) : compared === 'same'
+    if (digest !== undefined && compared !== 'unknown') return compared
+    return this.#isHeld(key) ? 'different' : 'unknown'
   }
 
   /** Whether the key is the token of an object that a resource holds. */

@@ -23,6 +23,7 @@ export class MemberAccess implements MemberSession {
   readonly access: Access
   readonly account: AccountName
   readonly key: AccountKey
+  readonly address: string
   readonly cache: SessionCache
   readonly calls: SessionCalls
   readonly #options: MemberAccessOptions
@@ -34,6 +35,7 @@ export class MemberAccess implements MemberSession {
     this.access = access
     this.account = session.account
     this.key = session.key
+    this.address = session.address
     this.cache = share === undefined ? session.cache : new CountedCache(session.cache, spend)
     this.calls = share === undefined ? session.calls : countedCalls(session.calls, spend)
     this.#options = options

@@ -1,7 +1,7 @@
 import { collections as knownCollections } from '../../api/collections.ts'
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
-import { type CustomResource, hasFinalizer, nameOf, shortName, statusOf, unresolvedAttempt } from '../cr.ts'
+import { type CustomResource, hasFinalizer, heldIds, nameOf, shortName, statusOf, unresolvedAttempt } from '../cr.ts'
 import { type Marker, markerOf } from '../marker.ts'
 import type { ManagedDescriptor } from '../types/descriptor.ts'
 import type { AccountContext } from './account-context.ts'
@@ -113,6 +113,7 @@ export function sweep(
       if (marker?.installation !== context.installation || context.kinds.managedKind(marker.kind) === undefined)
         continue
       if (isOwned(context, session, object, marker)) continue
+      if (isOwnedBeside(context, session, object, marker)) continue
       const cr = namedBy(context, session, marker)
       // Without an id, the CR is yet to find out what is its own.
       if (cr !== undefined && statusOf(cr).id === undefined) continue
@@ -142,6 +143,23 @@ function isOwned(
   return parent !== undefined && resources.holderOf(key, parent) !== undefined
 }
 
+/**
+ * The CR that made the object holds it, or is about to, in another account at the same API. That one may be the same, opened with another key, and need not have
+ * been listed: its key may be refused, or its turn is yet to come.
+ */
+function isOwnedBeside(
+  { kinds, resources }: AccountContext,
+  { key }: LiveSession,
+  object: RemoteObject,
+  marker: Marker,
+): boolean {
+  const cr = resources.get(marker)
+  if (cr?.metadata.uid !== marker.uid || resources.livesIn(cr, key) || !resources.isBeside(cr, key)) return false
+  const status = statusOf(cr)
+  const parent = kinds.managedKind(marker.kind)?.children?.parentId(object)
+  return status.id === undefined || heldIds(status).some((id) => id === object.id || id === parent)
+}
+
 /** True for an object beside the one its CR holds; one whose create is still open is not judged. */
 function isCopy(context: AccountContext, cr: CustomResource, collection: Collection): boolean {
   const descriptor = context.kinds.managedKind(cr.kind)
@@ -150,7 +168,8 @@ function isCopy(context: AccountContext, cr: CustomResource, collection: Collect
 }
 
 function orphanOf(collection: Collection, { id }: RemoteObject, { kind, namespace, name }: Marker): Orphan {
-  return { collection: collection.path, id, kind, namespace, name }
+  // A mark is what the API says it is: no name in the status is longer than one can be.
+  return { collection: collection.path, id, kind, namespace: namespace.slice(0, 63), name: name.slice(0, 253) }
 }
 
 /**

@@ -51,6 +51,7 @@ const STARTING_SLOWLY: Blocked = {
 export class LiveSession implements AccountSession {
   readonly account: AccountName
   readonly key: AccountKey
+  readonly address: string
   readonly config: SessionConfig
   readonly cache: AccountCache
   readonly calls: SessionCalls
@@ -72,6 +73,7 @@ export class LiveSession implements AccountSession {
     const { key, config, client, clock } = options
     this.account = { kind: key.kind, name: key.name }
     this.key = key
+    this.address = config.baseURL
     this.config = config
     this.#options = options
     this.cache = new AccountCache(client, clock, mayHaveMade)

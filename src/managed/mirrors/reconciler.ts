@@ -40,11 +40,7 @@ export interface MirrorContext {
   readonly writer: MirrorWriter
   readonly events: EventSink
   /** Takes what an account is to say of what is not shown. */
-  readonly report: (
-    key: AccountKey,
-    account: AccountResource | undefined,
-    conditions: readonly KindCondition[],
-  ) => void
+  readonly report: (key: AccountKey, account: AccountResource | undefined, conditions: readonly KindCondition[]) => void
   readonly metrics: MirrorMetrics
   readonly clock: Clock
   readonly random: Random

@@ -21,7 +21,9 @@ export const MIRRORS_PER_NAMESPACE = 4
 
 /** Whether an account is among those that are shown, of all that ask for it in one namespace: the oldest are. */
 export function hasPlace(account: AccountResource, asking: readonly AccountResource[]): boolean {
-  const first = [...asking].sort((left, right) => (rankOf(left) < rankOf(right) ? -1 : 1)).slice(0, MIRRORS_PER_NAMESPACE)
+  const first = [...asking]
+    .sort((left, right) => (rankOf(left) < rankOf(right) ? -1 : 1))
+    .slice(0, MIRRORS_PER_NAMESPACE)
   return first.some(({ metadata }) => metadata.uid === account.metadata.uid)
 }
 

@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { writeReasons } from '../../telemetry/write-origin.ts'
 import { heldIds, statusOf } from '../cr.ts'
-import { countedRepeat, pauseBeforeNext } from '../damping.ts'
+import { pauseBeforeNext } from '../damping.ts'
 import { WaitError } from '../errors.ts'
 import { deleteForSure } from '../gone.ts'
 import type { Answer } from '../memory.ts'
@@ -56,7 +56,8 @@ async function refuseObject(run: Reconciliation, answer: Answer, problem: string
   memory.answer = undefined
   memory.refusing = undefined
   memory.refused = { nonce, number }
-  memory.refusals = { ...countedRepeat(memory.refusals, context.clock.monotonic()), problem }
+  // In a row: time that passes in peace says nothing, since nothing was made.
+  memory.refusals = { count: (memory.refusals?.count ?? 0) + 1, at: context.clock.monotonic(), problem }
   throw refusedLately(run)
 }
 

@@ -50,7 +50,7 @@ describe('an answer that means harm', () => {
 
   it.each([
     ['', 'must NOT have fewer than 1 characters'],
-    ['x'.repeat(257), 'must NOT have more than 256 characters'],
+    ['x'.repeat(256), 'must NOT have more than 255 characters'],
     ['../api_keys/ak_1', 'cannot stand in a path'],
     ['a/b', 'cannot stand in a path'],
     ['a\nb', 'cannot stand in a path'],

@@ -19,6 +19,10 @@ const { tunnelGroupBackends, ipPolicies, ipPolicyRules, tcpEdges } = collections
 
 const key: AccountKey = { kind: 'Account', namespace: 'shop', name: 'default' }
 
+function livesIn(resource: CustomResource, { name }: AccountKey): boolean {
+  return (statusOf(resource).accountRef?.name ?? key.name) === name
+}
+
 /** What a pass reads: resources and listed objects. Everything else is absent. */
 function scene(
   resources: readonly CustomResource[],
@@ -40,8 +44,9 @@ function scene(
         resources.find(
           (one) => one.kind === kind && one.metadata.namespace === namespace && one.metadata.name === name,
         ),
-      livesIn: (cr, { name }) => (statusOf(cr).accountRef?.name ?? key.name) === name,
-      holderOf: (_account, id) => resources.find((one) => statusOf(one).id === id),
+      livesIn,
+      isBeside: (cr) => statusOf(cr).accountRef?.name !== 'elsewhere',
+      holderOf: (account, id) => resources.find((one) => livesIn(one, account) && statusOf(one).id === id),
       childHolderOf: (_account, id) =>
         resources.find((one) => registry.managedKind(one.kind)?.children?.idsIn(statusOf(one)).includes(id)),
     },
@@ -102,6 +107,29 @@ describe('a sweep over marked objects', () => {
   test('reports what nobody owns: the resource is gone, or a namesake holds another object', () => {
     expect(swept(undefined, marked('b_2'), marked('b_1')).orphans).toEqual(['b_1', 'b_2'])
     expect(swept(cr({}, { id: 'b_9' }), marked('b_1', { uid: 'former' })).orphans).toEqual(['b_1'])
+  })
+
+  test('passes over what its resource holds in another account at the same API, which may be the same account', () => {
+    const beside = { accountRef: { kind: 'Account', name: 'second' } } as const
+    expect(swept(cr({}, { id: 'b_1', ...beside }), marked('b_1'))).toEqual({ orphans: [], copies: undefined })
+    expect(swept(cr({}, beside), marked('b_1'))).toEqual({ orphans: [], copies: undefined })
+    const superseded = { internal: { superseded: [{ id: 'b_1' }] } }
+    expect(swept(cr({}, { id: 'b_2', ...superseded, ...beside }), marked('b_1')).orphans).toEqual([])
+    expect(swept(cr({}, { id: 'b_2', ...beside }), marked('b_1')).orphans).toEqual(['b_1'])
+    expect(swept(cr({}, { id: 'b_1', ...beside }), marked('b_1', { uid: 'former' })).orphans).toEqual(['b_1'])
+  })
+
+  test('takes no id for that of another API', () => {
+    const elsewhere = { accountRef: { kind: 'Account', name: 'elsewhere' } } as const
+    expect(swept(cr({}, { id: 'b_1', ...elsewhere }), marked('b_1')).orphans).toEqual(['b_1'])
+  })
+
+  test('cuts names that no resource can have', () => {
+    const found = scene([], {
+      'backends/tunnel_group': [marked('b_1', { namespace: 'n'.repeat(99), name: 'x'.repeat(999) })],
+    })
+    const [orphan] = sweep(found.context, found.session, [tunnelGroupBackends])
+    expect([orphan?.namespace.length, orphan?.name.length]).toEqual([63, 253])
   })
 
   test('passes over what is not ours: no marker, another installation, an unknown kind', () => {

@@ -1,0 +1,8 @@
+/** Whether two base URLs lead to one API, as far as their texts tell. */
+export function isSameAddress(left: string, right: string): boolean {
+  return normal(left) === normal(right)
+}
+
+function normal(address: string): string {
+  return (URL.canParse(address) ? new URL(address).href : address).replace(/\/+$/, '')
+}
