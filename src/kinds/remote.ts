@@ -1,3 +1,5 @@
+import { isRFC3339 } from '../util/rfc3339.ts'
+
 /**
  * Reads what the API returned without trusting it: null means absent, unknown fields are ignored, and a single object stands for
  * a list of one where the contract leaves that open (`api-decisions.md`).
@@ -56,8 +58,7 @@ export function refIds(value: unknown): readonly string[] {
 /** An RFC 3339 time, or undefined for anything that the apiserver would refuse as one. */
 export function timeOf(value: unknown): string | undefined {
   const text = textOf(value)
-  const form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
-  return text !== undefined && form.test(text) && !Number.isNaN(Date.parse(text)) ? text : undefined
+  return text !== undefined && isRFC3339(text) ? text : undefined
 }
 
 /**

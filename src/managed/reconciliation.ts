@@ -3,6 +3,7 @@ import { KubeError } from '../kube/errors.ts'
 import type { ResourceType } from '../kube/types.ts'
 import type { WriteReason } from '../telemetry/write-origin.ts'
 import { clockOffset } from '../util/noted-time.ts'
+import { isRFC3339 } from '../util/rfc3339.ts'
 import { conditionsFor, type Standing, stampConditions } from './conditions.ts'
 import type { ManagedContext, MemberSession } from './context.ts'
 import { type CustomResource, generationOf, internalOf, isUntold, nameOf, originOf, statusOf } from './cr.ts'
@@ -271,10 +272,14 @@ function withoutAbsent(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-function addressOf(object: RemoteObject): OwnStatus {
+/** Characters of an address that a status takes. */
+const LONGEST_URI = 2048
+
+/** What the CRD would refuse is left out: the id beside it could not be stored. */
+function addressOf({ uri, created_at: createdAt }: RemoteObject): OwnStatus {
   return {
-    ...(typeof object.uri === 'string' ? { uri: object.uri } : {}),
-    ...(typeof object.created_at === 'string' ? { createdAt: object.created_at } : {}),
+    ...(typeof uri === 'string' && uri.length <= LONGEST_URI ? { uri } : {}),
+    ...(typeof createdAt === 'string' && isRFC3339(createdAt) ? { createdAt } : {}),
   }
 }
 
