@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { samplesOf } from '../../cluster/support/metric.ts'
+import { until } from '../../cluster/support/wait.ts'
+import { conditionOf, type Resource } from '../../cluster/support/world.ts'
+import { LyingWorld } from '../support/lying-world.ts'
+
+/*
+ * The API lists sessions by the thousand, in another order each time and with texts as long as it likes: each would be an object in etcd, and each change
+ * a write.
+ */
+
+type Session = Readonly<Record<string, unknown>>
+
+const PAGE = 1000
+const LIMIT = 60
+const MIRRORED = { mirrorSessions: { enabled: true, interval: '1s', maxSessions: LIMIT } }
+
+let lying: LyingWorld
+let sessions: readonly Session[] = []
+let lists = 0
+beforeAll(async () => {
+  lying = await LyingWorld.open({}, MIRRORED)
+  lying.answering = ({ path }) => {
+    const { pathname, searchParams } = new URL(path, 'http://api')
+    if (pathname !== '/tunnel_sessions') return undefined
+    const from = Number(searchParams.get('from') ?? 0)
+    if (from === 0) lists++
+    const next = from + PAGE < sessions.length ? `${lying.front.baseURL}/tunnel_sessions?from=${from + PAGE}` : null
+    return { tunnel_sessions: sessions.slice(from, from + PAGE), next_page_uri: next }
+  }
+}, 120_000)
+afterAll(() => lying?.[Symbol.asyncDispose]())
+
+function session(id: string, fields: Session = {}): Session {
+  return {
+    id,
+    uri: `https://api.example.com/tunnel_sessions/${id}`,
+    os: 'linux',
+    region: 'eu',
+    ip: '192.0.2.1',
+    ...fields,
+  }
+}
+
+function many(from: number, to: number): readonly Session[] {
+  return Array.from({ length: to - from }, (_, index) => session(`ts_${String(from + index).padStart(6, '0')}`))
+}
+
+/** Waits until lists that began from now on have been carried out: the one that is under way, and two more. */
+async function listed(): Promise<void> {
+  const from = lists
+  await until('the sessions were listed again', () => lists >= from + 3, { timeoutMs: 60_000 })
+}
+
+/** Waits until exactly so many are shown, with their statuses. */
+async function shown(count: number): Promise<readonly Resource[]> {
+  const look = async () => {
+    const all = await lying.world.list('TunnelSession')
+    return all.length === count && all.every(({ status }) => status?.id !== undefined) ? all : undefined
+  }
+  const describe = async () => ({
+    shown: (await lying.world.list('TunnelSession')).length,
+    log: lying.world.operator.log.slice(-2000),
+  })
+  return until(`${count} sessions are shown`, look, { timeoutMs: 60_000, describe })
+}
+
+function versions(all: readonly Resource[]): readonly string[] {
+  return all.map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`).sort()
+}
+
+const leftOut = async (): Promise<readonly number[]> => {
+  return samplesOf(await lying.world.operator.metrics(), 'culvert_sessions_left_out', ['account="Account/'])
+}
+
+describe('of more sessions than an account may show', () => {
+  test('as many are shown as it may, it says so, and a metric counts the others', async () => {
+    sessions = many(0, 42_000).toReversed()
+    await shown(LIMIT)
+    const { status, message } = await lying.world.reason('Account', 'default', 'SessionsMirrored', 'TooManySessions')
+    expect([status, message]).toEqual(['False', expect.stringContaining('spec.mirrorSessions.maxSessions')])
+    expect(message).not.toContain('42')
+    await until('the metric shows it', async () => (await leftOut()).includes(42_000 - LIMIT))
+    await lying.world.ready('Account', 'default')
+  })
+
+  test.each<readonly [string, () => readonly Session[]]>([
+    ['backwards', () => many(0, 42_000)],
+    [
+      'shuffled',
+      () => [...many(0, 5000)].sort((left, right) => (String(left.id).slice(-1) < String(right.id).slice(-1) ? -1 : 1)),
+    ],
+    ['twice', () => [...many(0, 500), ...many(0, 500)]],
+    [
+      'with others whose ids are lower',
+      () => [...many(0, 2000).map(({ id }) => session(`aa_${String(id)}`)), ...many(0, 2000)],
+    ],
+  ])('the same stay when they are listed %s, and nothing is written', async (_, list) => {
+    sessions = many(0, 3000)
+    await listed()
+    const before = versions(await shown(LIMIT))
+    sessions = list()
+    await listed()
+    expect(versions(await shown(LIMIT))).toEqual(before)
+  })
+
+  test('places that get free go to others, and once there is room for all, nothing is said any more', async () => {
+    sessions = many(30, 100)
+    await listed()
+    const ids = (await shown(LIMIT)).map(({ status }) => String(status?.id)).sort()
+    expect(ids).toEqual(many(30, 90).map(({ id }) => id))
+    sessions = many(30, 50)
+    await shown(20)
+    const isSilent = (cr: Resource): boolean => conditionOf(cr, 'SessionsMirrored') === undefined
+    await lying.world.until('Account', 'default', 'says nothing of sessions', isSilent)
+    expect(await leftOut()).toEqual([0])
+  })
+
+  test('5,000 are shown unless the spec says otherwise, and no spec asks for more than 20,000', async () => {
+    const idle = { mirrorSessions: { enabled: false } }
+    await lying.account('bounds', idle)
+    const { spec } = (await lying.world.get('Account', 'bounds')) ?? {}
+    expect(spec?.mirrorSessions).toMatchObject({ maxSessions: 5000 })
+    for (const maxSessions of [0, 20_001, -1]) {
+      await expect(lying.account('bounds', { mirrorSessions: { enabled: false, maxSessions } })).rejects.toThrow(
+        'maxSessions',
+      )
+    }
+    await lying.world.delete('Account', 'bounds')
+  })
+})
+
+describe('what the API says of a session', () => {
+  const fields = [
+    'agent_version',
+    'ip',
+    'metadata',
+    'os',
+    'region',
+    'transport',
+    'started_at',
+    'uri',
+    'credential',
+  ] as const
+  const values: readonly (readonly [string, unknown])[] = [
+    ['a megabyte', 'x'.repeat(1_000_000)],
+    ['half a character', `a\ud83d`.repeat(3000)],
+    ['control characters', 'a\u0000\u001b[2J\r\nb'],
+    ['an object', { id: 'x'.repeat(1000), uri: 'y'.repeat(10_000) }],
+    ['a list', ['a', 'b']],
+    ['a number', 1e300],
+  ]
+  const cases = values.map(([what, value], index) => ({
+    what,
+    made: session(`ts_x${index}`, Object.fromEntries(fields.map((field) => [field, value]))),
+  }))
+
+  test.each(cases)(
+    'is cut to what its status may hold when every text is $what, and written once',
+    async ({ made }) => {
+      sessions = [made]
+      await until('it is the only one', async () => {
+        const all = await lying.world.list('TunnelSession')
+        return all.length === 1 && all[0]?.status?.id === made.id
+      })
+      const [found] = await shown(1)
+      expect(JSON.stringify(found?.status).length).toBeLessThan(4096 * 6 + 8 * 256 * 6)
+      expect(String(found?.status?.metadata ?? '').length).toBeLessThanOrEqual(4096)
+      for (const value of Object.values(found?.metadata.labels ?? {})) expect(value).toMatch(/^[A-Za-z0-9._-]{0,63}$/)
+      await listed()
+      expect(versions(await shown(1))).toEqual(versions(found === undefined ? [] : [found]))
+    },
+  )
+})
+
+test('in one namespace the sessions of four accounts are shown, those of the oldest', {
+  timeout: 180_000,
+}, async () => {
+  sessions = many(0, 3)
+  await shown(3)
+  const own = { mirrorSessions: { enabled: true, interval: '1s' } }
+  // Creation times are of whole seconds: of accounts that are as old, the UIDs decide.
+  const made: string[] = []
+  for (let index = 0; index < 5; index++) {
+    const name = `more-${index}`
+    await lying.account(name, own)
+    await lying.world.ready('Account', name)
+    made.push(name)
+  }
+  const told = async () => {
+    const all = await Promise.all(
+      ['default', ...made].map(async (name) => [name, await lying.world.get('Account', name)] as const),
+    )
+    return all
+      .filter(([, cr]) => conditionOf(cr, 'SessionsMirrored')?.reason === 'TooManyMirrors')
+      .map(([name]) => name)
+  }
+  await until('two accounts have no place', async () => (await told()).length === 2, { timeoutMs: 60_000 })
+  const oldest = (await Promise.all(['default', ...made].map((name) => lying.world.get('Account', name))))
+    .map((cr) => ({ name: cr?.metadata.name ?? '', rank: `${cr?.metadata.creationTimestamp} ${cr?.metadata.uid}` }))
+    .sort((left, right) => (left.rank < right.rank ? -1 : 1))
+    .map(({ name }) => name)
+  expect([...(await told())].sort()).toEqual(oldest.slice(4).sort())
+  await lying.account(oldest[1] ?? '', { mirrorSessions: { enabled: false } })
+  await until('the next has its place', async () => (await told()).join() === oldest.slice(5).join(), {
+    timeoutMs: 90_000,
+  })
+})
