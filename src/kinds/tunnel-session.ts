@@ -89,7 +89,7 @@ Find sessions by label: \`kubectl get tunnelsessions -l culvert.dev/os=linux,cul
 \`svc-v2\`, and a value longer than 63 characters is cut and ends in a digest. Labels and annotations of your own stay.
 
 The sessions are listed again at each \`mirrorSessions.interval\` of the account; while the account is not Ready, those listed last stay. Deleting a TunnelSession does not end the session: it is back with the next list. A
-[TunnelSessionCommand](tunnelsessioncommands.md) stops it. Where two accounts of a namespace list the same session, one of them shows it.
+[TunnelSessionCommand](tunnelsessioncommands.md) stops it. An account shows at most \`mirrorSessions.maxSessions\` sessions, and a namespace those of four accounts: the oldest. Texts of more than ${SHORT} characters, of \`metadata\` ${METADATA}, are cut and end in \`…\`. Where two accounts of a namespace list the same session, one of them shows it.
 `,
 })
 

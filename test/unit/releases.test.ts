@@ -24,6 +24,7 @@ const surroundings = (
 /** Reasons that no recording can hold. */
 const UNHELD_REASONS: Readonly<Record<string, string>> = {
   OperatorError: 'a bug makes it',
+  AnswerRefused: 'the emulator, which scenes are played with, keeps to the contract',
 }
 
 /** Names that are in no recording. */

@@ -108,7 +108,7 @@ beforeAll(async () => {
   }
 }, 300_000)
 afterAll(async () => {
-  await lying?.[Symbol.asyncDispose]()
+  await lying[Symbol.asyncDispose]()
   await cluster.stop()
 })
 

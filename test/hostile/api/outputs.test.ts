@@ -65,7 +65,7 @@ beforeAll(async () => {
   await lying.world.ready('SSHCertificateAuthority', 'signer')
   for (const { kind, name, spec } of cases) await lying.world.apply(kind, name, spec)
 }, 300_000)
-afterAll(() => lying?.[Symbol.asyncDispose]())
+afterAll(() => lying[Symbol.asyncDispose]())
 
 interface Holder extends KubeObject {
   readonly data?: Readonly<Record<string, string>>

@@ -29,7 +29,7 @@ beforeAll(async () => {
     return { tunnel_sessions: sessions.slice(from, from + PAGE), next_page_uri: next }
   }
 }, 120_000)
-afterAll(() => lying?.[Symbol.asyncDispose]())
+afterAll(() => lying[Symbol.asyncDispose]())
 
 function session(id: string, fields: Session = {}): Session {
   return {

@@ -5,7 +5,7 @@ import { certificatesFailing, certificatesPending, dnsEndpoints, renewalFailing 
 import { deletingBegun, deletingInUse } from './deleting.ts'
 import { refused } from './refused.ts'
 import { reported, updating } from './reported.ts'
-import { sessions } from './sessions.ts'
+import { leftOut, sessions } from './sessions.ts'
 import { replacing, successionFailing } from './succession.ts'
 import { unresolvedLost, unresolvedMade } from './unresolved.ts'
 import { waiting } from './waiting.ts'
@@ -28,6 +28,7 @@ export const scenes: readonly Scene[] = [
   braked,
   clusterAccounts,
   sessions,
+  leftOut,
   updating,
   reported,
   dnsEndpoints,

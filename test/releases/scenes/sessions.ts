@@ -1,6 +1,6 @@
 import { MAX_TARGETS } from '../../../src/managed/types/command.ts'
 import { until } from '../../cluster/support/wait.ts'
-import type { Resource, World } from '../../cluster/support/world.ts'
+import { conditionOf, type Resource, type World } from '../../cluster/support/world.ts'
 import { type Scene, type Subject, saying } from '../scene.ts'
 
 const COMMAND = 'TunnelSessionCommand'
@@ -43,6 +43,35 @@ export const sessions: Scene = {
     await unknown(world, slow)
     told.push({ kind: COMMAND, name: 'unknown', state: 'SomeNotDone', phase: 'Failed' })
     return [...told, ...(await underWay(world, slow))]
+  },
+}
+
+/** More sessions than are shown. */
+export const leftOut: Scene = {
+  name: 'left-out',
+  about: 'An Account with more sessions than it may show, and one for whose sessions its namespace has no place.',
+  world: { account: { mirrorSessions: { enabled: true, interval: '2s', maxSessions: 1 } } },
+  async play({ world }) {
+    const { body } = await world.api.post('/credentials', {})
+    for (const region of ['eu', 'us']) world.emulator.admin.connectAgent({ token: String(body.token), region })
+    await shown(world, 1)
+    await world.reason('Account', 'default', 'SessionsMirrored', 'TooManySessions')
+    const apiKeySecretRef = { name: 'credentials' }
+    const names = ['a', 'b', 'c', 'd'].map((letter) => `account-${letter}`)
+    const mirrorSessions = { enabled: true, interval: '1h' }
+    for (const name of names) {
+      await world.apply('Account', name, { baseURL: world.emulator.url, apiKeySecretRef, mirrorSessions })
+      await world.ready('Account', name)
+    }
+    // Of accounts that are made within one second, it may be any.
+    const crowded = await until('one has no place', async () => {
+      const all = await world.list('Account')
+      return all.find((each) => conditionOf(each, 'SessionsMirrored')?.reason === 'TooManyMirrors')
+    })
+    return [
+      { kind: 'Account', name: 'default', state: 'TooManySessions', phase: 'Current' },
+      { kind: 'Account', name: crowded.metadata.name, state: 'TooManyMirrors', phase: 'Current' },
+    ]
   },
 }
 

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { conditionOf, type Resource, World } from '../../cluster/support/world.ts'
+import { LyingWorld } from '../support/lying-world.ts'
+
+/*
+ * Ids of one API come from another: on purpose, so that resources of somebody else are held up or misled; or because two accounts are one, opened with two
+ * keys.
+ */
+
+const tunnels = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
+
+/** Has the Account list everything now. */
+async function pass(world: World, name: string): Promise<Resource> {
+  const value = `pass-${performance.now()}`
+  await world.annotate('Account', name, { 'culvert.dev/reconcile-requested-at': value })
+  const handled = (cr: Resource): boolean => cr.status?.lastHandledReconcileAt === value
+  return world.until('Account', name, 'was looked at', handled, 60_000)
+}
+
+test('what a resource holds is no orphan to a second key of the account, even while the first opens nothing', async () => {
+  await using world = await World.open()
+  const names = ['web-0', 'web-1']
+  for (const name of names) await world.apply('Backend', name, tunnels)
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
+  for (const name of names) await world.ready('Backend', name)
+  await world.ready('IPPolicy', 'office')
+  const { body } = await world.api.post('/api_keys', {})
+  await world.secret('second', { apiKey: String(body.token) })
+  const own = { baseURL: world.emulator.url, apiKeySecretRef: { name: 'second' } }
+  await world.apply('Account', 'second', own)
+  await world.apply('Backend', 'other', { ...tunnels, accountRef: { name: 'second' } })
+  await world.apply('IPPolicy', 'other', {
+    rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }],
+    accountRef: { name: 'second' },
+  })
+  await world.ready('Backend', 'other')
+  await world.ready('IPPolicy', 'other')
+  expect((await pass(world, 'second')).status?.orphanCount).toBe(0)
+  expect((await pass(world, 'default')).status?.orphanCount).toBe(0)
+  // A process that begins anew knows of the first account what statuses say, and no more.
+  await world.operator.kill()
+  await world.setKey('revoked')
+  await world.startOperator()
+  await world.until('Account', 'default', 'is refused', (cr) => conditionOf(cr, 'Ready')?.status === 'False', 60_000)
+  expect((await pass(world, 'second')).status?.orphanCount).toBe(0)
+  expect((await world.remote('backends/tunnel_group')).length).toBe(3)
+  await world.setKey(world.emulator.apiKey)
+  await world.until(
+    'Account',
+    'default',
+    'is opened again',
+    (cr) => conditionOf(cr, 'Ready')?.status === 'True',
+    60_000,
+  )
+})
+
+let lying: LyingWorld
+beforeAll(async () => {
+  lying = await LyingWorld.open()
+})
+afterAll(() => lying[Symbol.asyncDispose]())
+
+test('an API that shows the objects of another, ids, marks and all, holds up nothing there', {
+  timeout: 180_000,
+}, async () => {
+  const { world } = lying
+  // The Account `default` leads to the API that lies; `honest` to the one that it copies.
+  await world.secret('honest', { apiKey: world.emulator.apiKey })
+  await world.apply('Account', 'honest', { baseURL: world.emulator.url, apiKeySecretRef: { name: 'honest' } })
+  const ofHonest = { ...tunnels, accountRef: { name: 'honest' } }
+  await world.apply('Backend', 'web', ofHonest)
+  const { status } = await world.ready('Backend', 'web')
+  const mark = world.mark()
+  await world.apply('Backend', 'thief', { ...tunnels, externalID: status?.id })
+  const { message } = await world.reason('Backend', 'thief', 'Synced', 'NotAdoptable', 60_000)
+  expect(message).toContain(String(status?.id))
+  await pass(world, 'default')
+  await pass(world, 'honest')
+  expect((await world.ready('Backend', 'web')).status?.id).toBe(status?.id)
+  expect(world.writes(mark)).toEqual([])
+  await world.delete('Backend', 'web')
+  await world.gone('Backend', 'web', 60_000)
+  expect(await world.remote('backends/tunnel_group')).toEqual([])
+})
