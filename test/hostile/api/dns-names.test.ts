@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
 import { unfitTargets } from '../../builders/unfit-answers.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
+import { until } from '../../cluster/support/wait.ts'
 import { conditionOf } from '../../cluster/support/world.ts'
 import type { ControlPlane } from '../../controlplane/control-plane.ts'
 import { LyingWorld } from '../support/lying-world.ts'
@@ -126,7 +127,10 @@ test.each([...names, ...targets])(
     expect(conditionOf(resource, 'Ready')?.status).toBe('False')
     expect(resource?.status?.dnsRecords).toBeUndefined()
     expect(await published(name)).toBeUndefined()
-    expect((await lying.world.events(kind, name)).map(({ reason }) => reason)).toContain('AnswerRefused')
+    // Events are told by the way.
+  await until('an Event tells of it', async () => {
+    return (await lying.world.events(kind, name)).some(({ reason }) => reason === 'AnswerRefused')
+  })
   },
 )
 
@@ -145,9 +149,9 @@ describe('what is published stays when the API says later', () => {
   test.each(later)('that a $kind $what', async ({ kind, name, domain }) => {
     const { message } = await lying.world.reason(kind, name, 'DNSEndpointReady', 'AnswerRefused', 90_000)
     expect(message).toContain(`DNSEndpoint ${name} stays as it is`)
-    const { spec, metadata } = (await published(name)) ?? {}
-    expect(spec?.endpoints.map(({ dnsName }) => dnsName)).toEqual([domain])
-    expect(metadata?.resourceVersion).toBe(before.get(name)?.metadata.resourceVersion)
+    const found = await published(name)
+    expect(found?.spec.endpoints.map(({ dnsName }) => dnsName)).toEqual([domain])
+    expect(found?.metadata.resourceVersion).toBe(before.get(name)?.metadata.resourceVersion)
   })
 
   test('and when it says the truth again, all is well', async () => {

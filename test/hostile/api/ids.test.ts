@@ -71,7 +71,7 @@ test('an API that shows the objects of another, ids, marks and all, holds up not
   await world.apply('Backend', 'web', ofHonest)
   const { status } = await world.ready('Backend', 'web')
   const mark = world.mark()
-  await world.apply('Backend', 'thief', { ...tunnels, externalID: status?.id })
+  await world.apply('Backend', 'thief', { ...tunnels, managementPolicy: 'Manage', externalID: status?.id })
   const { message } = await world.reason('Backend', 'thief', 'Synced', 'NotAdoptable', 60_000)
   expect(message).toContain(String(status?.id))
   await pass(world, 'default')

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { sshKeys } from '../../builders/contract/ssh-keys.ts'
 import { unfitCertificates, unfitKeys, unfitTokens } from '../../builders/unfit-answers.ts'
+import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, core } from '../../cluster/support/world.ts'
 import { LyingWorld } from '../support/lying-world.ts'
 
@@ -89,7 +90,10 @@ test.each(cases)('$kind: $what is written nowhere, and the object is deleted', a
   expect(conditionOf(await lying.world.get(kind, name), 'Ready')?.status).toBe('False')
   expect((await held(place, name))?.data ?? {}).toEqual({})
   expect((await lying.world.remote(path)).filter(({ description }) => description === name)).toEqual([])
-  expect((await lying.world.events(kind, name)).map(({ reason }) => reason)).toContain('AnswerRefused')
+  // Events are told by the way.
+  await until('an Event tells of it', async () => {
+    return (await lying.world.events(kind, name)).some(({ reason }) => reason === 'AnswerRefused')
+  })
 })
 
 test('one create was sent for each, and one deletion; edits and requests bring about no more', async () => {

@@ -119,8 +119,8 @@ describe('of more sessions than an account may show', () => {
   test('5,000 are shown unless the spec says otherwise, and no spec asks for more than 20,000', async () => {
     const idle = { mirrorSessions: { enabled: false } }
     await lying.account('bounds', idle)
-    const { spec } = (await lying.world.get('Account', 'bounds')) ?? {}
-    expect(spec?.mirrorSessions).toMatchObject({ maxSessions: 5000 })
+    const bounds = await lying.world.get('Account', 'bounds')
+    expect(bounds?.spec.mirrorSessions).toMatchObject({ maxSessions: 5000 })
     for (const maxSessions of [0, 20_001, -1]) {
       await expect(lying.account('bounds', { mirrorSessions: { enabled: false, maxSessions } })).rejects.toThrow(
         'maxSessions',
