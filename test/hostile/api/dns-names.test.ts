@@ -128,9 +128,9 @@ test.each([...names, ...targets])(
     expect(resource?.status?.dnsRecords).toBeUndefined()
     expect(await published(name)).toBeUndefined()
     // Events are told by the way.
-  await until('an Event tells of it', async () => {
-    return (await lying.world.events(kind, name)).some(({ reason }) => reason === 'AnswerRefused')
-  })
+    await until('an Event tells of it', async () => {
+      return (await lying.world.events(kind, name)).some(({ reason }) => reason === 'AnswerRefused')
+    })
   },
 )
 
