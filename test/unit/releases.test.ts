@@ -25,8 +25,6 @@ const surroundings = (
 const UNHELD_REASONS: Readonly<Record<string, string>> = {
   OperatorError: 'a bug makes it',
   AnswerRefused: 'the emulator, which scenes are played with, keeps to the contract',
-  TooManySessions: 'the scene left-out has it, and is yet to be recorded',
-  TooManyMirrors: 'the same',
 }
 
 /** Names that are in no recording. */

@@ -58,7 +58,7 @@ export const leftOut: Scene = {
     await world.reason('Account', 'default', 'SessionsMirrored', 'TooManySessions')
     const apiKeySecretRef = { name: 'credentials' }
     const names = ['a', 'b', 'c', 'd'].map((letter) => `account-${letter}`)
-    const mirrorSessions = { enabled: true, interval: '1h' }
+    const mirrorSessions = { enabled: true, interval: '2s' }
     for (const name of names) {
       await world.apply('Account', name, { baseURL: world.emulator.url, apiKeySecretRef, mirrorSessions })
       await world.ready('Account', name)
