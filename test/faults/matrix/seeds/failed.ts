@@ -623,4 +623,27 @@ export const failedStories: readonly KeptStory[] = [
       { after: 75, does: 'put back', steps: 1, revision: 'passed', ms: 57206 },
     ],
   },
+  {
+    seed: 263999745,
+    found:
+      'etcd was put back to when the first try of a create was open, of which the operator remembered that it had done nothing: the second one, which had made the object, was sent once more',
+    cast: ['Backend/order', 'SSHCertificateAuthority/authority'],
+    replicas: 0,
+    isShared: false,
+    steps: [
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'deadly',
+        servers: 'kubernetes',
+        ms: 2684,
+        chance: 0.05772226698463783,
+        seed: 1887141647,
+      },
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 2091, does: 'remove', who: 1 },
+      { after: 0, does: 'apply', who: 0, version: 4 },
+      { after: 5044, does: 'put back', steps: 2, revision: 'as it was', ms: 14175 },
+    ],
+  },
 ]
