@@ -2,6 +2,7 @@ import { ApiError } from '../api/errors.ts'
 import type { Collection, RemoteObject, WriteOptions } from '../api/types.ts'
 import type { WriteReason } from '../telemetry/write-origin.ts'
 import { childrenIn } from './children-in.ts'
+import { statusOf } from './cr.ts'
 import { WaitError } from './errors.ts'
 import { deleteForSure, noteMade } from './gone.ts'
 import { confirm } from './look.ts'
@@ -18,7 +19,9 @@ export async function observeChildren(run: Reconciliation, remote: RemoteObject)
   const { cache } = run.session
   const asked = openRequest(run.cr, 'reconcile') !== undefined
   await cache.ensureListed(children.collection, asked ? { since: run.begun } : {})
-  const seen = new Set([...childrenOf(run, remote.id).map(({ id }) => id), ...children.idsIn(run.status)])
+  // Until the object that was made or found is stored, the status tells of the one before.
+  const told = statusOf(run.cr).id === remote.id ? children.idsIn(run.status) : []
+  const seen = new Set([...childrenOf(run, remote.id).map(({ id }) => id), ...told])
   for (const id of seen) {
     const known = cache.get(children.collection, id)
     if (known?.object !== undefined && known.suspect === undefined) continue

@@ -71,6 +71,8 @@ export async function createObject(
   const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce, cr.spec.metadata), former)
   const reserved = await reserveToken(run, attempt)
   await recordAttempt(run, attempt)
+  // The number before it may come back with an older state of etcd: then this one was sent since, and a scan has to tell.
+  memory.refused = undefined
   memory.firstScanAt = undefined
   await confirmTargets(run, wanted, attempt)
   let answer: Answer

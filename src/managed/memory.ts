@@ -23,7 +23,7 @@ export interface SuccessionFailure {
 export interface Memory {
   /** The answer of a POST, kept until it is stored. */
   answer?: Answer | undefined
-  /** This attempt surely did nothing: the next one needs no scan. */
+  /** This attempt surely did nothing, and the next one was not recorded: it needs no scan. */
   refused?: { readonly nonce: string; readonly number: number } | undefined
   /** Monotonic time by which a POST of this process that got no answer must have ended at the server. */
   unknownUntil?: number | undefined

@@ -2,9 +2,11 @@ import type { RemoteObject } from '../api/types.ts'
 import { childrenIn } from './children-in.ts'
 import { heldIds, internalOf, statusOf, type TargetKey, targetKeyOf } from './cr.ts'
 import { WaitError } from './errors.ts'
+import { isNamesake, markerOf } from './marker.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { targetOf, wholesOf } from './references.ts'
+import { bearerOf } from './taken-over.ts'
 import { partView } from './target-view.ts'
 import type { FoundReference, ManagedDescriptor } from './types/descriptor.ts'
 import type { AccountView, SiblingView } from './types/target.ts'
@@ -41,7 +43,7 @@ export async function awaitRelease(run: Reconciliation): Promise<void> {
 
 const LOOKS = { siblings: siblingsOf, users: usersOfWholes } as const
 
-/** The other objects of what the part belongs to. */
+/** The other objects of what the part belongs to. What an open create has made stands in no status yet: its mark tells whose it is. */
 async function siblingsOf(run: Reconciliation): Promise<readonly SiblingView[]> {
   const { context, cr, session } = run
   const found: SiblingView[] = []
@@ -49,19 +51,27 @@ async function siblingsOf(run: Reconciliation): Promise<readonly SiblingView[]> 
     const { children } = descriptor
     if (children === undefined) continue
     await session.cache.ensureListed(children.collection, { since: since(run) })
-    const own = new Set(heldIds(statusOf(cr)))
     found.push(
       ...childrenIn(session.cache, children, id)
-        .filter((child) => !own.has(child.id))
+        .filter((child) => !isOwn(run, child))
         .map(siblingOf),
     )
   }
   return found
 
   function siblingOf(object: RemoteObject): SiblingView {
-    const holder = context.resources.holderOf(session.key, object.id)
+    const holder = context.resources.holderOf(session.key, object.id) ?? bearerOf(context, object, cr.kind)
     return { object, holder: holder && partView(holder, cr.metadata.namespace) }
   }
+}
+
+/** Whether the object goes with the part: it holds it, or has made it. One that holds nothing takes what a former life of it has made. */
+function isOwn({ context, cr, status }: Reconciliation, object: RemoteObject): boolean {
+  const held = new Set([...heldIds(statusOf(cr)), ...heldIds(status)])
+  if (held.has(object.id)) return true
+  const marker = markerOf(object)
+  if (marker?.installation !== context.installation || !isNamesake(marker, cr)) return false
+  return marker.uid === cr.metadata.uid || held.size === 0
 }
 
 /** What uses what the part belongs to. */

@@ -1,5 +1,6 @@
 import type { RemoteObject } from '../api/types.ts'
 import { holderName, refuseHeld } from './adopt.ts'
+import type { ManagedContext } from './context.ts'
 import { type CustomResource, externalId, nameOf, shortName } from './cr.ts'
 import { TerminalError } from './errors.ts'
 import { isNamesake, type Marker, markerOf } from './marker.ts'
@@ -27,10 +28,21 @@ function takerOf(run: Reconciliation, object: RemoteObject): Taker | undefined {
   if (marker?.installation === context.installation) {
     if (marker.uid === cr.metadata.uid) return undefined
     if (isOfOtherLife(run, marker)) return { type: 'namesake', marker }
-    const isNeighbours = !isNamesake(marker, cr) && context.resources.get(marker)?.metadata.uid === marker.uid
-    if (isNeighbours) return { type: 'neighbour', marker }
+    if (!isNamesake(marker, cr) && bearerOf(context, object) !== undefined) return { type: 'neighbour', marker }
   }
   return (marker === undefined ? noterOf(run, object) : undefined) ?? rivalOf(run, object)
+}
+
+/** The CR of this cluster that the object bears the mark of, whatever statuses say. @param kind what it has to be of; undefined: any */
+export function bearerOf(
+  { installation, resources }: Pick<ManagedContext, 'installation' | 'resources'>,
+  object: RemoteObject,
+  kind?: string,
+): CustomResource | undefined {
+  const marker = markerOf(object)
+  if (marker?.installation !== installation || (kind !== undefined && marker.kind !== kind)) return undefined
+  const bearer = resources.get(marker)
+  return bearer?.metadata.uid === marker.uid ? bearer : undefined
 }
 
 /** Whether the mark is that of another life of the CR, whose object was seen to bear our own before. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Sighting, Trouble, WireAnswer } from '../simulation/faults.ts'
-import { Oracle } from '../simulation/oracle.ts'
-import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
+import { Oracle, textOf } from '../simulation/oracle.ts'
+import { isWrite, Laboratory, type SimulatedWorld } from '../simulation/world.ts'
 import { refusal } from './api-faults-kinds.ts'
 import { lagging } from './lagging-reads.ts'
 
@@ -10,6 +10,8 @@ const COLLECTION = '/backends/tunnel_group'
 /** Longer than reads may lag behind a create, and for lists to agree. */
 const SETTLED_MS = 70_000
 const MINUTE_MS = 60_000
+/** Longer than a call takes, and shorter than the pause between two lists. */
+const AT_ONCE_MS = 50
 
 const laboratory = await Laboratory.open()
 
@@ -131,5 +133,38 @@ test('an object that is deleted again and again is made again at once, and then 
   expect(pauses.toSorted((left, right) => left - right)).toEqual(pauses)
   expect(made.length).toBeLessThan(8)
   expect(saysOf(world)).toContain('was deleted at the API, and so was the one before')
+  world.down()
+})
+
+test('a policy that is made again has its id stored at once, however late lists tell what became of its former rules', async () => {
+  const world = laboratory.world({ kinds: new Set(['IPPolicy']) })
+  const oracle = await Oracle.watch(world)
+  world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
+  expect(await oracle.untilRest()).toEqual([])
+  await world.advance(SETTLED_MS)
+  const writes: string[] = []
+  const times: number[] = []
+  let lists = 0
+  world.trouble = {
+    request: (sighting) => {
+      const { server, method, path } = sighting
+      if (isWrite(sighting)) {
+        writes.push(textOf(sighting))
+        times.push(world.time.now)
+      }
+      const isFirst = server === 'api' && method === 'GET' && path === '/ip_policy_rules' && lists++ === 0
+      return isFirst ? { type: 'reset', when: 'before' } : undefined
+    },
+  }
+  oracle.meddled('IPPolicy', 'office')
+  const { ip_policies: policies } = await world.api.ask('GET', '/ip_policies')
+  for (const { id } of policies as readonly { readonly id: string }[])
+    await world.api.ask('DELETE', `/ip_policies/${id}`)
+  await world.advance(2 * MINUTE_MS)
+  expect(lists).toBeGreaterThan(1)
+  const made = writes.indexOf('api POST /ip_policies')
+  expect(writes[made + 1]).toBe('kubernetes PATCH /ippolicies/office/status')
+  expect((times[made + 1] ?? Number.NaN) - (times[made] ?? 0)).toBeLessThan(AT_ONCE_MS)
+  expect(await oracle.judge()).toEqual([])
   world.down()
 })

@@ -182,3 +182,17 @@ test('a create that a dead process sent is found by the next one, and no second 
   await world.until('Ready', () => isReady(world, 'Backend', 'web'))
   expect(world.writes.filter((label) => label === 'POST backends/tunnel_group')).toHaveLength(1)
 })
+
+test('in an older state of etcd, in which the try before the one that made the object is open, nothing is sent again', async () => {
+  const world = ModelWorld.start()
+  world.apiFaults.push('unsent')
+  world.apply('Backend', 'web', tunnels('one'))
+  await world.until('sent', () => world.writes.includes('POST backends/tunnel_group'))
+  const snapshot = world.kube.snapshot()
+  await world.until('Ready', () => isReady(world, 'Backend', 'web'))
+  const { id } = world.get('Backend', 'web')?.status ?? {}
+  world.kube.restore(snapshot, snapshot.revision + 1_000_000_000)
+  await world.until('known again', () => world.get('Backend', 'web')?.status?.id === id, 600_000)
+  expect(world.writes.filter((label) => label === 'POST backends/tunnel_group')).toHaveLength(2)
+  expect(world.violations).toEqual([])
+})

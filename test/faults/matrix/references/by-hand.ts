@@ -166,12 +166,40 @@ const letsGo =
     stage.expect(stage.isGone('IPPolicy', spare), 'the policy waits still')
   }
 
+/** The rules of a policy in use, whose creates were answered by nothing: they are at the API, and no status names them yet. */
+const unnamed =
+  (...ranges: readonly string[]): Story =>
+  async (stage) => {
+    const { world } = stage
+    await stage.has(['IPPolicy', 'office', { rulesSource: 'IPPolicyRules' }])
+    world.trouble = {
+      request: ({ server, method }) =>
+        server === 'api' && method === 'POST' ? { type: 'reset', when: 'after' } : undefined,
+    }
+    for (const [index, range] of ranges.entries()) world.apply('IPPolicyRule', `rule-${index}`, rule(range))
+    await world.advance(100)
+    const policies = [await stage.idOf('IPPolicy', 'office')]
+    const user = await stage.post('/edges/tcp', { ip_restriction: { enabled: true, ip_policy_ids: policies } })
+    stage.oracle.allow({ others: new Set([user]) })
+    for (const index of ranges.keys()) world.delete('IPPolicyRule', `rule-${index}`)
+    world.calm()
+    await world.advance(LOOKS_MS)
+    for (const index of ranges.keys()) {
+      stage.expect(!stage.isGone('IPPolicyRule', `rule-${index}`), 'the last rule is gone')
+    }
+    await stage.take('/edges/tcp', user)
+    await world.advance(LOOKS_MS)
+    stage.expect(stage.isGone('IPPolicyRule', 'rule-0'), 'the rule waits still')
+  }
+
 const stories: readonly (readonly [point: string, fault: string, story: Story])[] = [
   ['in use', 'the other rule was deleted by hand', otherRuleGone],
   ['declared, in use', 'the other rule was deleted by hand', declaredRuleGone],
   ['of a policy made by hand', 'its user goes', policyByHand],
   ['the first', 'an edge refers to the policy by id', usableById],
   ['declared', 'the policy takes its rules from elsewhere', keptRules],
+  ['in use, its create unanswered', 'its user was made by hand', unnamed('10.0.0.0/8')],
+  ['in use, both creates unanswered', 'its user was made by hand', unnamed('10.0.0.0/8', '10.1.0.0/16')],
   ...Array.from({ length: 24 }, (_, index) => {
     return [`${2 * index} ms after its user`, 'the user lets go of it', letsGo(2 * index)] as const
   }),
