@@ -2,12 +2,13 @@ import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
 import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { sharing } from '../managed/types/grant.ts'
 import { object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { endpointConfigurationRef } from './endpoint-configuration.ts'
+import { endpointConfigurationRef, foreignIdsOf } from './endpoint-configuration.ts'
 import { managedKind } from './names.ts'
 import { region } from './region.ts'
 import { namesOf, refId, textOf } from './remote.ts'
@@ -27,6 +28,7 @@ const definition = defineKind({
   spec: object(
     {
       ...commonSpec('bytes'),
+      ...sharing,
       region: Type.Optional(region(`Region of the address. Immutable. Default: ${REGION}.`)),
       endpointConfigurationRef: Type.Optional(endpointConfigurationRef('traffic to the address')),
     },
@@ -55,6 +57,7 @@ export const reservedAddress: ManagedDescriptor<ReservedAddressSpec> = {
   definition,
   collections: [collections.reservedAddrs],
   collectionOf: () => collections.reservedAddrs,
+  foreignIds: ({ endpointConfigurationRef: ref }) => foreignIdsOf({ endpointConfigurationRef: ref }),
   createOnly: ['region'],
   updateOnly: ['endpoint_configuration_id'],
   setBy: ({ region: place, endpointConfigurationRef: ref }) =>

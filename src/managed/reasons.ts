@@ -18,6 +18,15 @@ export const reasons = {
   ReferenceNotReady: 'ReferenceNotReady',
   /** A referenced resource does not take what refers to it; the message says why. */
   ReferenceRefused: 'ReferenceRefused',
+  /**
+   * The spec uses an object or a resource that the namespace may not use: by the id of what a resource of another namespace has, or of what nobody has in an account that does
+   * not allow it; the message names field, value and remedy.
+   */
+  ReferenceNotPermitted: 'ReferenceNotPermitted',
+  /** A reference between namespaces is in use whose grant was withdrawn: it is kept until the spec with it changes. */
+  GrantWithdrawn: 'GrantWithdrawn',
+  /** The object has parts that neither its spec declares nor a resource that may: they are in force, and nothing is deleted for it. */
+  Undeclared: 'Undeclared',
   /** References form a cycle. */
   ReferenceCycle: 'ReferenceCycle',
   /** A Secret, or the key in it, does not exist. */

@@ -8,6 +8,7 @@ import {
   type AccountResource,
   accountKey,
   accountText,
+  keyOfAccount,
   nameOfAccount,
 } from './accounts/account-resource.ts'
 import type { AccountName } from './attempt.ts'
@@ -26,6 +27,7 @@ import {
   statusOf,
   type TargetKey,
 } from './cr.ts'
+import { namedTargets } from './crossings.ts'
 import { holderAmong } from './holder.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import { accountOfMirror, accountOwners, type MirroredObject } from './mirrors/mirrored.ts'
@@ -33,7 +35,7 @@ import { isOn, mirrorNamespace, settingsOf } from './mirrors/settings.ts'
 import { OUTPUT_OF } from './names.ts'
 import { outputTarget } from './outputs/place.ts'
 import { ownNote } from './ownership.ts'
-import { namedTargets, targetIds } from './references.ts'
+import { targetIds } from './references.ts'
 import type { InputSource } from './types/common.ts'
 import type { OutputTarget } from './types/descriptor.ts'
 
@@ -64,6 +66,7 @@ interface Claim {
 }
 
 const TARGETS = 'targets'
+const CROSSINGS = 'crossings'
 const TARGET_IDS = 'target ids'
 const HOLDS = 'holds'
 const NOTES = 'notes'
@@ -75,6 +78,7 @@ const OWNERS = 'owners'
 const HELD_IN = 'held in'
 const SHOWS = 'shows'
 const MIRRORED_INTO = 'mirrored into'
+const MIRROR_NAME = 'mirror name'
 
 /** All that the watches know, behind the questions that reconcilers ask. */
 export class ResourceStore implements Resources {
@@ -92,7 +96,10 @@ export class ResourceStore implements Resources {
     this.#kinds = kinds
     this.#watches = watches
     for (const [kind, reflector] of watches.managed) this.#index(kind, reflector)
-    for (const reflector of watches.mirrors.values()) reflector.addIndex(SHOWS, mirroredFor)
+    for (const reflector of watches.mirrors.values()) {
+      reflector.addIndex(SHOWS, mirroredFor)
+      reflector.addIndex(MIRROR_NAME, ({ metadata }) => [metadata.name])
+    }
     for (const reflector of [watches.secrets, watches.configMaps]) reflector.addIndex(OWNERS, ownersOfOutput)
     for (const reflector of watches.accounts.values()) {
       reflector.addIndex(HELD_IN, heldIn)
@@ -131,6 +138,10 @@ export class ResourceStore implements Resources {
     const byId =
       account === undefined ? [] : ids.flatMap((id) => this.#findIn(account, id, TARGET_IDS, idText(kind, id)))
     return byId.length === 0 ? byName : [...new Set([...byName, ...byId])]
+  }
+
+  crossReferrersOf(name: ResourceName): readonly CustomResource[] {
+    return this.#find(CROSSINGS, nameText(name))
   }
 
   holderOf(account: AccountKey, id: string): CustomResource | undefined {
@@ -278,6 +289,16 @@ export class ResourceStore implements Resources {
     return this.#watches.commands.get(name.kind)?.store.get(name)
   }
 
+  /** Namespaces in which CRs of that kind and name show an object of the account, whatever the account is called. */
+  namespacesShowing(kind: string, name: string, account: AccountKey): readonly string[] {
+    const all = this.#watches.mirrors.get(kind)?.store.byIndex(MIRROR_NAME, name) ?? []
+    return all.flatMap((object) => {
+      const holder = this.mirrorHolder(object)
+      const isShown = holder !== undefined && this.#isOne(keyOfAccount(holder), account)
+      return isShown ? [object.metadata.namespace ?? ''] : []
+    })
+  }
+
   /** Every CR of a mirroring kind in a namespace. */
   mirroredIn(kind: string, namespace: string): readonly MirroredObject[] {
     const all = this.#watches.mirrors.get(kind)?.store.list() ?? []
@@ -369,6 +390,11 @@ export class ResourceStore implements Resources {
     const descriptor = this.#kinds.managedKind(kind)
     if (descriptor === undefined) throw new Error(`${kind} is watched without a descriptor`)
     reflector.addIndex(TARGETS, (cr) => namedTargets(descriptor, cr).map(nameText))
+    reflector.addIndex(CROSSINGS, (cr) => {
+      return namedTargets(descriptor, cr).flatMap((target) => {
+        return target.namespace === cr.metadata.namespace ? [] : [nameText(target)]
+      })
+    })
     reflector.addIndex(TARGET_IDS, (cr) => targetIds(descriptor, cr).map((target) => idText(target.kind, target.id)))
     reflector.addIndex(HELD_IN, (cr) => (hasFinalizer(cr) ? [cr.metadata.namespace ?? ''] : []))
     reflector.addIndex(HOLDS, (cr) => heldIds(statusOf(cr)))

@@ -92,6 +92,8 @@ export interface Readiness {
   /** Nothing moves until somebody acts: shown as Stalled. */
   readonly stalled?: boolean
   readonly conditions?: readonly KindCondition[]
+  /** What the object has that nobody declares who may: where namespaces share the account, it is not Synced then. */
+  readonly undeclared?: string
   /** Look at the remote object again after this many milliseconds. Absent: changes are noticed by the drift pass. */
   readonly lookAgainMs?: number
 }
@@ -203,6 +205,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    * defaults say. The CRD refuses `accountRef` beside it. Absent or undefined: `accountRef` and the defaults decide.
    */
   accountFrom?(spec: Spec): FoundReference | undefined
+  /** Ids in the spec of objects that no kind makes, each with its field. Absent: there are none. */
+  foreignIds?(spec: Spec): readonly { readonly path: string; readonly id: string }[]
   /** What the spec takes from Secrets and ConfigMaps. */
   inputs(spec: Spec): readonly Input[]
   /** Problems of the spec that CEL cannot see; each names field, value and remedy. */
