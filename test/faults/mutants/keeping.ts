@@ -3,7 +3,7 @@ import { type Aim, type Mutant, mutant } from './mutant.ts'
 const CONVERGE = 'src/managed/converge.ts'
 const REPLACE = 'src/managed/replace.ts'
 const DELETE = 'src/managed/delete.ts'
-const LAST_LOOK = '  refuseWhileReferred(run)\n  await deleteOwn'
+const LAST_LOOK = '  refuseWhileReferred(run)\n  run.memory.heldUp = undefined\n  await deleteOwn'
 const PROTOCOL = 'src/managed/create-protocol.ts'
 const RULES = 'src/kinds/ip-policy-rules.ts'
 
