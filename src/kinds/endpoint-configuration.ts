@@ -9,3 +9,15 @@ export function endpointConfigurationRef(traffic: string) {
     },
   )
 }
+
+/** An object that no kind makes, as a spec names it. */
+interface ForeignRef {
+  readonly id: string
+}
+
+/** The ids of such references that a spec sets, by their fields. */
+export function foreignIdsOf(refs: Readonly<Record<string, ForeignRef | undefined>>) {
+  return Object.entries(refs).flatMap(([path, ref]) =>
+    ref === undefined ? [] : [{ path: `spec.${path}.id`, id: ref.id }],
+  )
+}

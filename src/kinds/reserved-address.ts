@@ -7,7 +7,7 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { endpointConfigurationRef } from './endpoint-configuration.ts'
+import { endpointConfigurationRef, foreignIdsOf } from './endpoint-configuration.ts'
 import { managedKind } from './names.ts'
 import { region } from './region.ts'
 import { namesOf, refId, textOf } from './remote.ts'
@@ -55,6 +55,7 @@ export const reservedAddress: ManagedDescriptor<ReservedAddressSpec> = {
   definition,
   collections: [collections.reservedAddrs],
   collectionOf: () => collections.reservedAddrs,
+  foreignIds: ({ endpointConfigurationRef: ref }) => foreignIdsOf({ endpointConfigurationRef: ref }),
   createOnly: ['region'],
   updateOnly: ['endpoint_configuration_id'],
   setBy: ({ region: place, endpointConfigurationRef: ref }) =>

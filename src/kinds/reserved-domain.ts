@@ -8,6 +8,7 @@ import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-spec
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
 import { dnsEndpoint } from './dns-endpoint.ts'
+import { foreignIdsOf } from './endpoint-configuration.ts'
 import { given, namesOf, refId, refURI, textOf } from './remote.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './reserved-domain-schema.ts'
 import { chosen } from './union-member.ts'
@@ -21,6 +22,12 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
   collections: [collections.reservedDomains],
   collectionOf: () => collections.reservedDomains,
   claims: ({ domain }) => ({ domains: [{ path: 'spec.domain', domain }] }),
+  foreignIds: ({ certificate, httpEndpointConfigurationRef, httpsEndpointConfigurationRef }) =>
+    foreignIdsOf({
+      'certificate.uploaded': certificate?.uploaded,
+      httpEndpointConfigurationRef,
+      httpsEndpointConfigurationRef,
+    }),
   createOnly: ['domain', 'region'],
   updateOnly: ['http_endpoint_configuration_id', 'https_endpoint_configuration_id'],
   setBy,

@@ -23,6 +23,7 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
     throw notAdoptable(`${shortName(session.account)} does not allow it: ${remedy}`)
   }
   refuseHeld(run, id, context.resources.holderOf(session.key, id))
+  refusePartOfOthers(run, id)
   const cached = session.cache.get(collection, id)
   const trusted = cached?.suspect === undefined ? cached?.object : undefined
   const object = trusted ?? (await session.cache.fetch(collection, id)) ?? (await sought(run, collection, id))
@@ -45,17 +46,26 @@ export function refuseHeld(run: Reconciliation, id: string, holder: CustomResour
     run.note({ id: undefined, uri: undefined, createdAt: undefined, adopted: undefined })
     run.noteInternal({ create: undefined, applied: undefined })
   }
-  throw notAdoptable(`${id} is held by ${holderName(cr, holder)}: name another object, or delete that resource first`)
+  const remedy = holder.metadata.namespace === cr.metadata.namespace ? ', or delete that resource first' : ''
+  throw notAdoptable(`${id} is held by ${holderName(cr, holder)}: name another object${remedy}`)
 }
 
-/** The holder as it may be told to the reader of a CR, who need not know the other's namespace. */
+/** What belongs to an object of another namespace, such as a rule of its policy, is that one's too. */
+function refusePartOfOthers({ context, cr, session }: Reconciliation, id: string): void {
+  const whole = context.resources.childHolderOf(session.key, id)
+  if (whole === undefined || whole.metadata.namespace === cr.metadata.namespace) return
+  throw notAdoptable(`${id} is held by ${holderName(cr, whole)}: name another object`)
+}
+
+/** The holder as it may be told to the reader of a CR, who is to know neither namespace nor name of another's. */
 export function holderName({ metadata }: CustomResource, holder: CustomResource): string {
-  const name = shortName(nameOf(holder))
-  return holder.metadata.namespace === metadata.namespace ? name : `${name} of another namespace`
+  return holder.metadata.namespace === metadata.namespace
+    ? shortName(nameOf(holder))
+    : 'a resource of another namespace'
 }
 
 /** An object that Culvert made, here or elsewhere, for another resource is that one's. */
-function refuseMarked({ context, cr }: Reconciliation, object: RemoteObject): void {
+function refuseMarked({ context, cr, session }: Reconciliation, object: RemoteObject): void {
   const marker = markerOf(object)
   if (marker === undefined) return
   const { kind, namespace, name } = marker
@@ -66,6 +76,9 @@ function refuseMarked({ context, cr }: Reconciliation, object: RemoteObject): vo
     namespace === (own.namespace ?? '') &&
     name === own.name
   if (isOwn) return
+  if (session.access.granted !== undefined && namespace !== cr.metadata.namespace) {
+    throw notAdoptable(`${object.id} is held by a resource of another namespace: name another object`)
+  }
   throw notAdoptable(
     `${object.id} bears the mark of ${kind} ${namespace}/${name}: let that resource manage it, or take the mark out of its metadata`,
   )

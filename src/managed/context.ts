@@ -31,6 +31,8 @@ export interface Resources {
   referrersOf(target: TargetKey): readonly CustomResource[]
   /** The CR that holds `id` of that account, as its own or as a former one that is still to be deleted; of several whose statuses say so, the one that has it. */
   holderOf(account: AccountKey, id: string): CustomResource | undefined
+  /** The CR whose status names the object of that account as a part of its own. */
+  childHolderOf(account: AccountKey, id: string): CustomResource | undefined
   /** Whether a CR of whichever account holds an object of that id. */
   isClaimed(id: string): boolean
   /** The CR of that account whose own annotation `internal.culvert.dev/id` names `id`. The seal is not checked. */

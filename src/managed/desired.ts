@@ -5,6 +5,7 @@ import { TerminalError } from './errors.ts'
 import { type Inputs, readInputs } from './inputs.ts'
 import { decider } from './left-alone.ts'
 import { formatMarker } from './marker.ts'
+import { refuseUse } from './reach.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { type ResolvedReferences, resolveReferences } from './references.ts'
@@ -26,6 +27,9 @@ export interface Wanted {
 export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   const { context, descriptor, cr, session } = run
   refuseProblems(descriptor, cr)
+  for (const { path, id } of descriptor.foreignIds?.(cr.spec) ?? []) {
+    refuseUse(session, cr.metadata.namespace, undefined, { path, id, asked: 'Reference' })
+  }
   const references = await resolveReferences(context, descriptor, cr, session)
   const inputs = await readInputs(context, descriptor, cr)
   const desired: Desired<CommonSpec> = {

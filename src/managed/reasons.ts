@@ -18,6 +18,11 @@ export const reasons = {
   ReferenceNotReady: 'ReferenceNotReady',
   /** A referenced resource does not take what refers to it; the message says why. */
   ReferenceRefused: 'ReferenceRefused',
+  /**
+   * The spec uses an object or a resource that the namespace may not use: by the id of what a resource of another namespace has, or of what nobody has in an account that does
+   * not allow it; the message names field, value and remedy.
+   */
+  ReferenceNotPermitted: 'ReferenceNotPermitted',
   /** References form a cycle. */
   ReferenceCycle: 'ReferenceCycle',
   /** A Secret, or the key in it, does not exist. */

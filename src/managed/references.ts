@@ -1,8 +1,9 @@
 import type { RemoteObject } from '../api/types.ts'
 import { childrenIn } from './children-in.ts'
-import type { AccountSession, ManagedContext } from './context.ts'
+import type { ManagedContext, MemberSession } from './context.ts'
 import { type CustomResource, internalOf, isDeleting, nameOf, type ResourceName, shortName, statusOf } from './cr.ts'
 import { TerminalError, WaitError } from './errors.ts'
+import { keeperOf, refuseUse } from './reach.ts'
 import { reasons } from './reasons.ts'
 import { targetView } from './target-view.ts'
 import type { Ref } from './types/common.ts'
@@ -40,7 +41,7 @@ export async function resolveReferences(
   context: ManagedContext,
   descriptor: ManagedDescriptor,
   cr: CustomResource,
-  session: AccountSession,
+  session: MemberSession,
 ): Promise<ResolvedReferences> {
   const found = descriptor.references(cr.spec)
   refuseCycle(context, cr, found)
@@ -50,6 +51,7 @@ export async function resolveReferences(
   for (const reference of found) {
     const key = refKey(reference.kind, reference.ref)
     if (targets.has(key)) continue
+    refuseBeyondReach(resolver, reference)
     await learnOfObject(resolver, reference)
     refuseAsPart(context, cr, reference)
     const id = idOf(resolver, reference)
@@ -84,7 +86,7 @@ function refKey(kind: string, ref: Ref): string {
 interface Resolver {
   readonly context: ManagedContext
   readonly descriptor: ManagedDescriptor
-  readonly session: AccountSession
+  readonly session: MemberSession
   readonly cr: CustomResource
 }
 
@@ -92,6 +94,7 @@ interface Resolver {
 function idOf(resolver: Resolver, reference: FoundReference): string {
   const { context, cr } = resolver
   const { kind, path, ref } = reference
+  refuseBeyondReach(resolver, reference)
   const appliedId =
     ref.id === undefined ? appliedTo(cr, kind, ref) : isApplied(resolver, reference) ? ref.id : undefined
   const target = targetOf(context, cr, reference)
@@ -100,6 +103,22 @@ function idOf(resolver: Resolver, reference: FoundReference): string {
   if (id !== undefined && (refusal === undefined || id === appliedId)) return id
   if (appliedId !== undefined) return appliedId
   throw new WaitError(reasons.ReferenceNotReady, `${path}: ${kind}/${ref.id ?? ref.name} ${refusal}`, FALLBACK_MS)
+}
+
+/** By an id, nobody comes by what is another namespace's, nor in an account that is shared by what is nobody's unless it says so. */
+function refuseBeyondReach(
+  { context, cr, session }: Resolver,
+  { kind, partOf, path, ref: { id } }: FoundReference,
+): void {
+  if (id === undefined) return
+  // A part is written into what it belongs to.
+  const asked = partOf === undefined ? 'Reference' : 'Adopt'
+  const keeper = keeperOf(context, session, kind, id)
+  refuseUse(session, cr.metadata.namespace, keeper && (keeper.metadata.namespace ?? ''), {
+    path: `${path}.id`,
+    id,
+    asked,
+  })
 }
 
 /** The id that a name stood for when it was last sent. */
@@ -147,7 +166,7 @@ function refusalOfReference(
  */
 function knownChildren(
   { kinds, resources }: ManagedContext,
-  { cache, key }: AccountSession,
+  { cache, key }: MemberSession,
   kind: string,
   id: string,
 ): readonly RemoteObject[] | undefined {
@@ -162,7 +181,7 @@ function knownChildren(
 
 /**
  * Has the account tell of an object that a reference by id leads to: what it is made up of, where no CR manages it; and whether it is there at
- * all, where a CR of another account holds one of that id.
+ * all, where a CR of another account holds one of that id, or the account is shared.
  */
 async function learnOfObject(resolver: Resolver, reference: FoundReference): Promise<void> {
   const { context, cr, session } = resolver
@@ -170,8 +189,10 @@ async function learnOfObject(resolver: Resolver, reference: FoundReference): Pro
   const { id } = ref
   if (id === undefined || targetOf(context, cr, reference) !== undefined) return
   const { children, collections = [], unusableObject } = context.kinds.managedKind(kind) ?? {}
-  const { cache } = session
-  if (context.resources.isClaimed(id)) {
+  const { access, cache } = session
+  // What was made a moment ago is in no status yet: its mark tells whose it is.
+  const isAnybodys = access.granted !== undefined && !isApplied(resolver, reference)
+  if (isAnybodys || context.resources.isClaimed(id)) {
     for (const collection of collections) {
       if (cache.get(collection, id)?.object === undefined) await cache.fetch(collection, id)
     }
@@ -240,7 +261,7 @@ function refusalOf(
 
 async function targetObject(
   context: ManagedContext,
-  session: AccountSession,
+  session: MemberSession,
   { kind, path, ref }: FoundReference,
   id: string,
 ): Promise<ResolvedTarget['object']> {

@@ -7,6 +7,7 @@ import {
   type AccountResource,
   accountKey,
   accountText,
+  keyOfAccount,
   nameOfAccount,
 } from './accounts/account-resource.ts'
 import type { AccountName } from './attempt.ts'
@@ -72,6 +73,7 @@ const OUTPUTS = 'outputs'
 const OWNERS = 'owners'
 const HELD_IN = 'held in'
 const SHOWS = 'shows'
+const MIRROR_NAME = 'mirror name'
 
 /** All that the watches know, behind the questions that reconcilers ask. */
 export class ResourceStore implements Resources {
@@ -89,7 +91,10 @@ export class ResourceStore implements Resources {
     this.#kinds = kinds
     this.#watches = watches
     for (const [kind, reflector] of watches.managed) this.#index(kind, reflector)
-    for (const reflector of watches.mirrors.values()) reflector.addIndex(SHOWS, mirroredFor)
+    for (const reflector of watches.mirrors.values()) {
+      reflector.addIndex(SHOWS, mirroredFor)
+      reflector.addIndex(MIRROR_NAME, ({ metadata }) => [metadata.name])
+    }
     for (const reflector of [watches.secrets, watches.configMaps]) reflector.addIndex(OWNERS, ownersOfOutput)
     for (const reflector of watches.accounts.values()) {
       reflector.addIndex(HELD_IN, heldIn)
@@ -259,6 +264,16 @@ export class ResourceStore implements Resources {
 
   command(name: ResourceName): CommandResource | undefined {
     return this.#watches.commands.get(name.kind)?.store.get(name)
+  }
+
+  /** Namespaces in which CRs of that kind and name show an object of the account, whatever the account is called. */
+  namespacesShowing(kind: string, name: string, account: AccountKey): readonly string[] {
+    const all = this.#watches.mirrors.get(kind)?.store.byIndex(MIRROR_NAME, name) ?? []
+    return all.flatMap((object) => {
+      const holder = this.mirrorHolder(object)
+      const isShown = holder !== undefined && this.#isOne(keyOfAccount(holder), account)
+      return isShown ? [object.metadata.namespace ?? ''] : []
+    })
   }
 
   /** Every CR of a mirroring kind in a namespace. */

@@ -101,11 +101,13 @@ function wordsOf({ type }: Taker): { readonly cause: string; readonly remedy: st
 }
 
 /** What makes the object the other's. */
-function ownershipOf({ cr }: Reconciliation, taker: Taker): string {
+function ownershipOf({ cr, session }: Reconciliation, taker: Taker): string {
   if (taker.type === 'rival') return `is held by ${holderName(cr, taker.holder)}`
   if (taker.type === 'noted')
     return `is that of ${holderName(cr, taker.holder)} by its annotation internal.culvert.dev/id`
   const { kind, namespace, name, uid } = taker.marker
+  const isElsewhere = namespace !== (cr.metadata.namespace ?? '')
+  if (isElsewhere && session.access.granted !== undefined) return 'bears the mark of a resource of another namespace'
   const bearer =
     taker.type === 'namesake' ? `another ${shortName(nameOf(cr))} (UID ${uid})` : `${kind} ${namespace}/${name}`
   return `bears the mark of ${bearer}`

@@ -2,6 +2,7 @@ import { ApiError } from '../../src/api/errors.ts'
 import { tunnelSession } from '../../src/kinds/tunnel-session.ts'
 import { tunnelSessionCommand } from '../../src/kinds/tunnel-session-command.ts'
 import type { KubeClient, KubeObject } from '../../src/kube/types.ts'
+import { type Access, fullAccess } from '../../src/managed/accounts/access.ts'
 import type { AccountResource } from '../../src/managed/accounts/account-resource.ts'
 import type { CommandResource } from '../../src/managed/commands/command.ts'
 import { CommandReconciler } from '../../src/managed/commands/reconciler.ts'
@@ -36,6 +37,8 @@ export class CommandWorld {
   /** What the API answers to a POST that it would otherwise take. */
   answer: (post: string) => Error | undefined = () => undefined
   blocked: Blocked | undefined
+  /** What commands may do in the account. */
+  access: Access = fullAccess
   settled = true
   /** So many deletions are answered 404 by something on the way. */
   lostDeletions = 0
@@ -51,9 +54,14 @@ export class CommandWorld {
   }
 
   /** A session of the account that the mirror shows. */
-  show(id: string, fields: Fields = {}, labels: Readonly<Record<string, string>> = {}): MirroredObject {
+  show(
+    id: string,
+    fields: Fields = {},
+    labels: Readonly<Record<string, string>> = {},
+    namespace = 'shop',
+  ): MirroredObject {
     const name = mirrorName('ts-', id)
-    const key = { namespace: 'shop', name }
+    const key = { namespace, name }
     this.kube.create(sessions, key, {
       metadata: {
         labels: { 'culvert.dev/os': 'linux', ...labels },
@@ -149,8 +157,13 @@ export class CommandWorld {
         return this.lostDeletions-- > 0 ? false : await write(() => this.kube.delete(type, key, options))
       },
     }
+    const access = () => this.access
     const live = {
       account: { kind: 'Account', name: 'default' },
+      key: { kind: 'Account', namespace: 'edge', name: 'default' },
+      get access() {
+        return access()
+      },
       blocked: () => this.blocked,
       turn: () => undefined,
       reportTrouble: () => undefined,
@@ -173,7 +186,13 @@ export class CommandWorld {
         account: () => this.account,
         hasAccount: ({ name, kind }) => kind === 'Account' && name === 'default',
         mirrored: (name) => this.kube.get<MirroredObject>(sessions, name),
-        mirroredIn: () => this.kube.list<MirroredObject>(sessions).items,
+        namespacesShowing: (_, name) =>
+          this.kube
+            .list<MirroredObject>(sessions)
+            .items.filter(({ metadata }) => metadata.name === name)
+            .map(({ metadata }) => metadata.namespace ?? ''),
+        mirroredIn: (_, namespace) =>
+          this.kube.list<MirroredObject>(sessions).items.filter(({ metadata }) => metadata.namespace === namespace),
         mirrorHolder: ({ metadata: { ownerReferences = [] } }: KubeObject) =>
           ownerReferences.some(({ uid }) => uid === this.account.metadata.uid) ? this.account : undefined,
       },

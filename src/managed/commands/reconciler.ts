@@ -10,11 +10,12 @@ import { isAccountTrouble } from '../account-trouble.ts'
 import { type AccountKey, type AccountResource, accountKey, nameOfAccount } from '../accounts/account-resource.ts'
 import type { AccountName } from '../attempt.ts'
 import { stampConditions } from '../conditions.ts'
-import type { AccountSession, Accounts, EventSink, Resources } from '../context.ts'
+import type { AccountSession, Accounts, EventSink, MemberSession, Resources } from '../context.ts'
 import { generationOf, isDeleting, isPaused, originOf, type ResourceName, shortName } from '../cr.ts'
 import { TerminalError, WaitError } from '../errors.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
-import type { MirroredObject } from '../mirrors/mirrored.ts'
+import { type MirroredObject, mirrorName } from '../mirrors/mirrored.ts'
+import { refuseUse } from '../reach.ts'
 import { reasons } from '../reasons.ts'
 import {
   type CommandDescriptor,
@@ -61,6 +62,8 @@ export interface CommandResources extends Pick<Resources, 'get' | 'hasAccount'> 
   mirroredIn(kind: string, namespace: string): readonly MirroredObject[]
   mirrored(name: ResourceName): MirroredObject | undefined
   mirrorHolder(object: MirroredObject): AccountResource | undefined
+  /** Namespaces in which CRs of that kind and name show an object of the account. */
+  namespacesShowing(kind: string, name: string, account: AccountKey): readonly string[]
 }
 
 export interface CommandContext {
@@ -166,6 +169,7 @@ export class CommandReconciler {
     const account = shortName(session.account)
     const mirroring = this.#awaitMirror(descriptor, cr, session)
     const targets = targetsOf(descriptor, cr.spec, account, this.#candidates(descriptor, cr))
+    this.#refuseBeyondReach(descriptor, cr, session)
     const base = { accountRef: session.account, startedAt: time(clock.now()) }
     if (targets.length === 0 || targets.length > MAX_TARGETS) {
       const over = { ...base, finishedAt: time(clock.now()), total: 0, targets: [] }
@@ -178,6 +182,18 @@ export class CommandReconciler {
     const written = await this.#write(descriptor, cr, status, said)
     this.#context.events.record(written, { type: 'Normal', reason: said[1], message: said[2] })
     return written
+  }
+
+  /** By its id, a session is reached that is shown in the command's namespace; of a shared account another only where nobody is shown it. */
+  #refuseBeyondReach(descriptor: CommandDescriptor, cr: CommandResource, session: MemberSession): void {
+    const { id } = cr.spec.target
+    if (id === undefined || session.access.granted === undefined) return
+    const { namespace = '' } = cr.metadata
+    const name = mirrorName(this.#mirrorOf(descriptor).namePrefix, id)
+    const shown = this.#context.resources.namespacesShowing(descriptor.mirror, name, session.key)
+    const keeper = shown.includes(namespace) ? namespace : shown[0]
+    // What is stopped is changed.
+    refuseUse(session, namespace, keeper, { path: 'spec.target.id', id, asked: 'Adopt' })
   }
 
   /** One that is named by reference is in the account that shows it, where the spec names none. */
@@ -193,10 +209,12 @@ export class CommandReconciler {
   }
 
   /** @returns whether the account mirrors at all. @throws WaitError while it does and has not listed yet. */
-  #awaitMirror(descriptor: CommandDescriptor, cr: CommandResource, session: AccountSession): boolean {
+  #awaitMirror(descriptor: CommandDescriptor, cr: CommandResource, session: MemberSession): boolean {
     const account = this.#accountOf(cr, session)
     if (account === undefined || this.#mirrorOf(descriptor).settings(account.spec)?.enabled !== true) return false
-    if (cr.spec.target.type !== 'ID' && !this.#context.isSettled(descriptor.mirror, account)) {
+    // In a shared account, whose a session is shows in where it is mirrored.
+    const asksMirror = cr.spec.target.type !== 'ID' || session.access.granted !== undefined
+    if (asksMirror && !this.#context.isSettled(descriptor.mirror, account)) {
       throw new WaitError(reasons.AccountNotReady, 'the sessions of the account are being listed', SETTLING_MS, true)
     }
     return true

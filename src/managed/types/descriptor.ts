@@ -197,6 +197,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    * defaults say. The CRD refuses `accountRef` beside it. Absent or undefined: `accountRef` and the defaults decide.
    */
   accountFrom?(spec: Spec): FoundReference | undefined
+  /** Ids in the spec of objects that no kind makes, each with its field. Absent: there are none. */
+  foreignIds?(spec: Spec): readonly { readonly path: string; readonly id: string }[]
   /** What the spec takes from Secrets and ConfigMaps. */
   inputs(spec: Spec): readonly Input[]
   /** Problems of the spec that CEL cannot see; each names field, value and remedy. */

@@ -70,7 +70,7 @@ describe('an object with a mark', () => {
       'one of another namespace, which is not named',
       cr({ namespace: 'elsewhere', uid: 'other' }),
       undefined,
-      /^bkdtg_1 is held by Backend\/web of another namespace: /,
+      /^bkdtg_1 is held by a resource of another namespace: /,
     ],
     ['nobody else, once it bears our own mark', cr({ uid: 'other' }), { uid: 'mine' }, undefined],
     ['this one', cr(), undefined, undefined],

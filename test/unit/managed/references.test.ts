@@ -3,8 +3,9 @@ import { backend } from '../../../src/kinds/backend.ts'
 import { edge } from '../../../src/kinds/edge.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { ipPolicyRule } from '../../../src/kinds/ip-policy-rule.ts'
+import { fullAccess } from '../../../src/managed/accounts/access.ts'
 import type { AccountKey } from '../../../src/managed/accounts/account-resource.ts'
-import type { AccountSession, ManagedContext } from '../../../src/managed/context.ts'
+import type { ManagedContext, MemberSession } from '../../../src/managed/context.ts'
 import type { CustomResource, ResourceName } from '../../../src/managed/cr.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import { namedTargets, resolveReferences } from '../../../src/managed/references.ts'
@@ -38,12 +39,15 @@ async function resolve(
       isClaimed: (id: string) => others.some(({ status }) => status?.id === id),
       holderOf: (key: AccountKey, id: string) =>
         key === account ? others.find(({ status }) => status?.id === id) : undefined,
+      noterOf: () => undefined,
+      childHolderOf: () => undefined,
     },
   } as unknown as ManagedContext
   const session = {
     key: account,
     cache: { get: () => undefined, fetch: async () => undefined },
-  } as unknown as AccountSession
+    access: fullAccess,
+  } as unknown as MemberSession
   return await resolveReferences(context, descriptor, subject, session)
 }
 
@@ -229,10 +233,13 @@ describe('a reference by id', () => {
     expect(await reasonOf(resolve(front(), [policy(going)], descriptor))).toContain('IPPolicy/ipp_1 is being deleted')
   })
 
-  test('does not tell what goes on in another namespace', async () => {
-    const reason = await reasonOf(resolve(front(), [policy({ namespace: 'blog' })], descriptor))
-    expect(reason).toContain('is not ready to be referred to')
-    expect(reason).not.toMatch(/office|rule/)
+  test('leads to nothing of another namespace, not even where it was applied before', async () => {
+    const applied = { id: 'edg_1', internal: { references: [{ kind: 'IPPolicy', id: 'ipp_1' }] } }
+    for (const status of [{}, applied]) {
+      const reason = await reasonOf(resolve(front(status), [policy({ namespace: 'blog' })], descriptor))
+      expect(reason).toContain('ReferenceNotPermitted: spec.ipRestriction.ipPolicyRefs[0].id: ipp_1 is held by')
+      expect(reason).not.toMatch(/office|rule|blog/)
+    }
   })
 
   test('that was applied before is kept, by the status or by what the account shows', async () => {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { ApiError } from '../../../../src/api/errors.ts'
 import { mirrorName } from '../../../../src/managed/mirrors/mirrored.ts'
+import type { UnmanagedObjects } from '../../../../src/managed/types/access.ts'
 import { CommandWorld, refusal } from '../../../builders/command-world.ts'
 import { mirroredAccount } from '../../../builders/sessions.ts'
 
@@ -59,6 +60,54 @@ describe('whom it means', () => {
     world.command({ action: 'Stop', target: { type: 'ID', id: 'ts_9' } })
     await world.settle()
     expect(world.posts).toEqual(['stop ts_9'])
+  })
+
+  describe('in a shared account', () => {
+    const byId = { action: 'Stop', target: { type: 'ID', id: 'ts_9' } }
+    const shared = (unmanagedObjects: UnmanagedObjects) => ({ granted: [], unmanagedObjects })
+
+    test.each([
+      ['nowhere', 'Deny', undefined, false],
+      ['nowhere', 'Reference', undefined, false],
+      ['nowhere', 'Adopt', undefined, true],
+      ['to another namespace', 'Deny', 'blog', false],
+      ['to another namespace', 'Adopt', 'blog', false],
+      ['to this namespace', 'Deny', 'shop', true],
+    ] as const)(
+      'by id, where it is shown %s, and what is nobody’s is under %s',
+      async (_where, level, place, isSent) => {
+        world.access = shared(level)
+        if (place !== undefined) world.show('ts_9', {}, {}, place)
+        world.command(byId)
+        await world.reconcile()
+        expect(world.posts).toEqual(isSent ? ['stop ts_9'] : [])
+        expect(world.phase()).toBe(isSent ? 'Complete AllDone' : 'Running ReferenceNotPermitted')
+      },
+    )
+
+    test('is told the same of a session of another namespace and of one that does not exist', async () => {
+      world.access = shared('Deny')
+      world.show('ts_9', {}, {}, 'blog')
+      world.command(byId, 'theirs')
+      world.command({ ...byId, target: { type: 'ID', id: 'ts_0' } }, 'nobodys')
+      const said = async (name: string): Promise<string | undefined> => {
+        await world.reconcile(name)
+        return world.get(name)?.status?.conditions?.[0]?.message.replaceAll(/ts_\d/g, 'it')
+      }
+      expect(await said('theirs')).toBe(await said('nobodys'))
+      expect(await said('theirs')).toMatch(/^spec\.target\.id: it is no object of a resource in namespace shop/)
+    })
+
+    test('by id waits until the sessions were listed: whose one is shows then', async () => {
+      world.access = shared('Adopt')
+      world.settled = false
+      world.command(byId)
+      expect(await world.reconcile()).toMatchObject({ type: 'after', ms: 1000 })
+      world.show('ts_9', {}, {}, 'blog')
+      world.settled = true
+      await world.reconcile()
+      expect(world.posts).toEqual([])
+    })
   })
 
   test('waits until the sessions were listed, and then for an account that can be used', async () => {
