@@ -5,11 +5,12 @@ import {
   commonStatus,
   reference,
   referenceFields,
-  referenceRule,
+  referenceRules,
 } from '../managed/types/common.ts'
+import { sharing } from '../managed/types/grant.ts'
 import { bytesText, choice, integer, list, object, stringMap, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { fixedField, keysLimit, type Rule, unionOf } from '../schema/rules.ts'
+import { celName, fixedField, keysLimit, type Rule, unionOf } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { managedKind } from './names.ts'
 
@@ -67,7 +68,8 @@ const httpResponse = object(
 )
 
 /** CEL: whether two entries have the same text in an optional field, which is never empty. */
-const sameText = (field: string): string => `(has(a.${field}) ? a.${field} : '') == (has(b.${field}) ? b.${field} : '')`
+const sameText = (field: string): string =>
+  `(has(a.${celName(field)}) ? a.${celName(field)} : '') == (has(b.${celName(field)}) ? b.${celName(field)} : '')`
 
 const weightedChild = object(
   {
@@ -78,7 +80,7 @@ const weightedChild = object(
       maximum: 10_000,
     }),
   },
-  { description: 'A Backend, by exactly one of name and id, and its weight.', rules: [referenceRule] },
+  { description: 'A Backend, by exactly one of name and id, and its weight.', rules: referenceRules },
 )
 
 const weighted = object(
@@ -89,7 +91,7 @@ const weighted = object(
       maxItems: CHILDREN,
       rules: [
         {
-          rule: `self.all(a, self.exists_one(b, ${sameText('name')} && ${sameText('id')}))`,
+          rule: `self.all(a, self.exists_one(b, ${sameText('name')} && ${sameText('namespace')} && ${sameText('id')}))`,
           message: 'backendRefs names a backend twice: give it one entry with the sum of the weights',
         },
       ],
@@ -139,6 +141,7 @@ export const backendDefinition = defineKind({
   spec: object(
     {
       ...commonSpec('unstated'),
+      ...sharing,
       type: choice(['TunnelGroup', 'HTTPResponse', 'Weighted', 'Failover'], {
         description: 'What the backend does; the field of the same name has its settings. Immutable.',
       }),

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
 import { bareSpec, bareSpecRules, commonStatus } from '../managed/types/common.ts'
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { sharing } from '../managed/types/grant.ts'
 import { bool, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, wideColumn } from './columns.ts'
@@ -21,6 +22,7 @@ const definition = defineKind({
   spec: object(
     {
       ...bareSpec,
+      ...sharing,
       displayName: text({
         description: 'Name of the bot at the service, for people; at most 255 characters. It need not be unique.',
         minLength: 1,

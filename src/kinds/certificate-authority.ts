@@ -3,6 +3,7 @@ import { collections } from '../api/collections.ts'
 import { reasons } from '../managed/reasons.ts'
 import { commonSpec, commonSpecRules, commonStatus, valueFrom } from '../managed/types/common.ts'
 import type { Desired, ManagedDescriptor, ReadinessView } from '../managed/types/descriptor.ts'
+import { sharing } from '../managed/types/grant.ts'
 import { lookAgainIn } from '../managed/types/look-again.ts'
 import { bytesText, list, object, text, timestamp } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
@@ -34,6 +35,7 @@ const definition = defineKind({
   spec: object(
     {
       ...commonSpec('bytes'),
+      ...sharing,
       caPEM: Type.Optional(
         bytesText('caPEM', PEM_LENGTH, {
           description: `One or more CA certificates in PEM; at most ${PEM_LENGTH} bytes. A change replaces the object. Exactly one of caPEM and caPEMFrom is needed.`,

@@ -1,5 +1,12 @@
 import { Type } from 'typebox'
-import { commonSpec, commonSpecRules, commonStatus, reference, referenceFields } from '../managed/types/common.ts'
+import {
+  commonSpec,
+  commonSpecRules,
+  commonStatus,
+  namespaceRule,
+  reference,
+  referenceFields,
+} from '../managed/types/common.ts'
 import { anyObject, bool, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { atMostOne, fixedField, type Rule, unionOf } from '../schema/rules.ts'
@@ -80,7 +87,7 @@ const backend = object(
   {
     description:
       'The Backend that traffic goes to, by exactly one of name and id; neither is needed if `enabled` is false.',
-    rules: [needed(['name', 'id'], 'name a Backend'), atMostOne(['name', 'id'])],
+    rules: [needed(['name', 'id'], 'name a Backend'), atMostOne(['name', 'id']), namespaceRule],
   },
 )
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { commonSpec, commonSpecRules, commonStatus, secretKeyRef } from '../managed/types/common.ts'
+import { sharing } from '../managed/types/grant.ts'
 import { choice, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { unionOf } from '../schema/rules.ts'
@@ -74,6 +75,7 @@ export const eventDestinationDefinition = defineKind({
   spec: object(
     {
       ...commonSpec('bytes'),
+      ...sharing,
       format: Type.Optional(choice(['JSON'], { description: 'How events are encoded. Default: JSON.' })),
       type: choice(['Firehose', 'Kinesis', 'CloudWatchLogs', 'Monitor'], {
         description: 'Where events go; the field of the same name has the settings. It may be changed.',

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
 import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
 import type { Children, ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { sharing } from '../managed/types/grant.ts'
 import { metadataProblems, type OwnMetadata, ownMetadata } from '../managed/types/metadata.ts'
 import { bool, bytesText, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
@@ -56,6 +57,7 @@ const definition = defineKind({
   spec: object(
     {
       ...commonSpec('bytes'),
+      ...sharing,
       rules: Type.Optional(
         list(rule, {
           description: `The rules, each range once, at most ${RULES}; order does not matter. Only with \`rulesSource: Inline\`.`,
@@ -177,6 +179,15 @@ function withUnclaimed(rules: number): string {
   )
 }
 
+/** In an account of several namespaces, somebody else may have let addresses in. */
+function undeclaredRules(rules: number): string {
+  const what = rules === 1 ? '1 rule at the API is' : `${rules} rules at the API are`
+  return (
+    `${what} in force and declared by no IPPolicyRule of this namespace, nor of one that spec.allowedReferences names. Nothing is deleted for it: delete what does not belong there at the API ` +
+    'by the ids in status.rules, or have an IPPolicyRule adopt each (spec.externalID and managementPolicy: Manage)'
+  )
+}
+
 /** IP policies with all of their rules (`management-api.md § IP policies, rules, restrictions`). */
 export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
   ...plain,
@@ -195,7 +206,10 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
   observe: () => ({}),
   status: () => ({}),
   readiness: ({ spec, unclaimed = 0 }) => {
-    if (takesRules(spec)) return available(withUnclaimed(unclaimed))
+    if (takesRules(spec)) {
+      const undeclared = unclaimed === 0 ? {} : { undeclared: undeclaredRules(unclaimed) }
+      return { ...available(withUnclaimed(unclaimed)), ...undeclared }
+    }
     return available(
       spec.rules?.[0] === undefined
         ? 'the policy is in place, and declares no rules'

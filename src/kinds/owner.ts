@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
-import { objectName, type Ref } from '../managed/types/common.ts'
+import { objectName, type Ref, referenceNamespace } from '../managed/types/common.ts'
 import type { Desired, FoundReference, ReferenceKind } from '../managed/types/descriptor.ts'
 import { object, text } from '../schema/define.ts'
 import { exactlyOne, fixedField } from '../schema/rules.ts'
@@ -14,7 +14,10 @@ export const ownerSpec = {
     object(
       {
         botUserRef: Type.Optional(
-          object({ name: objectName('Name of a BotUser in the same namespace.') }, { description: 'A BotUser.' }),
+          object(
+            { name: objectName('Name of a BotUser.'), namespace: referenceNamespace('BotUser') },
+            { description: 'A BotUser.' },
+          ),
         ),
         id: Type.Optional(
           text({
@@ -40,7 +43,10 @@ export const ownerStatus = {
 }
 
 interface Owned {
-  readonly owner?: { readonly botUserRef?: { readonly name: string }; readonly id?: string }
+  readonly owner?: {
+    readonly botUserRef?: { readonly name: string; readonly namespace?: string }
+    readonly id?: string
+  }
 }
 
 /** Which of a kind's references owners are. */

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
 import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { sharing } from '../managed/types/grant.ts'
 import { object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
@@ -27,6 +28,7 @@ const definition = defineKind({
   spec: object(
     {
       ...commonSpec('bytes'),
+      ...sharing,
       region: Type.Optional(region(`Region of the address. Immutable. Default: ${REGION}.`)),
       endpointConfigurationRef: Type.Optional(endpointConfigurationRef('traffic to the address')),
     },

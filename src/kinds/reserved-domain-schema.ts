@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
+import { sharing } from '../managed/types/grant.ts'
 import { object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
@@ -24,6 +25,7 @@ export const reservedDomainDefinition = defineKind({
   spec: object(
     {
       ...commonSpec('bytes'),
+      ...sharing,
       domain: text({
         description: 'The domain in lower case; a leading `*.` stands for every name one label below. Immutable.',
         minLength: 1,

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
 import { commonSpec, commonSpecRules, commonStatus, outputStatus } from '../managed/types/common.ts'
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { sharing } from '../managed/types/grant.ts'
 import { choice, integer, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField, type Rule } from '../schema/rules.ts'
@@ -38,6 +39,7 @@ const definition = defineKind({
   spec: object(
     {
       ...commonSpec('bytes'),
+      ...sharing,
       privateKeyType: Type.Optional(
         choice(['RSA', 'ECDSA', 'Ed25519'], {
           description: `Type of the private key. Immutable. Default: ${KEY_TYPE}.`,

@@ -1,9 +1,11 @@
 import { type AccountName, parseAttempt } from './attempt.ts'
 import type { Accounts, Blocked, MemberSession, Resources } from './context.ts'
 import { type CustomResource, isDeleting, nameOf, recordedAccount, shortName } from './cr.ts'
+import { crosses, crossingOf, referredName } from './crossings.ts'
 import { TerminalError, WaitError } from './errors.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import { CREATE_ATTEMPT } from './names.ts'
+import { notGranted, notPermitted } from './reach.ts'
 import { reasons } from './reasons.ts'
 import type { FoundReference } from './types/descriptor.ts'
 
@@ -16,7 +18,7 @@ const TOLD_MS = 30_000
 /** What there is to choose from. */
 export interface AccountChoices {
   readonly kinds: Pick<KindsRegistry, 'managedKind'>
-  readonly resources: Pick<Resources, 'get' | 'hasAccount'>
+  readonly resources: Pick<Resources, 'get' | 'hasAccount' | 'namespace'>
 }
 
 /** The account that a CR's object lives in or is to live in; undefined when there is none to choose. */
@@ -53,8 +55,9 @@ export function errorOf({ reason, message, silent, lasting }: Blocked, deleting:
 }
 
 /** Why there is none to choose; what comes to be wakes those that wait for it. */
-function withoutAccount(context: AccountChoices, cr: CustomResource): WaitError {
+function withoutAccount(context: AccountChoices, cr: CustomResource): WaitError | TerminalError {
   const source = sourceOf(context, cr)
+  if (source !== undefined && crosses(cr, source.reference.ref)) return withoutCrossing(cr, source)
   if (source !== undefined && source.target === undefined) {
     const { path, kind, ref } = source.reference
     const message = `${path}: ${shortName({ kind, name: ref.name ?? '' })} does not exist: create it or correct the name`
@@ -63,6 +66,13 @@ function withoutAccount(context: AccountChoices, cr: CustomResource): WaitError 
   const whose = source?.target === undefined ? '' : ` of ${shortName(nameOf(source.target))}`
   const remedy = `create an Account named default in namespace ${cr.metadata.namespace} or set spec.accountRef${whose}`
   return new WaitError(reasons.AccountNotReady, `there is no account: ${remedy}`, FALLBACK_MS)
+}
+
+/** A resource of another namespace decides: who asks is told the same whether it is there or not, until it grants that. */
+function withoutCrossing(cr: CustomResource, { reference: { path, kind, ref }, target }: AccountSource): TerminalError {
+  const what = `${kind} ${ref.namespace}/${ref.name}`
+  if (target === undefined) return notGranted(cr, path, what)
+  return notPermitted(`${path}: ${what} lives in an Account of its namespace: only a ClusterAccount can be shared`)
 }
 
 function refuseMove(context: AccountChoices, cr: CustomResource, account: AccountName): void {
@@ -102,14 +112,16 @@ interface AccountSource {
 /** What decides about the account of a CR in place of its own spec; undefined when nothing does. */
 function sourceOf({ kinds, resources }: AccountChoices, cr: CustomResource): AccountSource | undefined {
   const reference = kinds.managedKind(cr.kind)?.accountFrom?.(cr.spec)
-  const name = reference?.ref.name
-  if (reference === undefined || name === undefined) return undefined
-  return { reference, target: resources.get({ kind: reference.kind, namespace: cr.metadata.namespace, name }) }
+  if (reference?.ref.name === undefined) return undefined
+  if (!crosses(cr, reference.ref)) return { reference, target: resources.get(referredName(cr, reference)) }
+  const crossing = crossingOf(resources, cr, reference)
+  return { reference, target: crossing.type === 'refused' ? undefined : crossing.target }
 }
 
 function chosenAccount(context: AccountChoices, cr: CustomResource): AccountName | undefined {
   const source = sourceOf(context, cr)
-  if (source?.target !== undefined) return accountOf(context, source.target)
+  if (source?.target !== undefined)
+    return sharedAccount(accountOf(context, source.target), crosses(cr, source.reference.ref))
   if (source !== undefined) return isDeleting(cr) ? formerAccount(cr) : undefined
   if (cr.spec.accountRef !== undefined) return refName(cr.spec.accountRef)
   const defaults: readonly AccountName[] = [
@@ -117,6 +129,11 @@ function chosenAccount(context: AccountChoices, cr: CustomResource): AccountName
     { kind: 'ClusterAccount', name: 'default' },
   ]
   return defaults.find((account) => context.resources.hasAccount(account, cr.metadata.namespace ?? ''))
+}
+
+/** An Account is its namespace's own: in another namespace its name means another. */
+function sharedAccount(account: AccountName | undefined, isElsewhere: boolean): AccountName | undefined {
+  return isElsewhere && account?.kind === 'Account' ? undefined : account
 }
 
 /** Where a CR that came back without its status was when it made its last attempt: a deletion does not wait for what decided that. */

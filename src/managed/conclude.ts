@@ -1,6 +1,8 @@
-import { generationOf, retains, statusOf } from './cr.ts'
+import { type CustomResource, generationOf, retains, statusOf } from './cr.ts'
+import { isGranted } from './crossings.ts'
 import { markerText, type Wanted } from './desired.ts'
 import { compareFingerprints } from './fingerprints.ts'
+import { grantConditions } from './grant-conditions.ts'
 import { markerOf } from './marker.ts'
 import { type Observed, type Operation, type PlanContext, plan } from './plan.ts'
 import type { Reconciliation } from './reconciliation.ts'
@@ -43,13 +45,14 @@ export function noteKindStatus(run: Reconciliation, { remote, children }: Observ
 
 /** Status of the kind and the verdict, from an object that equals the spec. */
 export function conclude(run: Reconciliation, observed: Observed): Verdict {
-  const { context, cr, descriptor, memory } = run
+  const { context, cr, descriptor, memory, session } = run
   const { remote } = observed
   noteKindStatus(run, observed)
   noteMark(run, remote)
   const unclaimed = descriptor.parts.length === 0 ? undefined : countUnclaimed(run, observed)
   const readiness = descriptor.readiness({ spec: cr.spec, remote, unclaimed, now: context.clock.now() })
   const { ready, reason, message, stalled = false, conditions, lookAgainMs } = readiness
+  const undeclared = session.access.granted === undefined ? undefined : readiness.undeclared
   const retained = run.status.adopted === true && retains(cr)
   const succession = reportSuccession(run, remote)
   const again = sooner(lookAgainMs, succession.lookAgainMs)
@@ -57,22 +60,32 @@ export function conclude(run: Reconciliation, observed: Observed): Verdict {
   memory.clockOffset = again === undefined ? undefined : run.clockOffset
   memory.lookAt = lookAgainMs === undefined ? undefined : context.clock.monotonic() + lookAgainMs
   return {
-    standing: ready ? { type: 'ready', message, retained } : { type: 'synced', reason, message, stalled, retained },
-    conditions: [...(conditions ?? []), ...succession.conditions],
+    standing:
+      undeclared !== undefined
+        ? { type: 'undeclared', ready: message, message: undeclared }
+        : ready
+          ? { type: 'ready', message, retained }
+          : { type: 'synced', reason, message, stalled, retained },
+    conditions: [...(conditions ?? []), ...succession.conditions, ...grantConditions(run)],
     outcome: again === undefined ? { type: 'done' } : { type: 'after', ms: lookAgainIn(again), reason, lane: 'poll' },
   }
 }
 
-/** Children that no CR holds, nor is about to: what a part has just made bears its mark. */
+/** Children that no CR holds, nor is about to: what a part has just made bears its mark. In a shared account a CR of another namespace counts where that is granted. */
 function countUnclaimed(
-  { context: { resources }, descriptor, session }: Reconciliation,
+  { context: { resources }, cr, descriptor, session }: Reconciliation,
   { children }: Observed,
 ): number {
+  const mayClaim = ({ metadata: { namespace } }: CustomResource): boolean => {
+    const isShared = session.access.granted !== undefined
+    return !isShared || namespace === cr.metadata.namespace || isGranted(resources, cr, namespace)
+  }
   return children.filter((child) => {
     const marker = markerOf(child)
-    const isMadeByPart = marker !== undefined && descriptor.parts.includes(marker.kind)
-    const isBeingMade = isMadeByPart && resources.get(marker)?.metadata.uid === marker.uid
-    return resources.holderOf(session.key, child.id) === undefined && !isBeingMade
+    const maker = marker === undefined || !descriptor.parts.includes(marker.kind) ? undefined : resources.get(marker)
+    const made = maker?.metadata.uid === marker?.uid ? maker : undefined
+    const holder = resources.holderOf(session.key, child.id) ?? made
+    return holder === undefined || !mayClaim(holder)
   }).length
 }
 

@@ -26,6 +26,8 @@ export type Standing =
   | { readonly type: 'stalled'; readonly reason: Reason; readonly message: string; readonly existing: boolean }
   /** Only looked at, and not equal to its spec; `ready` says whether it works. */
   | { readonly type: 'observed'; readonly ready: KindCondition; readonly message: string }
+  /** Equal to its spec, which is not all that the object has. */
+  | { readonly type: 'undeclared'; readonly ready: string; readonly message: string }
   /** Looked away from, as asked. */
   | { readonly type: 'paused' }
   /** Being deleted. */
@@ -77,6 +79,8 @@ function commonConditions(standing: Standing, ready: Condition | undefined): Kin
     }
     case 'observed':
       return [standing.ready, isNot('Synced', reasons.Observed, standing.message)]
+    case 'undeclared':
+      return [is('Ready', reasons.Available, standing.ready), isNot('Synced', reasons.Undeclared, standing.message)]
     case 'paused':
       return [...(ready === undefined ? [] : [ready]), isNot('Synced', reasons.Paused, PAUSED_MESSAGE)]
     case 'deleting': {

@@ -25,8 +25,14 @@ import type { OutputTarget } from './types/descriptor.ts'
  */
 export interface Resources {
   get(name: ResourceName): CustomResource | undefined
+  /** A namespace with its labels; undefined where namespaces are not watched. */
+  namespace(name: string): KubeObject | undefined
+  /** CRs of other namespaces whose specs name that CR; each once. */
+  crossReferrersOf(name: ResourceName): readonly CustomResource[]
   /** The account that a CR lives in or is to live in. */
   accountKeyOf(cr: CustomResource): AccountKey | undefined
+  /** Whether the CR's object is, or is to be, in that account, whatever the account is called. */
+  livesIn(cr: CustomResource, account: AccountKey): boolean
   /** CRs whose spec refers to `target`, by its name or, in its account, by one of the ids; each once. */
   referrersOf(target: TargetKey): readonly CustomResource[]
   /** The CR that holds `id` of that account, as its own or as a former one that is still to be deleted; of several whose statuses say so, the one that has it. */

@@ -20,6 +20,7 @@ import { settleIdentity } from './create.ts'
 import { copiesOf } from './create-protocol.ts'
 import { WaitError } from './errors.ts'
 import { deleteForSure, unlisted } from './gone.ts'
+import { noteHeldUp } from './held-up.ts'
 import { leavingOrder } from './key-in-use.ts'
 import { sought } from './look.ts'
 import { refuseToStrand } from './outputs/companion.ts'
@@ -29,7 +30,7 @@ import type { Reconciliation } from './reconciliation.ts'
 import { awaitRelease, isLeft } from './release-part.ts'
 import { revealGuards } from './replace.ts'
 import { isNeighbours, isTakenLive } from './taken-over.ts'
-import { IN_USE_MS, referringUsers, usersOf } from './users.ts'
+import { IN_USE_MS, namesOfUsers, referringUsers, type User, usersOf } from './users.ts'
 import { silent, type Verdict } from './verdict.ts'
 
 /** The account's session for a deletion. @throws WaitError that names the way out while the account cannot be used. */
@@ -123,6 +124,7 @@ async function removeOne(run: Reconciliation, id: string): Promise<void> {
   await refuseWhileUsed(run, id)
   // Who came to refer to it while lists were waited for.
   refuseWhileReferred(run)
+  run.memory.heldUp = undefined
   await deleteOwn(run, id)
   run.context.inFlight.forget(id)
 }
@@ -131,6 +133,7 @@ async function removeOne(run: Reconciliation, id: string): Promise<void> {
 function refuseWhileReferred(run: Reconciliation): void {
   const users = referringUsers(run, targetKeyOf(run.cr))
   if (users.length === 0) return
+  noteHeldUp(run, users)
   // They may hold it for long: by the time they let go, somebody else may use it.
   run.memory.deletingSince = undefined
   throw inUse(users)
@@ -141,13 +144,14 @@ async function refuseWhileUsed(run: Reconciliation, id: string): Promise<void> {
   const { collection, context, cr, memory } = run
   const users = await usersOf(run, { kind: cr.kind, collection, id }, memory.deletingSince ?? context.clock.monotonic())
   if (users.length === 0) return
+  noteHeldUp(run, users)
   // By the next look they may have let go: these lists do not count then.
   run.memory.deletingSince = undefined
   throw inUse(users)
 }
 
-function inUse(users: readonly string[]): WaitError {
-  const shown = users.slice(0, 5).join(', ')
+function inUse(users: readonly User[]): WaitError {
+  const shown = namesOfUsers(users).slice(0, 5).join(', ')
   const more = users.length > 5 ? ` and ${users.length - 5} more` : ''
   return new WaitError(reasons.Deleting, `in use by ${shown}${more}`, IN_USE_MS)
 }

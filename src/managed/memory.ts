@@ -1,6 +1,7 @@
 import type { RemoteObject } from '../api/types.ts'
 import type { Contest } from './contest.ts'
 import type { Repeats } from './damping.ts'
+import type { HeldUp } from './held-up.ts'
 
 /** The answer to a POST that is not yet in the CR's status; whole, with what the API tells only once. */
 export interface Answer {
@@ -51,6 +52,8 @@ export interface Memory {
   deletingSince?: number | undefined
   /** Monotonic time from which lists tell who uses a former object that is to be deleted. */
   retiringSince?: number | undefined
+  /** Resources of other namespaces that the deletion was last seen to wait for. */
+  heldUp?: HeldUp | undefined
   /** The DELETE of the key that the account works with was sent: a refused key says that it took effect. */
   lastCallSent?: boolean | undefined
   /** Writes of one wish that somebody else may be undoing. */
@@ -110,6 +113,11 @@ export class Memories {
     memory.keptFor = undefined
     memory.dismissed = undefined
     memory.released = undefined
+  }
+
+  /** Deletions that wait for resources of other namespaces. */
+  heldUp(): readonly HeldUp[] {
+    return [...this.#byUid.values()].flatMap(({ heldUp }) => heldUp ?? [])
   }
 
   forget(uid: string): void {

@@ -66,6 +66,6 @@ function readyOf({ standing }: Verdict): KindCondition {
   if (standing?.type === 'synced') {
     return { type: 'Ready', status: 'False', reason: standing.reason, message: standing.message }
   }
-  const message = standing?.type === 'ready' ? standing.message : ''
+  const message = standing?.type === 'ready' ? standing.message : standing?.type === 'undeclared' ? standing.ready : ''
   return { type: 'Ready', status: 'True', reason: reasons.Available, message }
 }

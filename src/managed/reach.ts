@@ -50,15 +50,30 @@ export function refuseUse(
   const own = namespace ?? ''
   const refusal = refusalOfUse({ namespace: own, keeper, allowed: access.unmanagedObjects, asked })
   if (refusal === undefined) return
-  const byName = 'refer to a resource of this namespace by its name'
+  const byName =
+    'refer to a resource by its name, and to one of another namespace by namespace and name, which its spec.allowedReferences has to permit'
   if (refusal === 'kept elsewhere') {
     throw notPermitted(
-      `${path}: ${id} is held by a resource of another namespace, and is not to be named by its id: ${byName}`,
+      `${path}: ${id} is held by a resource of another namespace, and is not reached by its id: ${byName}`,
     )
   }
   const remedy = `${byName}, or let its administrator set unmanagedObjects: ${asked} in an entry of spec.access that allows this kind`
   throw notPermitted(
     `${path}: ${id} is no object of a resource in namespace ${own}, and ${shortName(account)} does not let it use others: ${remedy}`,
+  )
+}
+
+/**
+ * What the author of a reference into another namespace is told that grants nothing, and where there is nobody.
+ * @param what the resource, as they named it
+ */
+export function notGranted(
+  { metadata: { namespace = '' } }: CustomResource,
+  path: string,
+  what: string,
+): TerminalError {
+  return notPermitted(
+    `${path}: ${what} does not permit references from namespace ${namespace}, or does not exist: have its spec.allowedReferences name the namespace, or refer to another`,
   )
 }
 

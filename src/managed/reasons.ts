@@ -23,6 +23,10 @@ export const reasons = {
    * not allow it; the message names field, value and remedy.
    */
   ReferenceNotPermitted: 'ReferenceNotPermitted',
+  /** A reference between namespaces is in use whose grant was withdrawn: it is kept until the spec with it changes. */
+  GrantWithdrawn: 'GrantWithdrawn',
+  /** The object has parts that neither its spec declares nor a resource that may: they are in force, and nothing is deleted for it. */
+  Undeclared: 'Undeclared',
   /** References form a cycle. */
   ReferenceCycle: 'ReferenceCycle',
   /** A Secret, or the key in it, does not exist. */

@@ -148,12 +148,15 @@ function turnedFalse(before: CustomResource, after: CustomResource): readonly To
 
 /** Waiting is no reason to warn; failing is. */
 function isWrong(standing: Standing): boolean {
-  return standing.type === 'failing' || standing.type === 'stalled' || (standing.type === 'synced' && standing.stalled)
+  return WRONG.has(standing.type) || (standing.type === 'synced' && standing.stalled)
 }
+
+const WRONG: ReadonlySet<Standing['type']> = new Set(['failing', 'stalled', 'undeclared'])
 
 const TOLD: ReadonlySet<Standing['type']> = new Set([
   'synced',
   'observed',
+  'undeclared',
   'failing',
   'stalled',
   'progressing',

@@ -1,15 +1,26 @@
 import type { RemoteObject } from '../api/types.ts'
 import { childrenIn } from './children-in.ts'
 import type { ManagedContext, MemberSession } from './context.ts'
-import { type CustomResource, internalOf, isDeleting, nameOf, type ResourceName, shortName, statusOf } from './cr.ts'
+import {
+  type CustomResource,
+  generationOf,
+  internalOf,
+  isDeleting,
+  nameOf,
+  nameText,
+  shortName,
+  statusOf,
+} from './cr.ts'
+import { appliedReference, crosses, crossingOf, referredName, type SentReference } from './crossings.ts'
 import { TerminalError, WaitError } from './errors.ts'
-import { keeperOf, refuseUse } from './reach.ts'
+import { keeperOf, notGranted, notPermitted, refuseUse } from './reach.ts'
 import { reasons } from './reasons.ts'
 import { targetView } from './target-view.ts'
 import type { Ref } from './types/common.ts'
 import type { FoundReference, ManagedDescriptor, ResolvedTarget } from './types/descriptor.ts'
 import type { InternalStatus } from './types/internal.ts'
 import type { TargetView } from './types/target.ts'
+import { messageName } from './users.ts'
 
 /** A target that becomes usable wakes its referrers; this is only the fallback. */
 const FALLBACK_MS = 60_000
@@ -46,19 +57,19 @@ export async function resolveReferences(
   const found = descriptor.references(cr.spec)
   refuseCycle(context, cr, found)
   const targets = new Map<string, ResolvedTarget>()
-  const applied: { kind: string; name?: string; id: string }[] = []
+  const applied: SentReference[] = []
   const resolver = { context, descriptor, session, cr }
   for (const reference of found) {
     const key = refKey(reference.kind, reference.ref)
     if (targets.has(key)) continue
     refuseBeyondReach(resolver, reference)
     await learnOfObject(resolver, reference)
+    await learnOfCrossing(resolver, reference)
     refuseAsPart(context, cr, reference)
     const id = idOf(resolver, reference)
     const object = reference.needsObject ? await targetObject(context, session, reference, id) : undefined
     targets.set(key, { id, object })
-    const { name } = reference.ref
-    applied.push({ kind: reference.kind, ...(name === undefined ? {} : { name }), id })
+    applied.push(sentFor(resolver, reference, id))
   }
   return {
     applied,
@@ -67,7 +78,8 @@ export async function resolveReferences(
       for (const reference of found) {
         const { kind, path, ref } = reference
         if (idOf(resolver, reference) === targets.get(refKey(kind, ref))?.id) continue
-        throw new WaitError(reasons.ReferenceNotReady, `${path}: ${kind}/${ref.name} has another object now`, 0, true)
+        const message = `${path}: ${refText(kind, ref)} has another object now`
+        throw new WaitError(reasons.ReferenceNotReady, message, 0, true)
       }
     },
     get: (kind, ref) => {
@@ -79,7 +91,22 @@ export async function resolveReferences(
 }
 
 function refKey(kind: string, ref: Ref): string {
-  return ref.id === undefined ? `${kind}/name/${ref.name}` : `${kind}/id/${ref.id}`
+  return ref.id === undefined ? `${kind}/name/${ref.namespace ?? ''}/${ref.name}` : `${kind}/id/${ref.id}`
+}
+
+/** A reference in messages, as its author wrote it. */
+function refText(kind: string, { id, name = '', namespace }: Ref): string {
+  return id === undefined && namespace !== undefined ? `${kind} ${namespace}/${name}` : `${kind}/${id ?? name}`
+}
+
+/** What the status keeps of a reference that was resolved. */
+function sentFor({ context, cr }: Resolver, { kind, ref }: FoundReference, id: string): SentReference {
+  const { name, namespace } = ref
+  if (name === undefined) return { kind, id }
+  if (namespace === undefined || !crosses(cr, ref)) return { kind, name, id }
+  const isGranted = crossingOf(context.resources, cr, { kind, ref }).type === 'granted'
+  const generation = isGranted ? generationOf(cr) : appliedReference(cr, { kind, ref })?.generation
+  return { kind, name, namespace, id, ...(generation === undefined ? {} : { generation }) }
 }
 
 /** What references are resolved by. */
@@ -95,14 +122,15 @@ function idOf(resolver: Resolver, reference: FoundReference): string {
   const { context, cr } = resolver
   const { kind, path, ref } = reference
   refuseBeyondReach(resolver, reference)
+  refuseCrossing(resolver, reference)
   const appliedId =
-    ref.id === undefined ? appliedTo(cr, kind, ref) : isApplied(resolver, reference) ? ref.id : undefined
+    ref.id === undefined ? appliedReference(cr, reference)?.id : isApplied(resolver, reference) ? ref.id : undefined
   const target = targetOf(context, cr, reference)
   const id = ref.id ?? (target === undefined ? undefined : statusOf(target).id)
   const refusal = refusalOfReference(resolver, reference, target)
   if (id !== undefined && (refusal === undefined || id === appliedId)) return id
   if (appliedId !== undefined) return appliedId
-  throw new WaitError(reasons.ReferenceNotReady, `${path}: ${kind}/${ref.id ?? ref.name} ${refusal}`, FALLBACK_MS)
+  throw new WaitError(reasons.ReferenceNotReady, `${path}: ${refText(kind, ref)} ${refusal}`, FALLBACK_MS)
 }
 
 /** By an id, nobody comes by what is another namespace's, nor in an account that is shared by what is nobody's unless it says so. */
@@ -121,9 +149,29 @@ function refuseBeyondReach(
   })
 }
 
-/** The id that a name stood for when it was last sent. */
-function appliedTo(cr: CustomResource, kind: string, { name }: Ref): string | undefined {
-  return internalOf(cr).references?.find((entry) => entry.kind === kind && entry.name === name)?.id
+/** Who names a resource of another namespace is told the same whether it is there or not, until it grants that; and both have to be in one account. */
+function refuseCrossing({ context: { resources }, cr, session }: Resolver, reference: FoundReference): void {
+  const { kind, path, ref } = reference
+  if (!crosses(cr, ref)) return
+  const crossing = crossingOf(resources, cr, reference)
+  if (crossing.type === 'refused') throw notGranted(cr, path, refText(kind, ref))
+  const { id } = crossing.target === undefined ? {} : statusOf(crossing.target)
+  if (id === undefined || id === appliedReference(cr, reference)?.id) return
+  if (resources.holderOf(session.key, id)?.metadata.uid === crossing.target?.metadata.uid) return
+  throw notPermitted(
+    `${path}: ${refText(kind, ref)} has no object in ${shortName(session.account)}, the account of this resource: refer to one that lives in the same account`,
+  )
+}
+
+/** The same two accounts may be one at the API: which they are shows once this one has been shown the object. */
+async function learnOfCrossing({ context, cr, session }: Resolver, reference: FoundReference): Promise<void> {
+  const target = crosses(cr, reference.ref) ? targetOf(context, cr, reference) : undefined
+  const id = target && statusOf(target).id
+  if (id === undefined || id === appliedReference(cr, reference)?.id) return
+  if (context.resources.holderOf(session.key, id) !== undefined) return
+  for (const collection of context.kinds.managedKind(reference.kind)?.collections ?? []) {
+    if (session.cache.get(collection, id)?.object === undefined) await session.cache.fetch(collection, id)
+  }
 }
 
 /** Whether the object of the CR holds the reference by id already: by the status, or where that does not tell yet, by the account. */
@@ -216,7 +264,11 @@ export function targetOf(
   cr: CustomResource,
   { kind, ref }: FoundReference,
 ): CustomResource | undefined {
-  if (ref.id === undefined) return resources.get({ kind, namespace: cr.metadata.namespace, name: ref.name ?? '' })
+  if (ref.id === undefined) {
+    const crossing = crosses(cr, ref) ? crossingOf(resources, cr, { kind, ref }) : undefined
+    if (crossing !== undefined) return crossing.type === 'refused' ? undefined : crossing.target
+    return resources.get(referredName(cr, { kind, ref }))
+  }
   const account = resources.accountKeyOf(cr)
   const holder = account && resources.holderOf(account, ref.id)
   // One that only observes the object does not say what becomes of it.
@@ -242,7 +294,12 @@ function refuseAsPart(context: ManagedContext, cr: CustomResource, reference: Fo
   const target = targetOf(context, cr, reference)
   const refusal = target && reference.partOf(targetView(context, target, cr.metadata.namespace, cr))
   if (target === undefined || refusal === undefined) return
-  throw new TerminalError(reasons.ReferenceRefused, `${reference.path}: ${shortName(nameOf(target))} ${refusal}`)
+  throw new TerminalError(reasons.ReferenceRefused, `${reference.path}: ${messageOf(cr, target, reference)} ${refusal}`)
+}
+
+/** A target as the author of a reference may be told of it. */
+function messageOf(cr: CustomResource, target: CustomResource, { kind, ref }: FoundReference): string {
+  return target.metadata.namespace === cr.metadata.namespace ? shortName(nameOf(target)) : refText(kind, ref)
 }
 
 /** Why a new reference to `target` has to wait, in words for people of its namespace; undefined when it may be made. */
@@ -282,21 +339,25 @@ function refuseCycle(context: ManagedContext, cr: CustomResource, found: readonl
   const own = found.filter(({ kind, ref }) => kind === cr.kind && ref.name !== undefined)
   const trail: string[] = []
   const seen = new Set<string>()
-  const visit = (name: string): boolean => {
-    if (name === cr.metadata.name) return true
+  const visit = (from: CustomResource, reference: FoundReference): boolean => {
+    const name = nameText(referredName(from, reference))
+    if (name === nameText(nameOf(cr))) return true
     if (seen.has(name)) return false
     seen.add(name)
-    const next = context.resources.get({ kind: cr.kind, namespace: cr.metadata.namespace, name })
+    const next = targetOf(context, from, reference)
     const onward = next === undefined ? [] : (context.kinds.managedKind(cr.kind)?.references(next.spec) ?? [])
-    const closed = onward.some(({ kind, ref }) => kind === cr.kind && ref.name !== undefined && visit(ref.name))
-    if (closed) trail.unshift(shortName({ kind: cr.kind, name }))
+    const closed = onward.some((each) => {
+      return each.kind === cr.kind && each.ref.name !== undefined && next !== undefined && visit(next, each)
+    })
+    if (closed && next !== undefined) trail.unshift(messageName(next, cr.metadata.namespace))
     return closed
   }
-  for (const { ref, path } of own) {
-    if (ref.name === undefined || !visit(ref.name)) continue
-    const self = shortName({ kind: cr.kind, name: cr.metadata.name })
+  for (const reference of own) {
+    if (!visit(cr, reference)) continue
+    const self = shortName(nameOf(cr))
     const way = [self, ...trail, self].join(' → ')
-    throw new TerminalError(reasons.ReferenceCycle, `${path}: references form a cycle (${way}): remove one of them`)
+    const message = `${reference.path}: references form a cycle (${way}): remove one of them`
+    throw new TerminalError(reasons.ReferenceCycle, message)
   }
 }
 
@@ -306,11 +367,4 @@ export function targetIds(
   cr: CustomResource,
 ): readonly { readonly kind: string; readonly id: string }[] {
   return descriptor.references(cr.spec).flatMap(({ kind, ref: { id } }) => (id === undefined ? [] : [{ kind, id }]))
-}
-
-/** Names of the CRs that `cr` refers to, for the index that wakes referrers. */
-export function namedTargets(descriptor: ManagedDescriptor, cr: CustomResource): readonly ResourceName[] {
-  return descriptor.references(cr.spec).flatMap(({ kind, ref }) => {
-    return ref.name === undefined ? [] : [{ kind, namespace: cr.metadata.namespace, name: ref.name }]
-  })
 }

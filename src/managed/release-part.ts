@@ -8,7 +8,7 @@ import { targetOf, wholesOf } from './references.ts'
 import { partView } from './target-view.ts'
 import type { FoundReference, ManagedDescriptor } from './types/descriptor.ts'
 import type { AccountView, SiblingView } from './types/target.ts'
-import { IN_USE_MS, referringUsers, usersOf } from './users.ts'
+import { IN_USE_MS, namesOfUsers, referringUsers, usersOf } from './users.ts'
 
 /** Whether the object of a part that is deleted belongs to somebody else by now, and is not to be touched. */
 export function isLeft({ context, cr, descriptor }: Reconciliation): boolean {
@@ -69,9 +69,10 @@ async function usersOfWholes(run: Reconciliation): Promise<readonly string[]> {
   const found: string[] = []
   for (const { id, key, descriptor } of wholesAtAPI(run)) {
     const parts = descriptor.parts
-    found.push(...referringUsers(run, key, ({ kind }) => !parts.includes(kind)))
+    found.push(...namesOfUsers(referringUsers(run, key, ({ kind }) => !parts.includes(kind))))
     for (const collection of descriptor.collections) {
-      found.push(...(await usersOf(run, { kind: descriptor.definition.kind, collection, id }, since(run))))
+      const users = await usersOf(run, { kind: descriptor.definition.kind, collection, id }, since(run))
+      found.push(...namesOfUsers(users))
     }
   }
   return [...new Set(found)]

@@ -26,13 +26,14 @@ import {
   statusOf,
   type TargetKey,
 } from './cr.ts'
+import { namedTargets } from './crossings.ts'
 import { holderAmong } from './holder.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import { accountOfMirror, accountOwners, type MirroredObject } from './mirrors/mirrored.ts'
 import { OUTPUT_OF } from './names.ts'
 import { outputTarget } from './outputs/place.ts'
 import { ownNote } from './ownership.ts'
-import { namedTargets, targetIds } from './references.ts'
+import { targetIds } from './references.ts'
 import type { InputSource } from './types/common.ts'
 import type { OutputTarget } from './types/descriptor.ts'
 
@@ -63,6 +64,7 @@ interface Claim {
 }
 
 const TARGETS = 'targets'
+const CROSSINGS = 'crossings'
 const TARGET_IDS = 'target ids'
 const HOLDS = 'holds'
 const NOTES = 'notes'
@@ -132,6 +134,10 @@ export class ResourceStore implements Resources {
     const byId =
       account === undefined ? [] : ids.flatMap((id) => this.#findIn(account, id, TARGET_IDS, idText(kind, id)))
     return byId.length === 0 ? byName : [...new Set([...byName, ...byId])]
+  }
+
+  crossReferrersOf(name: ResourceName): readonly CustomResource[] {
+    return this.#find(CROSSINGS, nameText(name))
   }
 
   holderOf(account: AccountKey, id: string): CustomResource | undefined {
@@ -367,6 +373,11 @@ export class ResourceStore implements Resources {
     const descriptor = this.#kinds.managedKind(kind)
     if (descriptor === undefined) throw new Error(`${kind} is watched without a descriptor`)
     reflector.addIndex(TARGETS, (cr) => namedTargets(descriptor, cr).map(nameText))
+    reflector.addIndex(CROSSINGS, (cr) => {
+      return namedTargets(descriptor, cr).flatMap((target) => {
+        return target.namespace === cr.metadata.namespace ? [] : [nameText(target)]
+      })
+    })
     reflector.addIndex(TARGET_IDS, (cr) => targetIds(descriptor, cr).map((target) => idText(target.kind, target.id)))
     reflector.addIndex(HELD_IN, (cr) => (hasFinalizer(cr) ? [cr.metadata.namespace ?? ''] : []))
     reflector.addIndex(HOLDS, (cr) => heldIds(statusOf(cr)))

@@ -2,7 +2,7 @@ import type { ManagedContext } from './context.ts'
 import { type CustomResource, generationOf, isDeleting, statusOf, targetKeyOf } from './cr.ts'
 import type { Fields } from './types/descriptor.ts'
 import type { PartView, TargetView } from './types/target.ts'
-import { mayHoldObject, messageName, referrersInReach } from './users.ts'
+import { type Grantor, mayHoldObject, messageName, referrersInReach } from './users.ts'
 
 /**
  * `target` as those see it that refer to it, with what it is made up of.
@@ -26,19 +26,20 @@ export function targetView(
   const referrers = referrersInReach(context, targetKeyOf(target), target).filter(
     ({ metadata }) => metadata.uid !== except?.metadata.uid,
   )
+  const grantor = { target, resources: context.resources }
   const parts = referrers.filter(({ kind }) => partKinds.includes(kind))
   const users = referrers.filter((referrer) => !partKinds.includes(referrer.kind) && mayHoldObject(referrer))
   return {
     ...own,
-    parts: parts.map((part) => partView(part, reader)),
-    users: users.map((user) => messageName(user, reader)).sort((left, right) => (left < right ? -1 : 1)),
+    parts: parts.map((part) => partView(part, reader, grantor)),
+    users: users.map((user) => messageName(user, reader, grantor)).sort((left, right) => (left < right ? -1 : 1)),
   }
 }
 
 /** A part as its whole, and the other parts, see it. */
-export function partView(part: CustomResource, reader: string | undefined): PartView {
+export function partView(part: CustomResource, reader: string | undefined, grantor?: Grantor): PartView {
   return {
-    name: messageName(part, reader),
+    name: messageName(part, reader, grantor),
     generation: generationOf(part),
     deleting: isDeleting(part),
     status: statusOf(part),

@@ -1,7 +1,7 @@
 import type { Collection, RemoteObject } from '../api/types.ts'
-import { accountOf } from './account-choice.ts'
 import type { ManagedContext } from './context.ts'
 import { type CustomResource, hasFinalizer, heldIds, nameOf, shortName, statusOf, type TargetKey } from './cr.ts'
+import { countsAcross, isGranted, namedTargets } from './crossings.ts'
 import { WaitError } from './errors.ts'
 import { CREATE_ATTEMPT } from './names.ts'
 import { reasons } from './reasons.ts'
@@ -18,8 +18,16 @@ export interface UsedObject {
   readonly id: string
 }
 
+/** What uses an object. */
+export interface User {
+  /** As messages say it. */
+  readonly name: string
+  /** The CR that holds it, if there is one. */
+  readonly resource: CustomResource | undefined
+}
+
 /**
- * What uses the object at the API, managed here or not, by the names that messages give them, sorted: as lists show it that began at the
+ * What uses the object at the API, managed here or not: as lists show it that began at the
  * monotonic time `since` or later, and after every request of this process that named the object was over.
  * @throws WaitError while such a request is under way
  */
@@ -27,20 +35,20 @@ export async function usersOf(
   run: Reconciliation,
   { kind, collection, id }: UsedObject,
   since: number,
-): Promise<readonly string[]> {
+): Promise<readonly User[]> {
   const { cache } = run.session
   const target = cache.get(collection, id)?.object
   const begun = settledAt(run, id, since)
-  const users: string[] = []
+  const users: User[] = []
   for (const { descriptor, reference } of run.context.kinds.referrersOf(kind)) {
     for (const place of descriptor.collections) {
       await cache.ensureListed(place, { since: begun })
       for (const object of cache.all(place)) {
-        if (uses(reference, object, id, target)) users.push(objectName(run, object, place.path))
+        if (uses(reference, object, id, target)) users.push(userOf(run, object, place.path))
       }
     }
   }
-  return users.sort(inOrder)
+  return users
 }
 
 /**
@@ -61,16 +69,26 @@ function uses(reference: ReferenceKind, user: RemoteObject, id: string, target: 
 }
 
 /**
- * Names of the CRs that refer to the target and may have an object that uses its own, sorted. Known without a request, and complete: a CR that is
+ * The CRs that refer to the target and may have an object that uses its own. Known without a request, and complete: a CR that is
  * to have an object says so before it makes one, and looks at its targets once more after that (`ResolvedReferences.confirm`).
  */
 export function referringUsers(
   { context, cr }: Reconciliation,
   target: TargetKey,
   counts: (referrer: CustomResource) => boolean = () => true,
-): readonly string[] {
+): readonly User[] {
   const users = referrersInReach(context, target, cr).filter((user) => mayHoldObject(user) && counts(user))
-  return users.map((user) => messageName(user, cr.metadata.namespace)).sort(inOrder)
+  const { kind, namespace, name } = target
+  const resource = name === undefined ? undefined : context.resources.get({ kind, namespace, name })
+  return users.map((user) => ({
+    name: messageName(user, cr.metadata.namespace, resource && { target: resource, resources: context.resources }),
+    resource: user,
+  }))
+}
+
+/** Names of users, sorted. */
+export function namesOfUsers(users: readonly User[]): readonly string[] {
+  return users.map(({ name }) => name).sort(inOrder)
 }
 
 /**
@@ -82,14 +100,20 @@ export function referrersInReach(
   target: TargetKey,
   cr: CustomResource,
 ): readonly CustomResource[] {
+  const { kinds, resources } = context
   const { namespace } = cr.metadata
-  return context.resources.referrersOf(target).filter((referrer) => {
+  return resources.referrersOf(target).filter((referrer) => {
     if (referrer.metadata.namespace === namespace) return true
-    const account = accountOf(context, cr)
-    const other = accountOf(context, referrer)
-    // Accounts of two namespaces are two, though one key may open both: what is made there is found by lists.
-    return account?.kind === 'ClusterAccount' && other?.kind === account.kind && other.name === account.name
+    const descriptor = kinds.managedKind(referrer.kind)
+    const names = descriptor === undefined ? [] : namedTargets(descriptor, referrer)
+    return countsAcross(resources, { referrer, names, inOneAccount: isOneAccount(resources, cr, referrer) }, target)
   })
+}
+
+/** Accounts of two namespaces are two, unless one key opens both. */
+function isOneAccount(resources: ManagedContext['resources'], cr: CustomResource, other: CustomResource): boolean {
+  const key = resources.accountKeyOf(cr)
+  return key !== undefined && resources.livesIn(other, key)
 }
 
 /** Whether the CR has an object, or may have one: what only waits for its first, or was refused one, uses nothing. */
@@ -98,17 +122,39 @@ export function mayHoldObject(cr: CustomResource): boolean {
   return hasFinalizer(cr) && (heldIds(statusOf(cr)).length > 0 || isOpen)
 }
 
-/** `Kind/name` of a CR of the reader's own namespace. Others are told of by their objects' ids, which the account shows to all who share it. */
-export function messageName(cr: CustomResource, reader: string | undefined): string {
-  if (cr.metadata.namespace === reader) return shortName(nameOf(cr))
+/** A CR that is referred to, to whose people it is told who does. */
+export interface Grantor {
+  readonly target: CustomResource
+  readonly resources: Pick<ManagedContext['resources'], 'namespace'>
+}
+
+/**
+ * `Kind/name` of a CR of the reader's own namespace, and with its namespace where the reader's resource grants references from there. Others are told of by their objects' ids,
+ * which the account shows to all who share it.
+ */
+export function messageName(cr: CustomResource, reader: string | undefined, grantor?: Grantor): string {
+  const { name, namespace } = cr.metadata
+  if (namespace === reader) return shortName(nameOf(cr))
+  if (
+    grantor !== undefined &&
+    grantor.target.metadata.namespace === reader &&
+    isGranted(grantor.resources, grantor.target, namespace)
+  ) {
+    return `${cr.kind} ${namespace}/${name}`
+  }
   const { id } = statusOf(cr)
   return id === undefined ? 'a resource of another namespace' : `${id} of another namespace`
 }
 
-function objectName({ context, cr, session }: Reconciliation, object: RemoteObject, path: string): string {
-  const holder = context.resources.holderOf(session.key, object.id)
-  const isOwn = holder !== undefined && holder.metadata.namespace === cr.metadata.namespace
-  return isOwn ? shortName(nameOf(holder)) : `${path}/${object.id}`
+function userOf({ context: { resources }, cr, session }: Reconciliation, { id }: RemoteObject, path: string): User {
+  const resource = resources.holderOf(session.key, id)
+  const { namespace } = cr.metadata
+  if (resource === undefined) return { name: `${path}/${id}`, resource }
+  const isTold = resource.metadata.namespace === namespace || isGranted(resources, cr, resource.metadata.namespace)
+  const name = isTold
+    ? messageName(resource, namespace, { target: cr, resources })
+    : `${path}/${id} of another namespace`
+  return { name, resource }
 }
 
 function inOrder(left: string, right: string): number {

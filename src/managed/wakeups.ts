@@ -14,11 +14,12 @@ import {
   type TargetKey,
   targetKeyOf,
 } from './cr.ts'
+import { countsAcross, crosses, isGranted, namedTargets, referredName } from './crossings.ts'
 import { equalJSON } from './equal.ts'
 import type { KindsRegistry } from './kinds-registry.ts'
 import type { Memories } from './memory.ts'
 import { RESERVED_FOR } from './names.ts'
-import { namedTargets, targetIds } from './references.ts'
+import { targetIds } from './references.ts'
 import type { NamespacedName, ResourceStore, Watches } from './resource-store.ts'
 import type { InputSource } from './types/common.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
@@ -79,7 +80,9 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   for (const user of previous === undefined ? [object] : [previous, object]) {
     for (const target of targetsOf(store, descriptor, user)) {
       const resource = store.get({ ...target, name: target.name ?? '' })
-      if (resource !== undefined && waitsForReferrers(resource)) wake.managed(nameOf(resource), 'edit')
+      if (resource !== undefined && (waitsForReferrers(resource) || isUngranted(store, user, resource))) {
+        wake.managed(nameOf(resource), 'edit')
+      }
       wakeWhole(options, target, name.kind)
     }
   }
@@ -133,7 +136,17 @@ function targetsOf(store: ResourceStore, descriptor: ManagedDescriptor, user: Cu
     const holder = account && store.holderOf(account, id)
     return holder?.kind === kind ? targetKeyOf(holder) : { kind, ids: [id], account }
   })
-  return [...named, ...byId]
+  const names = namedTargets(descriptor, user)
+  return [...named, ...byId].filter((target) => {
+    const isElsewhere = target.namespace !== undefined && target.namespace !== user.metadata.namespace
+    return !isElsewhere || countsAcross(store, { referrer: user, names, inOneAccount: true }, target)
+  })
+}
+
+/** What is in use without a grant is told on both sides. */
+function isUngranted(store: ResourceStore, user: CustomResource, target: CustomResource): boolean {
+  const { namespace } = user.metadata
+  return namespace !== target.metadata.namespace && !isGranted(store, target, namespace)
 }
 
 function waitsForReferrers(cr: CustomResource): boolean {
@@ -239,7 +252,8 @@ function namespacedName({ metadata }: KubeObject): NamespacedName {
 }
 
 /** Labels decide what the resources of a namespace may do in ClusterAccounts. */
-function onNamespace({ kinds, store, wake }: WakeupOptions, event: ObjectEvent<KubeObject>): void {
+function onNamespace(options: WakeupOptions, event: ObjectEvent<KubeObject>): void {
+  const { kinds, store, wake } = options
   const { object, previous, type } = event
   if (previous !== undefined && equalJSON(previous.metadata.labels, object.metadata.labels)) return
   const isAlike = ({ kind }: CustomResource, account: AccountKey): boolean => {
@@ -249,9 +263,21 @@ function onNamespace({ kinds, store, wake }: WakeupOptions, event: ObjectEvent<K
   }
   for (const cr of store.all()) {
     if (cr.metadata.namespace !== object.metadata.name) continue
+    wakeAcross(options, cr)
     const account = store.accountKeyOf(cr)
     if (account?.kind !== 'ClusterAccount') continue
     if (type !== 'updated' || !isAlike(cr, account)) wake.managed(nameOf(cr), 'edit')
+  }
+}
+
+/** Labels decide what is granted to the namespace of `cr` elsewhere. */
+function wakeAcross({ kinds, store, wake }: WakeupOptions, cr: CustomResource): void {
+  const references = kinds.managedKind(cr.kind)?.references(cr.spec) ?? []
+  const across = references.filter(({ ref }) => crosses(cr, ref))
+  for (const reference of across) {
+    const name = referredName(cr, reference)
+    if (store.get(name)?.spec.allowedReferences === undefined) continue
+    for (const each of [nameOf(cr), name]) wake.managed(each, 'edit')
   }
 }
 

@@ -32,6 +32,13 @@ export interface CredentialState {
   readonly failing: boolean | undefined
 }
 
+/** A deletion of a resource that waits for those of other namespaces. */
+export interface HeldUpDeletion {
+  readonly resource: { readonly kind: string; readonly namespace?: string | undefined; readonly name: string }
+  /** Whom it waits for. */
+  readonly by: readonly { readonly namespace?: string | undefined }[]
+}
+
 /**
  * Everything the operator measures. Where dashboards for controllers know a name already, it is that name; what is
  * Culvert's own is called `culvert_*`. Labels hold kinds, names and codes, never ids of the API or secrets; a server chooses none of them.
@@ -190,6 +197,23 @@ export class Metrics {
 
   forgetAccount(account: string): void {
     this.#orphans.remove({ account })
+  }
+
+  /** Reads which deletions wait for resources of other namespaces whenever metrics are scraped. */
+  watchHeldUp(deletions: () => Iterable<HeldUpDeletion>): void {
+    new Gauge({
+      name: 'culvert_deletion_held_up',
+      help: 'Resources of other namespaces that the deletion of a resource waits for, by their namespace.',
+      labelNames: ['kind', 'namespace', 'name', 'by_namespace'],
+      registers: this.#registers,
+      collect() {
+        this.reset()
+        for (const { resource, by } of deletions()) {
+          const { kind, namespace = '', name } = resource
+          for (const other of by) this.inc({ kind, namespace, name, by_namespace: other.namespace ?? '' })
+        }
+      },
+    })
   }
 
   /** Reads how all managed certificates and tokens stand from `states` whenever metrics are scraped. */

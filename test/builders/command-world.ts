@@ -182,6 +182,7 @@ export class CommandWorld {
       kinds,
       resources: {
         get: () => undefined,
+        namespace: () => undefined,
         command: (name) => this.kube.get<CommandResource>(commands, name),
         account: () => this.account,
         hasAccount: ({ name, kind }) => kind === 'Account' && name === 'default',

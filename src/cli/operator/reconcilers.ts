@@ -87,6 +87,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const { namespace } = options
   const recorder = eventRecorder(parts)
   const memories = new Memories()
+  metrics.watchHeldUp(() => memories.heldUp())
   const registry = new AccountRegistry(store, kinds, parts.clock)
   store.lookThrough((account, id) => registry.shownAt(account, id))
   const shared = { ...sharedContext(parts), events: eventSink(recorder), memories }

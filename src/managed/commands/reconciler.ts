@@ -56,7 +56,7 @@ const LASTING_MS = 60_000
 const COME_BACK_MS = 60_000
 
 /** What commands ask of the watches. */
-export interface CommandResources extends Pick<Resources, 'get' | 'hasAccount'> {
+export interface CommandResources extends Pick<Resources, 'get' | 'hasAccount' | 'namespace'> {
   command(name: ResourceName): CommandResource | undefined
   account(key: AccountKey): AccountResource | undefined
   mirroredIn(kind: string, namespace: string): readonly MirroredObject[]

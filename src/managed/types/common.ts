@@ -3,8 +3,10 @@ import { bool, bytesText, choice, integer, list, object, text, timestamp } from 
 import { atMostOne, exactlyOne, type Rule } from '../../schema/rules.ts'
 import { RECONCILE_REQUESTED_AT, ROTATE_REQUESTED_AT } from '../names.ts'
 import { answerTo } from './answer.ts'
+import type { ReferenceGrant } from './grant.ts'
 import { internalStatus } from './internal.ts'
 import { OWN_METADATA_BYTES, type OwnMetadata, ownMetadata } from './metadata.ts'
+import { namespaceName } from './namespace-name.ts'
 
 /** A name of a Kubernetes object, as long as the apiserver allows one. */
 export function objectName(description: string) {
@@ -178,7 +180,7 @@ export function conditionsList(description: string) {
 }
 
 export const conditions = conditionsList(
-  'Ready: the resource can be used. Synced: the remote object equals the spec. Reconciling: work is under way. Stalled: nothing more happens until somebody acts. The last two are present only while they are true (kstatus).',
+  'Ready: the resource can be used. Synced: the remote object equals the spec. Reconciling: work is under way. Stalled: nothing more happens until somebody acts. The last two are present only while they are true (kstatus). ReferencesGranted: present only while it is false, since a reference between namespaces that was in use when its grant was withdrawn is kept until the spec with it changes.',
 )
 
 /** Of a status. The CRD fills in -1, so that tools which read kstatus take a resource that nobody looked at yet for work in progress. */
@@ -210,24 +212,44 @@ export const commonStatus = {
   conditions: Type.Optional(conditions),
 }
 
-/** Fields of a reference by name in the same namespace, or by id of an object that is not managed here; `referenceRule` goes with them. */
+/** The namespace of what a reference names; `namespaceRule` goes with it. */
+export function referenceNamespace(target: string) {
+  return Type.Optional(
+    namespaceName(
+      `Namespace of the ${target}, whose \`allowedReferences\` has to permit references from this namespace, and which has to live in the same account. Only with \`name\`. Default: the namespace of this resource.`,
+    ),
+  )
+}
+
+/** Fields of a reference by name, or by id of an object that is not managed here; `referenceRules` go with them. */
 export function referenceFields(target: string) {
   return {
-    name: Type.Optional(objectName(`Name of the ${target} in the same namespace.`)),
+    name: Type.Optional(objectName(`Name of the ${target}.`)),
+    namespace: referenceNamespace(target),
     id: Type.Optional(
-      text({ description: `Id of an existing ${target} that Culvert does not manage.`, minLength: 1, maxLength: 255 }),
+      text({
+        description: `Id of an existing ${target} that Culvert does not manage. In an account that namespaces share, its administrator has to allow that (\`unmanagedObjects\`), and what a resource of another namespace has is not reached by its id.`,
+        minLength: 1,
+        maxLength: 255,
+      }),
     ),
   }
 }
 
-/** Rule of an object with `referenceFields`. */
-export const referenceRule = exactlyOne(['name', 'id'])
+/** Rule of an object with `referenceNamespace` beside a name that need not be there. */
+export const namespaceRule: Rule = {
+  rule: '!has(self.__namespace__) || has(self.name)',
+  message: 'namespace goes with name: set name, or remove namespace',
+}
+
+/** Rules of an object with `referenceFields`. */
+export const referenceRules: readonly Rule[] = [exactlyOne(['name', 'id']), namespaceRule]
 
 /** A reference that stands alone. `about` says what it is for. */
 export function reference(target: string, about = `The ${target}.`) {
   return object(referenceFields(target), {
     description: `${about} Exactly one of name and id.`,
-    rules: [referenceRule],
+    rules: referenceRules,
   })
 }
 
@@ -273,6 +295,8 @@ export interface CommonSpec {
   readonly metadata?: OwnMetadata
   readonly rawMetadata?: string
   readonly deletionPolicy?: 'Delete' | 'Retain'
+  /** Kinds that others refer to. Absent: nobody of another namespace may. */
+  readonly allowedReferences?: readonly ReferenceGrant[]
 }
 
 /** Status fields that kinds with outputs have beside the common ones. */
@@ -314,6 +338,8 @@ export type Condition = Static<typeof condition>
 /** A reference as it stands in a spec. */
 export interface Ref {
   readonly name?: string
+  /** Absent: that of the resource which refers. */
+  readonly namespace?: string
   readonly id?: string
 }
 

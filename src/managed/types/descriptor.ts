@@ -92,6 +92,8 @@ export interface Readiness {
   /** Nothing moves until somebody acts: shown as Stalled. */
   readonly stalled?: boolean
   readonly conditions?: readonly KindCondition[]
+  /** What the object has that nobody declares who may: where namespaces share the account, it is not Synced then. */
+  readonly undeclared?: string
   /** Look at the remote object again after this many milliseconds. Absent: changes are noticed by the drift pass. */
   readonly lookAgainMs?: number
 }

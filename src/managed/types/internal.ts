@@ -40,7 +40,16 @@ const sentReference = object(
     name: Type.Optional(
       text({ description: 'Its name; absent where the spec refers to it by its id.', maxLength: 253 }),
     ),
+    namespace: Type.Optional(
+      text({ description: 'Its namespace, where that is another than this resource has.', maxLength: 63 }),
+    ),
     id: text({ description: 'Id that was sent for it.', maxLength: 255 }),
+    generation: Type.Optional(
+      integer({
+        description: 'Generation of the spec for which the resource in the other namespace last permitted it.',
+        minimum: 0,
+      }),
+    ),
   },
   { description: 'Something that the remote object refers to.' },
 )

@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox'
 import type { Collection, RemoteObject } from '../../api/types.ts'
-import { bool, object, text } from '../../schema/define.ts'
+import { bool, object } from '../../schema/define.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
 import { experimental } from '../../schema/experimental.ts'
 import type { AccountSpec } from './account.ts'
 import type { Fields } from './descriptor.ts'
 import { durationText } from './duration.ts'
+import { namespaceName } from './namespace-name.ts'
 
 /** What a mirror does where the spec of its account is silent. The CRD fills in the same value. */
 export const mirrorDefaults = { interval: '1m' } as const
@@ -36,12 +37,7 @@ export const mirrorElsewhere = object(
   {
     enabled,
     interval: Type.Optional(interval),
-    namespace: text({
-      description: 'The namespace that the TunnelSessions are put into. It must exist.',
-      minLength: 1,
-      maxLength: 63,
-      pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
-    }),
+    namespace: namespaceName('The namespace that the TunnelSessions are put into. It must exist.'),
   },
   { description: DESCRIPTION },
 )

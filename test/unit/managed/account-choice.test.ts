@@ -27,6 +27,7 @@ function contextOf(others: readonly CustomResource[], hasDefault = true) {
     resources: {
       get: ({ kind, namespace, name }: { kind: string; namespace?: string | undefined; name: string }) =>
         others.find((one) => one.kind === kind && one.metadata.namespace === namespace && one.metadata.name === name),
+      namespace: () => undefined,
       hasAccount: ({ kind, name }: { kind: string; name: string }) =>
         hasDefault && kind === 'Account' && name === 'default',
     },

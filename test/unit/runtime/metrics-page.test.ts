@@ -22,6 +22,7 @@ function definitions(): ReadonlyMap<string, { readonly type: string; readonly la
   metrics.watchController(controller, [])
   metrics.watchStates({ resources: () => [], accounts: () => [], budgets: () => [] })
   metrics.watchCredentials(() => [])
+  metrics.watchHeldUp(() => [])
   return new Map(
     registry.getMetricsAsArray().map((metric) => {
       const labels: readonly string[] =

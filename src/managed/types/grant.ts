@@ -1,0 +1,46 @@
+import { type Static, Type } from 'typebox'
+import { list, object } from '../../schema/define.ts'
+import { exactlyOne } from '../../schema/rules.ts'
+import { labelSelector } from './label-selector.ts'
+import { namespaceName } from './namespace-name.ts'
+
+/** Together they keep the largest legal spec storable. */
+const ENTRIES = 16
+const NAMESPACES = 16
+const SELECTOR = { labels: 8, bytes: 512, expressions: 3 }
+
+const grant = object(
+  {
+    namespaces: Type.Optional(
+      list(namespaceName('Name of a namespace.'), {
+        description: `The namespaces by their names, at most ${NAMESPACES}.`,
+        minItems: 1,
+        maxItems: NAMESPACES,
+        listType: 'set',
+      }),
+    ),
+    namespaceSelector: Type.Optional(
+      labelSelector(
+        'The namespaces by their labels; an empty selector `{}` selects every namespace. Where Culvert watches some namespaces only (`--watch-namespace`), it does not read their labels, and a selector selects none.',
+        SELECTOR,
+      ),
+    ),
+  },
+  {
+    description: 'Namespaces, by exactly one of namespaces and namespaceSelector.',
+    rules: [exactlyOne(['namespaces', 'namespaceSelector'])],
+  },
+)
+
+/** `allowedReferences` of a kind that others refer to. */
+export const sharing = {
+  allowedReferences: Type.Optional(
+    list(grant, {
+      description: `Other namespaces whose resources may refer to this one by namespace and name, if they live in the same account; at most ${ENTRIES} entries, of which one suffices. What is withdrawn refuses new references; a reference that is in use is kept until the spec with it changes, which the condition ReferencesGranted says on both sides. Default: none.`,
+      maxItems: ENTRIES,
+    }),
+  ),
+}
+
+/** An entry of `allowedReferences`. */
+export type ReferenceGrant = Static<typeof grant>
