@@ -40,7 +40,7 @@ export function accessField(members: readonly MemberKind[]) {
       unmanagedObjects: Type.Optional(
         choice(unmanagedObjects, {
           description:
-            'How these resources may use objects of the account that no resource holds. Deny: not at all. Reference: their specs may refer to them by id. Adopt: they may observe and adopt them (`spec.externalID`) as well; whichever resource is first then owns an object. Default: Deny.',
+            'How these resources may use objects of the account that no resource holds. Deny: not at all. Reference: their specs may refer to them by id. Adopt: they may write into them as well: observe and adopt them (`spec.externalID`), make an IPPolicyRule in an IP policy by its id, and send a TunnelSessionCommand to a session that is shown in no namespace; whichever resource is first then owns an object. What a resource of another namespace holds is never reached by its id, under none of these: see `allowedReferences` of its kind. Default: Deny.',
         }),
       ),
       domains: Type.Optional(

@@ -23,7 +23,7 @@ export function commandSpec(target: string) {
     target: object(
       {
         type: choice(['Session', 'ID', 'Selector'], {
-          description: `How the sessions are chosen. Session: \`sessionRef\` names one ${target}. ID: \`id\` is that of any session of the account. Selector: \`selector\` chooses TunnelSessions by labels. Session and Selector need \`mirrorSessions\` in the account.`,
+          description: `How the sessions are chosen. Session: \`sessionRef\` names one ${target}. ID: \`id\` is that of any session of the account; of an account that namespaces share, one that is shown in this namespace, or in none where \`unmanagedObjects\` of the account is Adopt. Selector: \`selector\` chooses TunnelSessions by labels. Session and Selector need \`mirrorSessions\` in the account.`,
         }),
         sessionRef: Type.Optional(
           object(

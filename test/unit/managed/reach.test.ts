@@ -38,7 +38,7 @@ describe('an object named by its id', () => {
   test('is told of by field, value and remedy, and by no other namespace', () => {
     expect(said('blog', 'Deny')).toBe(
       'ReferenceNotPermitted: spec.backend.id: bkd_1 is no object of a resource in namespace shop, and ClusterAccount/edge does not let it use others: ' +
-        'refer to a resource of this namespace by its name, or let its administrator set unmanagedObjects: Reference in an entry of spec.access that allows this kind',
+        'refer to a resource by its name, and to one of another namespace by namespace and name, which its spec.allowedReferences has to permit, or let its administrator set unmanagedObjects: Reference in an entry of spec.access that allows this kind',
     )
     expect(said(undefined, 'Deny')).toBe(said('blog', 'Deny'))
     expect(said('blog', 'Reference')).toMatch(

@@ -182,6 +182,10 @@ describe('a resource', () => {
     expect(await watching.by(() => watching.delete('Backend', 'web'))).toEqual(referrers)
     expect(await watching.by(() => watching.delete('Backend', 'spare'))).toEqual(['Backend/web edit'])
     const far = { namespace: 'blog', name: 'far' }
+    // Who has never come to use the object holds up nothing.
+    const used = { internal: { references: [{ kind: 'Backend', id: 'b_1' }] } }
+    watching.kube.mergePatch(typeOf('Backend'), far, { status: used }, { subresource: 'status' })
+    await watching.by(() => undefined)
     expect(await watching.by(() => watching.kube.delete(typeOf('Backend'), far))).toEqual(['Backend/web edit'])
   })
 
