@@ -179,8 +179,13 @@ export function conditionsList(description: string) {
   return list(condition, { description, maxItems: 16, listType: 'map', mapKeys: ['type'] })
 }
 
-export const conditions = conditionsList(
-  'Ready: the resource can be used. Synced: the remote object equals the spec. Reconciling: work is under way. Stalled: nothing more happens until somebody acts. The last two are present only while they are true (kstatus). ReferencesGranted: present only while it is false, since a reference between namespaces that was in use when its grant was withdrawn is kept until the spec with it changes.',
+const CONDITIONS =
+  'Ready: the resource can be used. Synced: the remote object equals the spec. Reconciling: work is under way. Stalled: nothing more happens until somebody acts. The last two are present only while they are true (kstatus).'
+
+export const conditions = conditionsList(CONDITIONS)
+
+const managedConditions = conditionsList(
+  `${CONDITIONS} ReferencesGranted: present only while it is false, since a reference between namespaces that was in use when its grant was withdrawn is kept until the spec with it changes.`,
 )
 
 /** Of a status. The CRD fills in -1, so that tools which read kstatus take a resource that nobody looked at yet for work in progress. */
@@ -209,7 +214,7 @@ export const commonStatus = {
   observedGeneration,
   lastHandledReconcileAt: answerTo(RECONCILE_REQUESTED_AT, 'acted on'),
   ...internalStatus,
-  conditions: Type.Optional(conditions),
+  conditions: Type.Optional(managedConditions),
 }
 
 /** The namespace of what a reference names; `namespaceRule` goes with it. */

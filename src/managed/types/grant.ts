@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { list, object } from '../../schema/define.ts'
 import { exactlyOne } from '../../schema/rules.ts'
-import { labelSelector } from './label-selector.ts'
+import { labelsSelector } from './label-selector.ts'
 import { namespaceName } from './namespace-name.ts'
 
-/** Together they keep the largest legal spec storable. */
+/** Together they keep the largest legal spec storable: an IPPolicy has little room beside its rules. */
 const ENTRIES = 16
-const NAMESPACES = 16
-const SELECTOR = { labels: 8, bytes: 512, expressions: 3 }
+const NAMESPACES = 8
+const SELECTOR = { labels: 4, bytes: 384 }
 
 const grant = object(
   {
@@ -20,7 +20,7 @@ const grant = object(
       }),
     ),
     namespaceSelector: Type.Optional(
-      labelSelector(
+      labelsSelector(
         'The namespaces by their labels; an empty selector `{}` selects every namespace. Where Culvert watches some namespaces only (`--watch-namespace`), it does not read their labels, and a selector selects none.',
         SELECTOR,
       ),

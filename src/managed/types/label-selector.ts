@@ -38,17 +38,20 @@ export interface SelectorSize {
   readonly expressions: number
 }
 
+const matchLabels = (most: Pick<SelectorSize, 'labels' | 'bytes'>) =>
+  Type.Optional(
+    stringMap(text({ description: 'Label value.', maxLength: VALUE, pattern: VALUE_PATTERN }), {
+      description: `Labels that must have these values, at most ${most.labels}.`,
+      maxProperties: most.labels,
+      rules: [most.bytes === undefined ? keysLimit(317, 'matchLabels') : mapLimit(most.bytes, 6, 'matchLabels')],
+    }),
+  )
+
 /** A label selector with the meaning it has in Kubernetes. */
 export const labelSelector = (description: string, most: SelectorSize = { labels: 64, expressions: 64 }) =>
   object(
     {
-      matchLabels: Type.Optional(
-        stringMap(text({ description: 'Label value.', maxLength: VALUE, pattern: VALUE_PATTERN }), {
-          description: `Labels that must have these values, at most ${most.labels}.`,
-          maxProperties: most.labels,
-          rules: [most.bytes === undefined ? keysLimit(317, 'matchLabels') : mapLimit(most.bytes, 6, 'matchLabels')],
-        }),
-      ),
+      matchLabels: matchLabels(most),
       matchExpressions: Type.Optional(
         list(matchExpression, {
           description: `Further requirements, at most ${most.expressions}; all must be met.`,
@@ -58,6 +61,10 @@ export const labelSelector = (description: string, most: SelectorSize = { labels
     },
     { description },
   )
+
+/** The same without `matchExpressions`. */
+export const labelsSelector = (description: string, most: Pick<SelectorSize, 'labels' | 'bytes'>) =>
+  object({ matchLabels: matchLabels(most) }, { description })
 
 const selector = labelSelector('A selector.')
 
