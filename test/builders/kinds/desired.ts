@@ -20,12 +20,20 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 /** Everything resolved by rule: the id of `Kind/name` is `id-of-name`, an input is `name/key`, but for keys that name a text. */
 export function desiredOf<Spec>({ spec, status = {}, objects = {} }: Given<Spec>): Desired<Spec> {
-  const id = (_kind: string, ref: Ref): string => ref.id ?? `id-of-${ref.name}`
+  const id = (_kind: string, ref: Ref): string =>
+    ref.id ?? `id-of-${[ref.namespace, ref.name].filter(Boolean).join('-')}`
+  const objectOf = (kind: string, { id: known, name, namespace }: Ref): RemoteObject | undefined => {
+    const object = objects[`${kind}/${name ?? known}`]
+    if (object === undefined || namespace === undefined) return object
+    // That of another namespace is another.
+    const { addr, domain } = object
+    return { ...object, addr: `${namespace}.${String(addr)}`, domain: `${namespace}.${String(domain)}` }
+  }
   return {
     spec,
     status,
     id,
-    target: (kind, ref) => ({ id: id(kind, ref), object: objects[`${kind}/${ref.name ?? ref.id}`] }),
+    target: (kind, ref) => ({ id: id(kind, ref), object: objectOf(kind, ref) }),
     input: (_source, { name, key }) => TEXTS[key] ?? `${name}/${key}`,
     decides: () => true,
     now: Date.UTC(2026, 0, 1),

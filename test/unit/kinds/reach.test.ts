@@ -89,6 +89,7 @@ function matters(descriptor: ManagedDescriptor, spec: Spec, without: Spec): bool
 /** What concerns the operator alone, and what has but one value, which it also has when it is not there. */
 const STAYS: readonly RegExp[] = [
   /^spec\.(accountRef\.(kind|name)|deletionPolicy|managementPolicy|externalID)$/,
+  /^spec\.allowedReferences/,
   /^spec\.output\./,
   /^spec\.dns\.(endpoint|recordTTL)$/,
   /^spec\.(allowEmpty|rulesSource|anyPrincipal|acknowledgeAPIRestriction)$/,
