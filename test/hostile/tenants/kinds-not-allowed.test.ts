@@ -60,7 +60,8 @@ async function scene(kind: string, kinds: readonly string[]): Promise<Scene> {
 }
 
 function entries(kinds: readonly string[]) {
-  return [{ namespaceSelector: { matchLabels: { team: 'mine' } }, kinds }]
+  // A command names a session that nobody is shown.
+  return [{ namespaceSelector: { matchLabels: { team: 'mine' } }, kinds, unmanagedObjects: 'Adopt' as const }]
 }
 
 async function said(tenant: Tenant, { kind, name }: Manifest, type: string, reason: string): Promise<Resource> {

@@ -66,7 +66,7 @@ export const braked: Scene = {
 export const clusterAccounts: Scene = {
   name: 'cluster-accounts',
   about:
-    'ClusterAccounts: one that works, one that the API refuses, and resources whose namespaces, kinds, domains and labels are allowed or not.',
+    'ClusterAccounts: one that works, one that the API refuses, and resources whose namespaces, kinds, domains, labels and references are allowed or not, or no longer.',
   world: { watch: 'cluster' },
   async play({ world }) {
     await clusterAccount(world, 'shared', world.emulator.apiKey, { access: openAccess('Adopt') })
@@ -98,8 +98,48 @@ export const clusterAccounts: Scene = {
       await saying(world, 'Backend', 'closed', 'AccountNotAllowed', 'InProgress'),
       await saying(world, 'Backend', 'unauthorized', 'AccountNotReady', 'InProgress'),
     ]
+    told.push(...(await acrossNamespaces(world)))
     return [...told, { kind: 'ClusterAccount', name: 'unauthorized', state: 'Unauthorized', phase: 'Failed' }]
   },
+}
+
+/** What resources have to do with those of another namespace. */
+async function acrossNamespaces(world: World): Promise<readonly Subject[]> {
+  const shared = { accountRef: { kind: 'ClusterAccount', name: 'shared' } }
+  const elsewhere = { namespace: `${world.namespace}-other`, name: 'granted' }
+  await world.createNamespace(elsewhere.namespace)
+  const granting = async (allowedReferences: readonly object[]): Promise<void> => {
+    await world.kube.apply(
+      typeOf('Backend'),
+      elsewhere,
+      {
+        apiVersion: 'culvert.dev/v1alpha1',
+        kind: 'Backend',
+        metadata: elsewhere,
+        spec: { ...tunnels, ...shared, allowedReferences },
+      },
+      { force: true },
+    )
+  }
+  await granting([{ namespaces: [world.namespace] }])
+  await world.apply('Edge', 'granted', { protocol: 'TCP', backend: elsewhere, ...shared })
+  await world.ready('Edge', 'granted')
+  await granting([])
+  await saying(world, 'Edge', 'granted', 'GrantWithdrawn', 'Current')
+  const backend = { namespace: elsewhere.namespace, name: 'nobody' }
+  await world.apply('Edge', 'not-granted', { protocol: 'TCP', backend, ...shared })
+  await world.apply('IPPolicy', 'undeclared', { rulesSource: 'IPPolicyRules', allowEmpty: true, ...shared })
+  const { status } = await world.ready('IPPolicy', 'undeclared')
+  await world.api.post('/ip_policy_rules', { ip_policy_id: status?.id, cidr: '192.0.2.0/24', action: 'allow' })
+  await world.kube.mergePatch(
+    typeOf('IPPolicy'),
+    { namespace: world.namespace, name: 'undeclared' },
+    { metadata: { annotations: { 'culvert.dev/reconcile-requested-at': 'now' } } },
+  )
+  return [
+    await saying(world, 'Edge', 'not-granted', 'ReferenceNotPermitted', 'Failed'),
+    await saying(world, 'IPPolicy', 'undeclared', 'Undeclared', 'Current'),
+  ]
 }
 
 async function clusterAccount(world: World, name: string, key: string, spec: Record<string, unknown>): Promise<void> {
