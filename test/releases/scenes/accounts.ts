@@ -125,7 +125,7 @@ async function acrossNamespaces(world: World): Promise<readonly Subject[]> {
   await world.apply('Edge', 'granted', { protocol: 'TCP', backend: elsewhere, ...shared })
   await world.ready('Edge', 'granted')
   await granting([])
-  await saying(world, 'Edge', 'granted', 'GrantWithdrawn', 'Current')
+  const withdrawn = await saying(world, 'Edge', 'granted', 'GrantWithdrawn', 'Current')
   const backend = { namespace: elsewhere.namespace, name: 'nobody' }
   await world.apply('Edge', 'not-granted', { protocol: 'TCP', backend, ...shared })
   await world.apply('IPPolicy', 'undeclared', { rulesSource: 'IPPolicyRules', allowEmpty: true, ...shared })
@@ -137,6 +137,7 @@ async function acrossNamespaces(world: World): Promise<readonly Subject[]> {
     { metadata: { annotations: { 'culvert.dev/reconcile-requested-at': 'now' } } },
   )
   return [
+    withdrawn,
     await saying(world, 'Edge', 'not-granted', 'ReferenceNotPermitted', 'Failed'),
     await saying(world, 'IPPolicy', 'undeclared', 'Undeclared', 'Current'),
   ]

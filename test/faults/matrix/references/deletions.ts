@@ -2,7 +2,7 @@ import { type CustomResource, isDeleting, statusOf } from '../../../../src/manag
 import { Oracle } from '../../simulation/oracle.ts'
 import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
 import type { Case } from '../../support/case-list.ts'
-import { type User, users } from './users.ts'
+import { SHARED, type User, users } from './users.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -20,8 +20,8 @@ const SETTLED_MS = 20_000
 const WOKEN_MS = 5_000
 
 export const kinds: ReadonlySet<string> = new Set(['IPPolicy', 'IPPolicyRule', 'Edge', 'IPRestriction'])
-const declared: Fields = { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
-const fromRules: Fields = { rulesSource: 'IPPolicyRules' }
+const declared: Fields = { ...SHARED, rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
+const fromRules: Fields = { ...SHARED, rulesSource: 'IPPolicyRules' }
 const rule = (cidr: string): Fields => ({ ipPolicyRef: { name: 'office' }, cidr, action: 'Allow' })
 
 /** What is deleted, and how its world looks before. */

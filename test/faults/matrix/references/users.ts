@@ -27,6 +27,9 @@ export interface User {
 }
 
 const POLICY = { name: 'office' }
+const FROM_ELSEWHERE = { ...POLICY, namespace: NAMESPACE }
+/** Of a policy that these may name. By its id, nobody of another namespace comes to use it. */
+export const SHARED: Fields = { allowedReferences: [{ namespaces: [ELSEWHERE] }] }
 const edgeSpec = (ref: Fields): Fields => ({ protocol: 'TCP', hostports: [], ipRestriction: { ipPolicyRefs: [ref] } })
 const restrictionSpec = (ref: Fields): Fields => ({ type: 'Agent', enforcement: 'Enforce', ipPolicyRefs: [ref] })
 
@@ -38,6 +41,13 @@ export const users: readonly User[] = [
     'an edge of another namespace by id, through a ClusterAccount',
     'Edge',
     (id) => edgeSpec({ id }),
+    'ClusterAccount',
+  ),
+  resource('an edge of another namespace by name', 'Edge', () => edgeSpec(FROM_ELSEWHERE), 'Account'),
+  resource(
+    'an edge of another namespace by name, through a ClusterAccount',
+    'Edge',
+    () => edgeSpec(FROM_ELSEWHERE),
     'ClusterAccount',
   ),
   resource('a restriction by name', 'IPRestriction', () => restrictionSpec(POLICY)),
