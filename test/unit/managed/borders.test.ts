@@ -93,23 +93,31 @@ describe('an id', () => {
     ).toEqual([])
   })
 
-  test('of a rule of the policy of another namespace is not observed', async () => {
-    const shared = SharedWorld.start({ unmanagedObjects: 'Adopt' })
-    shared.apply('shop/IPPolicy/office', rules)
-    await shared.ready('shop/IPPolicy/office')
-    shared.apply('blog/IPPolicy/own', { rulesSource: 'IPPolicyRules' })
-    await shared.ready('blog/IPPolicy/own')
-    const [{ id } = { id: '' }] = (shared.get('shop/IPPolicy/office')?.status?.rules ?? []) as { id: string }[]
-    shared.apply('blog/IPPolicyRule/spy', {
-      ipPolicyRef: { name: 'own' },
-      cidr: '192.0.2.0/24',
-      action: 'Allow',
-      externalID: id,
-      managementPolicy: 'Observe',
-    })
-    const said = await shared.says('blog/IPPolicyRule/spy', 'Synced', 'NotAdoptable')
-    expect(said).toContain('is held by a resource of another namespace')
-  })
+  test.each(['declared', 'made by hand'])(
+    'of a rule of the policy of another namespace, %s, is not observed',
+    async (how) => {
+      const shared = SharedWorld.start({ unmanagedObjects: 'Adopt' })
+      const isDeclared = how === 'declared'
+      shared.apply('shop/IPPolicy/office', isDeclared ? rules : { rulesSource: 'IPPolicyRules', allowEmpty: true })
+      const policy = await shared.ready('shop/IPPolicy/office')
+      if (!isDeclared) {
+        shared.world.account.create('ip_policy_rules', { ip_policy_id: policy, cidr: '10.0.0.0/8', action: 'allow' })
+        await shared.says('shop/IPPolicy/office', 'Synced', 'Undeclared')
+      }
+      shared.apply('blog/IPPolicy/own', { rulesSource: 'IPPolicyRules' })
+      await shared.ready('blog/IPPolicy/own')
+      const [{ id } = { id: '' }] = (shared.get('shop/IPPolicy/office')?.status?.rules ?? []) as { id: string }[]
+      shared.apply('blog/IPPolicyRule/spy', {
+        ipPolicyRef: { name: 'own' },
+        cidr: '192.0.2.0/24',
+        action: 'Allow',
+        externalID: id,
+        managementPolicy: 'Observe',
+      })
+      const said = await shared.says('blog/IPPolicyRule/spy', 'Synced', 'NotAdoptable')
+      expect(said).toContain('is held by a resource of another namespace')
+    },
+  )
 
   test('that may not be used any more blocks a resource that lives, and changes nothing of it', async () => {
     const shared = SharedWorld.start({ unmanagedObjects: 'Reference' })
@@ -275,7 +283,7 @@ describe('a grant that is withdrawn', () => {
     await shared.says(WEB, 'ReferencesGranted', 'GrantWithdrawn')
     shared.apply(FRONT, { backend: null })
     await shared.ready(FRONT)
-    await shared.world.until('it is told', () => shared.condition(WEB, 'ReferencesGranted') === undefined, 60_000)
+    await shared.world.until('it is told', () => shared.condition(WEB, 'ReferencesGranted') === undefined, 2_000)
   })
 })
 
