@@ -5,7 +5,7 @@ import type { Reconciliation } from './reconciliation.ts'
 import type { KindCondition } from './types/descriptor.ts'
 
 /** Present only while it is false, on both sides of a reference between namespaces. */
-export const REFERENCES_GRANTED = 'ReferencesGranted'
+const REFERENCES_GRANTED = 'ReferencesGranted'
 
 /** The condition that says which references are in use without a grant, of this resource and to it; none while all is granted. */
 export function grantConditions(run: Reconciliation): readonly KindCondition[] {

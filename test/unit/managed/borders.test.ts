@@ -374,16 +374,14 @@ describe('a policy', () => {
   })
 
   test('of an account of its own namespace is Synced as ever', async () => {
-    const { world } = SharedWorld.start()
-    world.apply('IPPolicy', 'own', { ...open, allowEmpty: true })
-    await world.until('it is made', () => world.get('IPPolicy', 'own')?.status?.id !== undefined)
-    world.account.create('ip_policy_rules', {
-      ip_policy_id: world.get('IPPolicy', 'own')?.status?.id,
-      cidr: '0.0.0.0/0',
-      action: 'allow',
+    const shared = SharedWorld.start()
+    const OWN = 'shop/IPPolicy/own'
+    shared.world.apply('IPPolicy', 'own', { ...open, allowEmpty: true })
+    const id = await shared.ready(OWN)
+    shared.world.account.create('ip_policy_rules', { ip_policy_id: id, cidr: '0.0.0.0/0', action: 'allow' })
+    await shared.world.until('it is noticed', () => {
+      return shared.condition(OWN, 'Ready')?.message.includes('1 rule beside these') ?? false
     })
-    const says = (type: string) => world.get('IPPolicy', 'own')?.status?.conditions?.find((each) => each.type === type)
-    await world.until('it is noticed', () => says('Ready')?.message.includes('1 rule beside these') ?? false)
-    expect(says('Synced')?.status).toBe('True')
+    expect(shared.condition(OWN, 'Synced')?.status).toBe('True')
   })
 })
