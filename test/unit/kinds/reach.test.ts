@@ -90,6 +90,8 @@ function matters(descriptor: ManagedDescriptor, spec: Spec, without: Spec): bool
 const STAYS: readonly RegExp[] = [
   /^spec\.(accountRef\.(kind|name)|deletionPolicy|managementPolicy|externalID)$/,
   /^spec\.allowedReferences/,
+  // What specs of these places name is of their own namespace.
+  /^spec\.(.*\.)?(.*Refs?(\[\])?|backend)\.namespace$/,
   /^spec\.output\./,
   /^spec\.dns\.(endpoint|recordTTL)$/,
   /^spec\.(allowEmpty|rulesSource|anyPrincipal|acknowledgeAPIRestriction)$/,
