@@ -215,15 +215,13 @@ describe.each(['Deny', 'Adopt'] as const)('where mallory may use what is nobodyâ
       // By what it bears in Kubernetes: annotations and labels that stand on it.
       const { annotations = {}, labels = {} } = resource.metadata
       const copied = Object.fromEntries(Object.entries(annotations).filter(([key]) => key.includes('culvert.dev/')))
-      if (references.length === 0) {
-        const name = `${tries}-copied`
-        const manifest = { kind, name, spec: kind === 'SSHCredential' ? { ...own, publicKeyFrom: undefined } : own }
-        await mallory.apply(kind, name, account.in(manifest), { annotations: copied, labels })
-        const settled = await mallory.until(kind, name, 'has its own', (cr) => {
-          return cr.status?.id !== undefined || conditionOf(cr, 'Stalled')?.status === 'True'
-        })
-        expect(settled.status?.id).not.toBe(theirs)
-      }
+      const name = `${tries}-copied`
+      const manifest = { kind, name, spec: kind === 'SSHCredential' ? { ...own, publicKeyFrom: undefined } : own }
+      await mallory.apply(kind, name, account.in(manifest), { annotations: copied, labels })
+      const settled = await mallory.until(kind, name, 'has its own', (cr) => {
+        return cr.status?.id !== undefined || conditionOf(cr, 'Stalled')?.status === 'True'
+      })
+      expect(settled.status?.id).not.toBe(theirs)
 
       const about = [...ids.values()].filter(Boolean)
       const touched = world.writes(mark).filter(({ path, body }) => {

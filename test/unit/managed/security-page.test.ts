@@ -4,6 +4,7 @@ import { kinds } from '../../../src/kinds/index.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import { userRoles } from '../../../src/managed/permissions/users.ts'
 import type { Descriptor } from '../../../src/managed/types/descriptor.ts'
+import { specsOf } from '../../builders/specs.ts'
 
 interface Row {
   readonly kind: string
@@ -61,5 +62,30 @@ test('a row names `domains` or `labels`, where these limit what specs of the kin
   for (const descriptor of registry.managed) {
     const isLimited = /`(domains|labels)`/.test(rowOf(descriptor)?.limits ?? '')
     expect(isLimited, descriptor.definition.kind).toBe(descriptor.claims !== undefined)
+  }
+})
+
+test('the matrix of names tells of every kind whether its specs refer to others, and whether limits keep their claims apart', () => {
+  const cells = page.split('\n').map((line) =>
+    line
+      .slice(1)
+      .split('|', 7)
+      .map((cell) => cell.trim()),
+  )
+  const from = cells.findIndex(([, second]) => second === 'reference by name')
+  const matrix = new Map(
+    cells
+      .slice(
+        from,
+        cells.findIndex(([first], at) => at > from && first === ''),
+      )
+      .map((row) => [row[0], row]),
+  )
+  for (const descriptor of registry.managed) {
+    const { kind } = descriptor.definition
+    const [, byName, byId, , , domain, labels] = matrix.get(kind) ?? []
+    const refers = specsOf(kind).some(({ spec }) => descriptor.references(spec('any') as never).length > 0)
+    expect([byName === 'refused', byId === 'refused'], kind).toEqual([refers, refers])
+    expect([domain, labels].includes('limited'), kind).toBe(descriptor.claims !== undefined)
   }
 })
