@@ -10,7 +10,7 @@ interface Variable {
 
 /** The parts of its `spec` that say what is refused. */
 export interface AccessPolicy {
-  readonly failurePolicy: 'Fail'
+  readonly failurePolicy: 'Ignore'
   readonly paramKind: { readonly apiVersion: string; readonly kind: string }
   readonly matchConstraints: object
   readonly matchConditions: readonly Variable[]
@@ -24,12 +24,14 @@ export interface AccessPolicy {
  *
  * Every ClusterAccount is a parameter, and each is asked. A resource that names none passes: only the operator knows whether the namespace has an account of its
  * own. So does an update that leaves `accountRef` as it is: whoever made the resource may have been allowed to, and has to be able to release it.
+ *
+ * It fails open: for half a minute after the CRDs were installed the API server does not know the kind of the parameters, and would refuse every write of every kind.
  */
 export function accessPolicy(kinds: KindsRegistry): AccessPolicy {
   const members = [...kinds.managed, ...kinds.commands]
   const within = members.filter(({ reach }) => reach === 'namespace').map(({ definition }) => definition.kind)
   return {
-    failurePolicy: 'Fail',
+    failurePolicy: 'Ignore',
     paramKind: { apiVersion: `${GROUP}/${VERSION}`, kind: 'ClusterAccount' },
     matchConstraints: {
       matchPolicy: 'Equivalent',
