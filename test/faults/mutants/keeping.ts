@@ -194,6 +194,12 @@ export const keeping: readonly Mutant[] = [
     references('deleted by hand'),
   ),
   mutant(
+    'take the rule of an open create for that of somebody else',
+    'src/managed/release-part.ts',
+    [' ?? bearerOf(context, object, cr.kind)', ''],
+    references('create.* unanswered'),
+  ),
+  mutant(
     'forget what requests under way name',
     'src/managed/ids-in-flight.ts',
     ['return isOpen ? undefined : Math.max(since, flights.settledAt)', 'return since'],
