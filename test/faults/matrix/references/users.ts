@@ -15,6 +15,8 @@ export interface User {
   readonly kind: string
   /** Whether it is a resource, whose creation the operator can put off. */
   readonly isManaged: boolean
+  /** Whether it is a resource of another namespace: it reaches no policy that a resource holds by its id. */
+  readonly isElsewhere: boolean
   /** Readies the world for it. */
   prepare(world: SimulatedWorld): void
   /** Brings it into being; `policyId` is what the policy's status named. */
@@ -77,6 +79,7 @@ function resource(
     title,
     kind,
     isManaged: true,
+    isElsewhere: elsewhere !== undefined,
     prepare: (world) => {
       if (elsewhere !== undefined) settleElsewhere(world, elsewhere)
     },
@@ -115,6 +118,7 @@ function byHand(title: string, path: string, bodyFor: (policyId: string) => Fiel
     title,
     kind: path,
     isManaged: false,
+    isElsewhere: false,
     prepare: () => undefined,
     make: async (world, policyId) => {
       const { id } = await world.api.ask('POST', path, bodyFor(policyId))

@@ -62,13 +62,14 @@ export class Dependents {
     if (this.#present.delete(title)) await user?.remove(this.#world)
   }
 
-  /** Those go that no policy can serve: the one that they name is gone or going, or has no rules of its own. */
+  /** Those go that no policy can serve: the one that they name is gone or going, has no rules of its own, or is out of their reach. */
   async end(): Promise<void> {
     const gone: string[] = []
     for (const [title, { policy, id }] of this.#present) {
       const cr = this.#world.get('IPPolicy', policy)
       const { rules = [] } = (cr?.spec ?? {}) as { readonly rules?: readonly unknown[] }
-      const stays = cr !== undefined && !isDeleting(cr) && statusOf(cr).id === id && rules.length > 0
+      const isInReach = usersById.some((user) => user.title === title && !user.isElsewhere)
+      const stays = isInReach && cr !== undefined && !isDeleting(cr) && statusOf(cr).id === id && rules.length > 0
       if (!stays) gone.push(title)
     }
     for (const title of gone) await this.go(title)
