@@ -24,7 +24,6 @@ export const allowedDefaults: readonly AllowedDefault[] = [
       `${kind}.spec.rateLimit.burst`,
       `${kind}.spec.resyncInterval`,
       `${kind}.spec.mirrorSessions.interval`,
-      `${kind}.spec.mirrorSessions.maxSessions`,
     ]),
     reason: 'An account has no object at the API: these say how Culvert works with it.',
   },

@@ -132,12 +132,13 @@ test('the quickstart applied backwards converges, and goes whole with its namesp
   const [shared] = (await world.kube.list<Resource>(typeOf('ClusterAccount'))).items
   expect(await secretNames(world, world.operatorNamespace)).toEqual([
     `culvert-key-${shared?.metadata.uid}`,
+    'culvert-salt',
     'shared-credentials',
   ])
 
   await world.kube.delete(typeOf('ClusterAccount'), { name: 'shared' })
   const keys = () => secretNames(world, world.operatorNamespace)
-  await until('its kept key is gone', async () => (await keys()).length === 1, { describe: keys })
+  await until('its kept key is gone', async () => (await keys()).length === 2, { describe: keys })
 })
 
 test('a namespace whose Secrets are gone before the operator runs again still goes whole', PATIENCE, async () => {

@@ -87,7 +87,7 @@ test('a resource with raw metadata, applied again with a namesake’s note, is t
   await world.apply('Backend', 'web', { ...tunnels, rawMetadata: 'mine' })
   const { status, metadata } = await world.ready('Backend', 'web')
   const note = metadata.annotations?.[NOTE]
-  expect(note).toMatch(new RegExp(`^${world.namespace}/web/${metadata.uid}/${status?.id}/[0-9a-f]{16}$`))
+  expect(note).toMatch(new RegExp(`^${world.namespace}/web/${metadata.uid}/${status?.id}/[0-9a-f]{8}-[0-9a-f]{16}$`))
   await forceDelete(world, [{ kind: 'Backend', name: 'web', spec: {} }])
 
   const mark = world.mark()

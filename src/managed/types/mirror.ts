@@ -8,7 +8,7 @@ import type { Fields } from './descriptor.ts'
 import { durationText } from './duration.ts'
 import { namespaceName } from './namespace-name.ts'
 
-/** What a mirror does where the spec of its account is silent. The CRD fills in the same value. */
+/** What a mirror does where the spec of its account is silent. The CRD fills in the same interval. */
 export const mirrorDefaults = { interval: '1m', maxSessions: 5000 } as const
 
 /** Each is an object of a few kilobytes in etcd. */
@@ -28,7 +28,6 @@ const maxSessions = integer({
   description: `Most sessions that are shown, 1 to ${MOST_SESSIONS}. If more are online, those that are shown already stay, and places that get free go to the lowest ids; the condition SessionsMirrored says so. Default: 5000.`,
   minimum: 1,
   maximum: MOST_SESSIONS,
-  default: mirrorDefaults.maxSessions,
 })
 
 const enabled = bool({

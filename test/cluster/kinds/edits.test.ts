@@ -16,7 +16,13 @@ import { type Resource, World } from '../support/world.ts'
 type Body = Record<string, unknown>
 
 /** Fields of every kind that are no part of the object; each has tests of its own. */
-const COMMON: ReadonlySet<string> = new Set(['accountRef', 'deletionPolicy', 'externalID', 'managementPolicy'])
+const COMMON: ReadonlySet<string> = new Set([
+  'accountRef',
+  'allowedReferences',
+  'deletionPolicy',
+  'externalID',
+  'managementPolicy',
+])
 /** Members of a union that a fixed field chooses. */
 const CHOSEN: ReadonlySet<string> = new Set(['tunnelGroup', 'httpResponse', 'weighted', 'failover'])
 
@@ -84,7 +90,9 @@ function wantedBelow(node: SchemaNode, path: string, optional: boolean): readonl
     ? [`${path} is set`, `${path} is taken out`, ...(oneValue ? [] : [`${path} is given another value`])]
     : [`${path} changes`]
   const listed = path.includes('[]')
-  const fields = isReference(node) ? [] : Object.entries(node.properties ?? {})
+  const fields = isReference(node)
+    ? []
+    : Object.entries(node.properties ?? {}).filter(([name]) => !isPartOfName(node, name))
   const below = fields.flatMap(([name, child]) => {
     return wantedBelow(child, `${path}.${name}`, !(listed || node.required?.includes(name)))
   })
@@ -92,8 +100,13 @@ function wantedBelow(node: SchemaNode, path: string, optional: boolean): readonl
   return [...own, ...below, ...items]
 }
 
+/** The namespace of what a reference names, which stories cannot edit: they live in one. */
+function isPartOfName({ properties }: SchemaNode, field: string): boolean {
+  return field === 'namespace' && properties?.name !== undefined
+}
+
 function isReference({ properties }: SchemaNode): boolean {
-  const names = Object.keys(properties ?? {})
+  const names = Object.keys(properties ?? {}).filter((name) => name !== 'namespace')
   return names.length === 2 && names.includes('name') && (names.includes('id') || names.includes('key'))
 }
 
