@@ -279,11 +279,54 @@ const common = managed.flatMap((kind) => [
       ]),
 ])
 
+const GRANTORS = [
+  'IPPolicy',
+  'Backend',
+  'ReservedDomain',
+  'ReservedAddress',
+  'SSHCertificateAuthority',
+  'BotUser',
+  'CertificateAuthority',
+  'EventDestination',
+]
+
+/** What every kind refuses that others may be let refer to. */
+const grants = GRANTORS.flatMap((kind) => [
+  row(kind, 'with a grant to nobody', { allowedReferences: [{}] }, 'set exactly one of namespaces, namespaceSelector'),
+  row(
+    kind,
+    'with a grant by long labels',
+    {
+      allowedReferences: [
+        { namespaceSelector: { matchLabels: { ['a'.repeat(300)]: 'x'.repeat(63), b: 'x'.repeat(63) } } },
+      ],
+    },
+    'matchLabels takes at most 384 bytes in all, written as JSON: shorten it',
+  ),
+])
+
+const OF_ANOTHER = { namespace: 'other', id: 'x_1' }
+
+/** An id is of the account, whatever the namespace. */
+const crossings = Object.entries({
+  IPPolicyRule: { ipPolicyRef: OF_ANOTHER },
+  IPRestriction: { ipPolicyRefs: [OF_ANOTHER] },
+  Backend: { type: 'Weighted', tunnelGroup: undefined, weighted: { backendRefs: [{ ...OF_ANOTHER, weight: 1 }] } },
+  Edge: { backend: OF_ANOTHER },
+  SSHUserCertificate: { sshCertificateAuthorityRef: OF_ANOTHER },
+  SSHHostCertificate: { sshCertificateAuthorityRef: OF_ANOTHER },
+  EventSubscription: { destinationRefs: [OF_ANOTHER] },
+}).map(([kind, change]) => {
+  return row(kind, 'with a namespace beside an id', change, 'namespace goes with name: set name, or remove namespace')
+})
+
 /** Every CEL rule of every kind, with a spec that breaks it. */
 export const refusedSpecs: readonly RefusedSpec[] = [
   ...accounts,
   ...common,
   ...outputs,
+  ...grants,
+  ...crossings,
   row(
     'ClusterAccount',
     'with an expression without values',
