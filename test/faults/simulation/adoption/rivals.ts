@@ -115,7 +115,10 @@ async function played(found: FoundObject, kind: string, turn: Turn): Promise<rea
   const loser = winner === 'left' ? 'right' : 'left'
   if (turn.isHeld === true && turn.offset >= SECOND_MS && winner !== 'left') problems.push('the younger one has it')
   const refusal = pair.told(loser)
-  if (!refusal.includes(`${kind}/${winner}`)) problems.push(`${loser} does not say who has ${id}: ${refusal}`)
+  // Nobody is told what stands in another namespace.
+  const holder = turn.isShared === true ? 'a resource of another namespace' : `${kind}/${winner}`
+  if (!refusal.includes(holder)) problems.push(`${loser} does not say who has ${id}: ${refusal}`)
+  if (turn.isShared === true && refusal.includes(winner)) problems.push(`${loser} is told of ${winner}: ${refusal}`)
   problems.push(...pair.sentFor(loser))
   const before = JSON.stringify(await objectAt(found))
   pair.delete(loser)
