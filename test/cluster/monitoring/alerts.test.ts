@@ -113,10 +113,13 @@ async function expectFired(
   await until('the alerts fire', async () => (await missing()).length === 0, { timeoutMs: 90_000, describe: missing })
 }
 
-/** No query is left out: all situations are there that a panel tells of. */
+/** It takes two namespaces, and the operator watches one here: `test/hostile/tenants/borders` asks for it. */
+const OF_TWO_NAMESPACES = /culvert_deletion_held_up/
+
+/** No other query is left out: all situations are there that a panel tells of. */
 async function expectData(prometheus: TestPrometheus): Promise<void> {
   const empty: string[] = []
-  for (const { panel, expr } of panelQueries()) {
+  for (const { panel, expr } of panelQueries().filter((each) => !OF_TWO_NAMESPACES.test(each.expr))) {
     // A zero in the place of nothing would be there whatever stands before it.
     const series = await prometheus.query(filledIn(expr).replace(/ or vector\(0\)$/, ''))
     if (!series.some(({ value }) => Number.isFinite(value))) empty.push(`${panel}: ${expr}`)

@@ -72,6 +72,9 @@ function surroundings(texts: () => Texts): Surroundings {
   }
 }
 
+/** What generated specs name is of their own namespace. */
+const OTHER_NAMESPACE = /(Refs?(\[\])?|\.backend)\.namespace$/
+
 /** Top-level fields that a rule keeps as they were at create. */
 function fixedFields(schema: SchemaNode): readonly string[] {
   const rules = schema['x-kubernetes-validations'] ?? []
@@ -95,7 +98,7 @@ describe.each(managed)('any spec of $kind', ({ kind, descriptor, schema }) => {
     const given = examples.map((change): [Change] => [change])
     await fc.assert(property, { seed, examples: given, numRuns: given.length + numRuns })
     console.info(`${kind}, how often: ${coverage.summary()}`)
-    expect(coverage.missing()).toEqual([])
+    expect(coverage.missing().filter((path) => !OTHER_NAMESPACE.test(path))).toEqual([])
   })
 
   test('is changed in each of its fields, but for those that are fixed', () => {

@@ -159,12 +159,12 @@ export async function statusesFail(world: World, proxy: KubeProxy): Promise<void
   for (const name of names('unheard')) await world.apply('BotUser', name, { displayName: name })
 }
 
-/** An API that refuses for too many requests. */
+/** An API that refuses for too many requests, for an account that shows its sessions. */
 export async function callsAreTooMany(world: World): Promise<void> {
   world.emulator.admin.seed({ accounts: [{ name: 'c', apiKey: 'key-of-c' }] })
   const match = { method: 'POST', path: '/reserved_addrs', every: true }
   world.emulator.admin.addFault({ match, act: { type: 'status', status: 429, retryAfter: 1 } })
-  await account(world, 'throttled', { key: 'key-of-c' })
+  await account(world, 'throttled', { key: 'key-of-c', mirrorSessions: { enabled: true } })
   await world.apply('ReservedAddress', 'throttled', of('throttled'))
 }
 
