@@ -116,11 +116,8 @@ describe('of more sessions than an account may show', () => {
     expect(await leftOut()).toEqual([0])
   })
 
-  test('5,000 are shown unless the spec says otherwise, and no spec asks for more than 20,000', async () => {
-    const idle = { mirrorSessions: { enabled: false } }
-    await lying.account('bounds', idle)
-    const bounds = await lying.world.get('Account', 'bounds')
-    expect(bounds?.spec.mirrorSessions).toMatchObject({ maxSessions: 5000 })
+  test('no spec asks for none, nor for more than 20,000', async () => {
+    await lying.account('bounds', { mirrorSessions: { enabled: false } })
     for (const maxSessions of [0, 20_001, -1]) {
       await expect(lying.account('bounds', { mirrorSessions: { enabled: false, maxSessions } })).rejects.toThrow(
         'maxSessions',

@@ -255,6 +255,14 @@ test('of more sessions than an account may show the same are shown, in whatever 
   expect(leftOut).toBe(50)
 })
 
+test('5,000 sessions are shown where the spec does not say how many', async () => {
+  account = mirroredAccount('default', { mirrorSessions: { enabled: true, interval: '60s' } })
+  listed = many(0, 5_001)
+  await reconcile()
+  expect(shown()).toHaveLength(5_000)
+  expect([said, leftOut]).toEqual([['TooManySessions'], 1])
+})
+
 test('a place that gets free goes to the lowest id, and with room for all nothing is said', async () => {
   account = mirroredAccount('default', { mirrorSessions: { enabled: true, interval: '60s', maxSessions: 3 } })
   listed = many(0, 5)
