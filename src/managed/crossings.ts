@@ -1,5 +1,13 @@
 import type { Resources } from './context.ts'
-import { type CustomResource, generationOf, internalOf, nameOf, type ResourceName, type TargetKey } from './cr.ts'
+import {
+  type CustomResource,
+  generationOf,
+  internalOf,
+  nameOf,
+  nameText,
+  type ResourceName,
+  type TargetKey,
+} from './cr.ts'
 import { permits } from './grants.ts'
 import type { Ref } from './types/common.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
@@ -89,10 +97,6 @@ export function countsAcross(
   })
   if (isInUse) return true
   const target = name === undefined || !inOneAccount ? undefined : known.get({ kind, namespace, name })
-  if (target === undefined || !names.some((each) => isSame(each, nameOf(target)))) return false
+  if (target === undefined || !names.some((each) => nameText(each) === nameText(nameOf(target)))) return false
   return isGranted(known, target, referrer.metadata.namespace)
-}
-
-function isSame(left: ResourceName, right: ResourceName): boolean {
-  return left.kind === right.kind && left.namespace === right.namespace && left.name === right.name
 }

@@ -1,21 +1,16 @@
-import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
 import { GROUP, VERSION } from '../names.ts'
 import { list } from './cel-literals.ts'
+import { type Validation, type Variable, writesOf } from './policy-parts.ts'
 
-/** A variable of a ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1). */
-interface Variable {
-  readonly name: string
-  readonly expression: string
-}
-
-/** The parts of its `spec` that say what is refused. */
+/** The parts of the `spec` of a ValidatingAdmissionPolicy that say what is refused. */
 export interface AccessPolicy {
   readonly failurePolicy: 'Ignore'
   readonly paramKind: { readonly apiVersion: string; readonly kind: string }
   readonly matchConstraints: object
   readonly matchConditions: readonly Variable[]
   readonly variables: readonly Variable[]
-  readonly validations: readonly { readonly expression: string; readonly [field: string]: string }[]
+  readonly validations: readonly Validation[]
 }
 
 /**
@@ -33,17 +28,7 @@ export function accessPolicy(kinds: KindsRegistry): AccessPolicy {
   return {
     failurePolicy: 'Ignore',
     paramKind: { apiVersion: `${GROUP}/${VERSION}`, kind: 'ClusterAccount' },
-    matchConstraints: {
-      matchPolicy: 'Equivalent',
-      resourceRules: [
-        {
-          apiGroups: [GROUP],
-          apiVersions: ['*'],
-          operations: ['CREATE', 'UPDATE'],
-          resources: members.map((descriptor) => resourceTypeOf(descriptor).plural).sort(byText),
-        },
-      ],
-    },
+    matchConstraints: writesOf(members),
     matchConditions: [
       { name: 'names-cluster-account', expression: "object.spec.?accountRef.?kind.orValue('') == 'ClusterAccount'" },
       {
@@ -83,15 +68,11 @@ const selects = [
   ].join(' : ')}`,
 ].join(' && ')
 
-function refusal(expression: string, { what, remedy }: { readonly what: string; readonly remedy: string }) {
+function refusal(expression: string, { what, remedy }: { readonly what: string; readonly remedy: string }): Validation {
   return {
     expression,
     message: `the ClusterAccount does not allow it: ${remedy}`,
     messageExpression: `'ClusterAccount/' + params.metadata.name + ' does not allow ${what}: ${remedy}'`,
     reason: 'Forbidden',
   }
-}
-
-function byText(left: string, right: string): number {
-  return left < right ? -1 : 1
 }

@@ -1,28 +1,16 @@
 import { rootSchema } from '../../schema/crd.ts'
 import type { SchemaNode } from '../../schema/schema-node.ts'
-import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
-import { GROUP } from '../names.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
 import type { Companion } from '../types/companion.ts'
 import type { AccountDescriptor, ManagedDescriptor } from '../types/descriptor.ts'
 import { list } from './cel-literals.ts'
-
-interface Expression {
-  readonly name: string
-  readonly expression: string
-}
-
-interface Validation {
-  readonly expression: string
-  readonly message: string
-  readonly messageExpression: string
-  readonly reason: 'Forbidden'
-}
+import { type Validation, type Variable, writesOf } from './policy-parts.ts'
 
 /** The parts of the `spec` of a ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1) that say what is refused. */
 export interface AuthorPolicy {
   readonly failurePolicy: 'Fail'
   readonly matchConstraints: object
-  readonly variables: readonly Expression[]
+  readonly variables: readonly Variable[]
   readonly validations: readonly Validation[]
 }
 
@@ -41,17 +29,7 @@ export function authorPolicy(kinds: KindsRegistry): AuthorPolicy {
   })
   return {
     failurePolicy: 'Fail',
-    matchConstraints: {
-      matchPolicy: 'Equivalent',
-      resourceRules: [
-        {
-          apiGroups: [GROUP],
-          apiVersions: ['*'],
-          operations: ['CREATE', 'UPDATE'],
-          resources: asked.map((descriptor) => resourceTypeOf(descriptor).plural).sort(byText),
-        },
-      ],
-    },
+    matchConstraints: writesOf(asked),
     variables: [
       { name: 'now', expression: 'object.?spec.orValue({})' },
       { name: 'before', expression: 'oldObject == null ? {} : oldObject.?spec.orValue({})' },
@@ -176,8 +154,4 @@ function validation({ isAsked, check, field, right: { text, name } }: Demand): V
     messageExpression: `'${field}: ' + request.userInfo.username + ' may not ${text}${object}${name === undefined ? " + '" : ''} in namespace ' + variables.place + ': ${remedy}'`,
     reason: 'Forbidden',
   }
-}
-
-function byText(left: string, right: string): number {
-  return left < right ? -1 : 1
 }

@@ -14,27 +14,15 @@ import {
   ownNamespacePermissions,
   watchedPermissions,
 } from './operator.ts'
+import type { Validation, Variable } from './policy-parts.ts'
 import { type Permission, resourceOf, type Verb } from './rules.ts'
-
-/** A variable of a ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1). */
-export interface Variable {
-  readonly name: string
-  readonly expression: string
-}
-
-/** A validation of one. `message` is a sentence about the operator, without its subject and its period. */
-export interface Validation {
-  readonly expression: string
-  readonly message: string
-  readonly messageExpression?: string
-  readonly reason: 'Forbidden'
-}
 
 /** What is the same in every installation of the policy for the operator's writes: `spec` without its conditions, and without the variables of `Installation`. */
 export interface OperatorPolicy {
   readonly failurePolicy: 'Fail'
   readonly matchConstraints: object
   readonly variables: readonly Variable[]
+  /** Each message is about the operator, without its subject. */
   readonly validations: readonly Validation[]
 }
 

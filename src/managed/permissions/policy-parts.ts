@@ -1,0 +1,32 @@
+import { resourceTypeOf } from '../kinds-registry.ts'
+import { GROUP } from '../names.ts'
+import type { Descriptor } from '../types/descriptor.ts'
+
+/** A variable, or a condition, of a ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1). */
+export interface Variable {
+  readonly name: string
+  readonly expression: string
+}
+
+/** A validation of one. `message` is a sentence without its period. */
+export interface Validation {
+  readonly expression: string
+  readonly message: string
+  readonly messageExpression?: string
+  readonly reason: 'Forbidden'
+}
+
+/** The `matchConstraints` of a policy for whoever creates or changes resources of these kinds, in whatever version. */
+export function writesOf(descriptors: readonly Descriptor[]): object {
+  return {
+    matchPolicy: 'Equivalent',
+    resourceRules: [
+      {
+        apiGroups: [GROUP],
+        apiVersions: ['*'],
+        operations: ['CREATE', 'UPDATE'],
+        resources: descriptors.map((descriptor) => resourceTypeOf(descriptor).plural).sort(),
+      },
+    ],
+  }
+}
