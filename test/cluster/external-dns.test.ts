@@ -1,20 +1,11 @@
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { KubeObject, ResourceType } from '../../src/kube/types.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { DNS_ENDPOINT_CRD, dnsEndpointType } from '../builders/dns-endpoints.ts'
 import { KubeProxy } from '../builders/kube-proxy.ts'
 import type { ControlPlane } from '../controlplane/control-plane.ts'
 import { startOwnCluster } from './support/own-cluster.ts'
 import { until } from './support/wait.ts'
 import { conditionOf, type Resource, World } from './support/world.ts'
-
-const CRD = fileURLToPath(new URL('../fixtures/dnsendpoints.yaml', import.meta.url))
-const type: ResourceType = {
-  group: 'externaldns.k8s.io',
-  version: 'v1alpha1',
-  plural: 'dnsendpoints',
-  kind: 'DNSEndpoint',
-  namespaced: true,
-}
 
 interface DNSEndpoint extends KubeObject {
   readonly spec?: { readonly endpoints?: readonly Endpoint[] }
@@ -37,8 +28,8 @@ afterAll(() => cluster.stop())
 
 async function installCRD(): Promise<void> {
   for (const args of [
-    ['apply', '--server-side', '-f', CRD],
-    ['wait', '--for=condition=Established', '--timeout=60s', '-f', CRD],
+    ['apply', '--server-side', '-f', DNS_ENDPOINT_CRD],
+    ['wait', '--for=condition=Established', '--timeout=60s', '-f', DNS_ENDPOINT_CRD],
   ]) {
     const { code, stderr } = await cluster.kubectl(args)
     expect(code, stderr).toBe(0)
@@ -52,7 +43,7 @@ function open(): Promise<World> {
 }
 
 function endpointNamed({ kube, namespace }: World, name: string): Promise<DNSEndpoint | undefined> {
-  return kube.get<DNSEndpoint>(type, { namespace, name })
+  return kube.get<DNSEndpoint>(dnsEndpointType, { namespace, name })
 }
 
 /** Waits until there is a DNSEndpoint of that name that `met` accepts. */
@@ -159,12 +150,15 @@ test('what is altered is put back, what is deleted is made again, and what other
   const [record] = made.spec?.endpoints ?? []
   const labels = { team: 'web' }
   const altered = [{ ...record, targets: ['elsewhere.example.org'], labels }, { dnsName: 'more.example.com' }]
-  await world.kube.mergePatch(type, key, { metadata: { labels: { mine: 'yes' } }, spec: { endpoints: altered } })
+  await world.kube.mergePatch(dnsEndpointType, key, {
+    metadata: { labels: { mine: 'yes' } },
+    spec: { endpoints: altered },
+  })
   const back = await endpointThat(world, 'shop', ({ spec }) => spec?.endpoints?.length === 1)
   expect(back.spec?.endpoints).toEqual([{ ...record, labels }])
   expect(back.metadata.labels).toEqual({ ...made.metadata.labels, mine: 'yes' })
 
-  await world.kube.delete(type, key)
+  await world.kube.delete(dnsEndpointType, key)
   const again = await endpointThat(world, 'shop', ({ metadata }) => metadata.uid !== made.metadata.uid)
   expect(again.spec).toEqual(made.spec)
   expect(world.writes().filter(({ method }) => method !== 'POST')).toEqual([])
@@ -174,7 +168,7 @@ test('the DNSEndpoint of somebody else is refused and left alone, and once it is
   await installCRD()
   await using world = await open()
   const key = { namespace: world.namespace, name: 'shop' }
-  const foreign = await world.kube.create<DNSEndpoint>(type, key, {
+  const foreign = await world.kube.create<DNSEndpoint>(dnsEndpointType, key, {
     spec: { endpoints: [{ dnsName: 'theirs.example.com', recordType: 'A', targets: ['192.0.2.1'] }] },
   })
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
@@ -188,7 +182,7 @@ test('the DNSEndpoint of somebody else is refused and left alone, and once it is
 
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
   await world.reason('ReservedDomain', 'shop', 'DNSEndpointReady', 'OutputNotOwned')
-  await world.kube.delete(type, key)
+  await world.kube.delete(dnsEndpointType, key)
   await inPlace(world, 'ReservedDomain', 'shop')
   expect((await endpointNamed(world, 'shop'))?.metadata.uid).not.toBe(foreign.metadata.uid)
 })

@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
+import type { KubeObject } from '../../../src/kube/types.ts'
+import { DNS_ENDPOINT_CRD, dnsEndpointType } from '../../builders/dns-endpoints.ts'
 import { unfitTargets } from '../../builders/unfit-answers.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
@@ -13,14 +13,6 @@ import { LyingWorld } from '../support/lying-world.ts'
  * writes: it says of a tenant's domain that it is another, or gives targets that no record may have.
  */
 
-const CRD = fileURLToPath(new URL('../../fixtures/dnsendpoints.yaml', import.meta.url))
-const type: ResourceType = {
-  group: 'externaldns.k8s.io',
-  version: 'v1alpha1',
-  plural: 'dnsendpoints',
-  kind: 'DNSEndpoint',
-  namespaced: true,
-}
 interface DNSEndpoint extends KubeObject {
   readonly spec: {
     readonly endpoints: readonly {
@@ -97,7 +89,7 @@ let lying: LyingWorld
 let isLate = false
 beforeAll(async () => {
   cluster = await startOwnCluster()
-  const { code, stderr } = await cluster.kubectl(['apply', '--server-side', '-f', CRD])
+  const { code, stderr } = await cluster.kubectl(['apply', '--server-side', '-f', DNS_ENDPOINT_CRD])
   expect(code, stderr).toBe(0)
   const flags = ['--dns-endpoints', '--dns-domains', '*.shop.example.com']
   lying = await LyingWorld.open({ kubeconfig: cluster.kubeconfigPath, flags })
@@ -114,7 +106,7 @@ afterAll(async () => {
 })
 
 function published(name: string): Promise<DNSEndpoint | undefined> {
-  return lying.world.kube.get<DNSEndpoint>(type, { namespace: lying.world.namespace, name })
+  return lying.world.kube.get<DNSEndpoint>(dnsEndpointType, { namespace: lying.world.namespace, name })
 }
 
 test.each([...names, ...targets])(
@@ -167,7 +159,7 @@ describe('what is published stays when the API says later', () => {
 
 test('no object was changed at the API, and nothing but names of specs is published', async () => {
   expect(lying.world.writes().filter(({ method }) => method !== 'POST')).toEqual([])
-  const { items } = await lying.world.kube.list<DNSEndpoint>(type, { namespace: lying.world.namespace })
+  const { items } = await lying.world.kube.list<DNSEndpoint>(dnsEndpointType, { namespace: lying.world.namespace })
   const all = items.flatMap(({ spec }) => spec.endpoints)
   expect(all.map(({ dnsName }) => dnsName).sort()).toEqual(later.map(({ domain }) => domain).sort())
   for (const { targets: values } of all) for (const value of values) expect(value).toMatch(/\.tunnel\.example$/)

@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
 import { secretFields } from '../../../src/managed/permissions/author-policy.ts'
+import { DNS_ENDPOINT_CRD } from '../../builders/dns-endpoints.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { World } from '../../cluster/support/world.ts'
@@ -15,7 +15,6 @@ import { authorPolicyFile, installAuthorPolicy } from '../support/author-policy.
  */
 
 /** Of DNSEndpoints: `kubectl auth can-i` knows no resource that is not served. */
-const CRD = fileURLToPath(new URL('../../fixtures/dnsendpoints.yaml', import.meta.url))
 const PLACE = 'author-policy'
 const HOME = 'author-policy-op'
 
@@ -158,7 +157,7 @@ let cluster: ControlPlane
 let eve: Author
 beforeAll(async () => {
   cluster = await startOwnCluster()
-  const crd = await cluster.kubectl(['apply', '--server-side', '-f', CRD])
+  const crd = await cluster.kubectl(['apply', '--server-side', '-f', DNS_ENDPOINT_CRD])
   expect(crd.code, crd.stderr).toBe(0)
   for (const name of [PLACE, HOME]) await cluster.kubectl(['create', 'namespace', name])
   eve = await Author.create(cluster, { name: 'eve', namespace: PLACE, admin: true })

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DNS_ENDPOINT_CRD } from '../../builders/dns-endpoints.ts'
 import { AuditLog } from '../../cluster/support/audit-log.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { World } from '../../cluster/support/world.ts'
@@ -11,8 +11,6 @@ import { Author } from '../support/author.ts'
  * Somebody with the chart's role `edit` in one namespace, who may not create DNSEndpoints, asks Culvert for names that are not theirs: NS records,
  * which hand over everything below a name, included.
  */
-
-const CRD = fileURLToPath(new URL('../../fixtures/dnsendpoints.yaml', import.meta.url))
 
 /** What they ask for, and whether a list with `shop.example.com` and `*.apps.example.com` has it. */
 const asked: readonly (readonly [kind: string, domain: string, isListed: boolean])[] = [
@@ -36,7 +34,7 @@ const asked: readonly (readonly [kind: string, domain: string, isListed: boolean
 let cluster: ControlPlane
 beforeAll(async () => {
   cluster = await startOwnCluster()
-  const { code, stderr } = await cluster.kubectl(['apply', '--server-side', '-f', CRD])
+  const { code, stderr } = await cluster.kubectl(['apply', '--server-side', '-f', DNS_ENDPOINT_CRD])
   expect(code, stderr).toBe(0)
 })
 afterAll(() => cluster.stop())

@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { holdName } from '../../../src/managed/namespace-hold.ts'
+import { DNS_ENDPOINT_CRD } from '../../builders/dns-endpoints.ts'
 import { OperatorAccount } from '../../cluster/support/operator-account.ts'
 import { OPERATOR_POLICY } from '../../cluster/support/operator-policy.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
@@ -14,7 +14,6 @@ import { dataCases } from './attempts/secrets.ts'
 import { type Case, type Scene, SERVICE_ACCOUNT_TOKEN, secret, type Thing } from './support/attempt.ts'
 import { TokenHolder } from './support/token-holder.ts'
 
-const CRD = fileURLToPath(new URL('../../fixtures/dnsendpoints.yaml', import.meta.url))
 const DENIED = `ValidatingAdmissionPolicy '${OPERATOR_POLICY}'`
 
 /** The operator's token in wrong hands, and beside it the token of an account with the same rights that no policy is for. */
@@ -31,8 +30,8 @@ let admin: TokenHolder
 
 beforeAll(async () => {
   cluster = resources.use(await startOwnCluster())
-  await succeeded('apply', '--server-side', '-f', CRD)
-  await succeeded('wait', '--for=condition=Established', '--timeout=60s', '-f', CRD)
+  await succeeded('apply', '--server-side', '-f', DNS_ENDPOINT_CRD)
+  await succeeded('wait', '--for=condition=Established', '--timeout=60s', '-f', DNS_ENDPOINT_CRD)
   admin = resources.use(await TokenHolder.of(cluster.kubeconfigPath))
   for (const name of ['protected', 'controllers-argocd']) await succeeded('create', 'namespace', name)
   const tokens = ['cluster', 'namespace', 'cluster-admin'] as const
