@@ -224,7 +224,12 @@ test('without accountRef a resource lives in the namespace’s own default accou
   const metadata = { name: 'default', namespace: tenant.namespace }
   const spec = { baseURL: world.emulator.url, apiKeySecretRef: { name: 'credentials' } }
   const account = { apiVersion: 'culvert.dev/v1alpha1', kind: 'Account', metadata, spec }
-  await world.kube.apply(typeOf('Account'), { namespace: tenant.namespace, name: 'default' }, account)
+  const ref = { namespace: tenant.namespace, name: 'default' }
+  await world.kube.apply(typeOf('Account'), ref, account)
+  // Accounts and policies come by watches of their own: who is to live in an account waits until the operator knows it.
+  await until('the account is Ready', async () => {
+    return conditionOf(await world.kube.get<Resource>(typeOf('Account'), ref), 'Ready')?.status === 'True'
+  })
   await tenant.apply('late', {})
   expect((await tenant.synced('late', 'InSync')).status?.accountRef).toEqual({ kind: 'Account', name: 'default' })
   await tenant.apply('early', { description: 'edited' })
