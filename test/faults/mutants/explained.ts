@@ -12,16 +12,10 @@ export const explained: Readonly<Record<string, string>> = {
     'a list raises a suspicion only, and a GET settles it before anything is written; test/unit/api/account-cache sees it',
   'delete rules before adding new ones':
     'the stand-in keeps the policy from being empty whatever the order is; that no address is admitted meanwhile which both specs refuse is judged by test/unit/kinds/ip-policy-plan',
-  'ConditionalExpression in src/api/account-cache.ts: listedAt !== undefined && listedAt >= since → false':
-    'lists more often than is needed, which costs requests and nothing else',
   'delete only the present object, not those that it replaced':
     'what was replaced bears the mark of its resource still, and goes as a copy; of one with `rawMetadata`, test/cluster/deleted-midway sees it',
-  'MethodExpression in src/managed/create.ts: superseded.filter((entry) => entry.id !== id) → superseded':
-    'a former object would be noted twice; it is deleted once, and found gone then',
   'EqualityOperator in src/managed/replace.ts: === of "const synced = statusOf(cr).conditions?.find(({ ty … pe === \'Synced\')" → !==':
     'looks at Ready in the place of Synced: of a rule, both say the same once the spec is carried out',
-  'EqualityOperator in src/managed/reconciliation.ts: !== of "if (live?.metadata.uid !== this.#cr.metadata.uid | … ce !== before) {" → === (2)':
-    "the answer stays in memory and is stored by the next run; a create that has moved on is another leader's, which the Lease keeps away",
   'LogicalOperator in src/managed/succession/succession.ts: || of "rotatedAt === undefined || overlapMs === undefined … dAt) + overlapMs" → &&':
     'the two are noted by one patch: a former object with a time to go at comes with the time of the rotation',
   'LogicalOperator in src/managed/succession/succession.ts: || of "if (descriptor.succession?.type !== \'rotation\' ||  … t !== undefined)" → && (2)':
@@ -32,8 +26,6 @@ export const explained: Readonly<Record<string, string>> = {
     'counts what lists take in memory, which test/faults/hostile-api looks at',
   'ArrayDeclaration in src/managed/outputs/token.ts: [...keysWritten(secret), place.key] → []':
     'the note of a reserved key counts only where a spec chooses another Secret between the reservation and the answer, and the first one holds keys of others',
-  'OptionalChaining in src/managed/outputs/held-token.ts: ?. of "const isOf = intact && id === status.id && nonce = … us.create?.nonce" → .':
-    'a status with a token has a create',
   'OptionalChaining in src/api/failure.ts: ?. of "const operationId = answer.operationId ?? operatio … or?.operationId)" → .':
     'the error that it throws is taken for one of the network, which is as indefinite as the answer that it was made for',
 }
