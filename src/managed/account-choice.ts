@@ -1,5 +1,5 @@
 import { type AccountName, parseAttempt } from './attempt.ts'
-import type { Accounts, Blocked, MemberSession, Resources } from './context.ts'
+import type { Accounts, Blocked, ManagedContext, MemberSession, Resources } from './context.ts'
 import { type CustomResource, isDeleting, nameOf, recordedAccount, shortName } from './cr.ts'
 import { crosses, crossingOf, referredName } from './crossings.ts'
 import { TerminalError, WaitError } from './errors.ts'
@@ -11,6 +11,12 @@ import type { FoundReference } from './types/descriptor.ts'
 
 /** An account that becomes Ready wakes its resources; this is only the fallback. */
 const FALLBACK_MS = 60_000
+
+/** A watch tells of a new Account sooner. */
+const UNSEEN_MS = 1_000
+
+const OWN_DEFAULT: AccountName = { kind: 'Account', name: 'default' }
+const SHARED_DEFAULT: AccountName = { kind: 'ClusterAccount', name: 'default' }
 
 /** From so long on, a wait for a share of the account's requests is told. Milliseconds. */
 const TOLD_MS = 30_000
@@ -46,6 +52,24 @@ export function openSession(
   const turn = session.turn()
   if (turn !== undefined) throw new WaitError(reasons.Progressing, turn.message, turn.ms, turn.ms < TOLD_MS)
   return session
+}
+
+/**
+ * Asks Kubernetes itself, before the first create in the cluster's default account, whether the namespace has a default Account of its
+ * own: a watch may not have told of it yet, and what is made stays where it is.
+ * @throws WaitError while the watch has yet to tell
+ */
+export async function confirmDefaultAccount(
+  context: ManagedContext,
+  cr: CustomResource,
+  chosen: AccountName,
+): Promise<void> {
+  const isNamed = cr.spec.accountRef !== undefined || sourceOf(context, cr) !== undefined
+  if (isNamed || recordedAccount(cr) !== undefined || !isSame(chosen, SHARED_DEFAULT)) return
+  const type = { ...context.kinds.accountType(OWN_DEFAULT.kind), metadataOnly: true }
+  const { namespace = '' } = cr.metadata
+  if ((await context.kube.get(type, { namespace, name: OWN_DEFAULT.name })) === undefined) return
+  throw new WaitError(reasons.AccountNotReady, `${text(OWN_DEFAULT)} has just been created`, UNSEEN_MS)
 }
 
 /** What a reconcile ends with that may not use an account. */
@@ -124,11 +148,9 @@ function chosenAccount(context: AccountChoices, cr: CustomResource): AccountName
     return sharedAccount(accountOf(context, source.target), crosses(cr, source.reference.ref))
   if (source !== undefined) return isDeleting(cr) ? formerAccount(cr) : undefined
   if (cr.spec.accountRef !== undefined) return refName(cr.spec.accountRef)
-  const defaults: readonly AccountName[] = [
-    { kind: 'Account', name: 'default' },
-    { kind: 'ClusterAccount', name: 'default' },
-  ]
-  return defaults.find((account) => context.resources.hasAccount(account, cr.metadata.namespace ?? ''))
+  return [OWN_DEFAULT, SHARED_DEFAULT].find((account) =>
+    context.resources.hasAccount(account, cr.metadata.namespace ?? ''),
+  )
 }
 
 /** An Account is its namespace's own: in another namespace its name means another. */

@@ -1,6 +1,7 @@
 import { ApiError } from '../api/errors.ts'
 import type { RemoteObject } from '../api/types.ts'
 import { type WriteReason, writeReasons } from '../telemetry/write-origin.ts'
+import { confirmDefaultAccount } from './account-choice.ts'
 import { tellAlike } from './alike.ts'
 import type { Attempt } from './attempt.ts'
 import { formatAttempt } from './attempt.ts'
@@ -58,6 +59,7 @@ export async function createObject(
 ): Promise<string> {
   const { context, collection, cr, memory, session } = run
   waitAfterRefusal(run)
+  await confirmDefaultAccount(context, cr, session.account)
   const step = createStep(cr, memory)
   const nonce = step.type === 'attempt' ? step.nonce : context.random.hex(16)
   const earlier = step.type === 'attempt' ? (ownAttempt(cr)?.modules ?? []) : []

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openAccess } from '../builders/access.ts'
+import { KubeProxy } from '../builders/kube-proxy.ts'
 import type { ControlPlane } from '../controlplane/control-plane.ts'
 import { startOwnCluster } from './support/own-cluster.ts'
 import { until } from './support/wait.ts'
@@ -24,8 +25,8 @@ function refTo(world: World) {
 
 const namespaceType = core('namespaces', 'Namespace', false)
 
-function open(): Promise<World> {
-  return World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster' })
+function open(flags: readonly string[] = []): Promise<World> {
+  return World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster', flags })
 }
 
 /** Applies a ClusterAccount of the world's emulator, with its key in the operator's namespace. */
@@ -212,7 +213,8 @@ test('the key of a ClusterAccount is read in the operator’s namespace, and not
 })
 
 test('without accountRef a resource lives in the namespace’s own default account, else in the cluster’s, and stays there', async () => {
-  await using world = await open()
+  await using proxy = await KubeProxy.start(cluster.kubeconfigPath)
+  await using world = await open(['--kubeconfig', proxy.kubeconfigPath])
   await applyClusterAccount(world, 'default', allowing({}))
   const tenant = await Tenant.create(world)
   await tenant.apply('early', {})
@@ -224,13 +226,13 @@ test('without accountRef a resource lives in the namespace’s own default accou
   const metadata = { name: 'default', namespace: tenant.namespace }
   const spec = { baseURL: world.emulator.url, apiKeySecretRef: { name: 'credentials' } }
   const account = { apiVersion: 'culvert.dev/v1alpha1', kind: 'Account', metadata, spec }
-  const ref = { namespace: tenant.namespace, name: 'default' }
-  await world.kube.apply(typeOf('Account'), ref, account)
-  // Accounts and policies come by watches of their own: who is to live in an account waits until the operator knows it.
-  await until('the account is Ready', async () => {
-    return conditionOf(await world.kube.get<Resource>(typeOf('Account'), ref), 'Ready')?.status === 'True'
-  })
+  // Accounts and Backends come by watches of their own: this one has not told of the Account when the Backend is there.
+  const [watch] = proxy.watches().filter(({ path }) => path.endsWith('/accounts'))
+  watch?.stall()
+  await world.kube.apply(typeOf('Account'), { namespace: tenant.namespace, name: 'default' }, account)
   await tenant.apply('late', {})
+  expect(conditionOf(await tenant.synced('late', 'AccountNotReady'), 'Synced')?.message).toContain('just been created')
+  watch?.expire()
   expect((await tenant.synced('late', 'InSync')).status?.accountRef).toEqual({ kind: 'Account', name: 'default' })
   await tenant.apply('early', { description: 'edited' })
   expect((await tenant.synced('early', 'InSync')).status?.accountRef).toEqual({

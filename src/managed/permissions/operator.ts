@@ -101,7 +101,7 @@ const objectsOf: Readonly<Record<Descriptor['role'], Pick<Permission, 'verbs' | 
   },
   account: {
     verbs: ['get', 'list', 'watch', 'patch'],
-    why: 'They say which account to use. The finalizer is patched; after a write conflict the resource is read again.',
+    why: 'They say which account to use. The finalizer is patched; after a write conflict, and before a first create in the account of the whole cluster, the resource is read again.',
   },
   mirror: {
     verbs: ['list', 'watch', 'create', 'patch', 'delete'],
