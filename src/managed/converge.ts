@@ -117,12 +117,12 @@ async function keepOrReplace(
   const replacement = planReplacement(run.descriptor, wanted.desired, existing)
   if (replacement !== undefined) {
     const purpose = purposeOf(run, wanted, replacement)
-    if (run.memory.replacedFor === purpose) throw notApplied(replacement)
+    if (run.memory.replacedFor === purpose(existing)) throw notApplied(replacement)
     waitAfterRefusal(run)
     const message = `${replacement.fields.join(', ')} cannot be changed: replacing ${existing.id} by a new object`
     run.context.events.record(run.cr, { type: 'Normal', reason: 'Replacing', message })
     const successor = await replace(run, wanted, existing, writeReasons.replacement)
-    run.memory.replacedFor = purpose
+    run.memory.replacedFor = purpose(successor.remote)
     return successor
   }
   run.memory.replacedFor = undefined
@@ -148,9 +148,12 @@ async function succeed(run: Reconciliation, wanted: Wanted, existing: RemoteObje
   }
 }
 
-/** What a replacement is for: the same again, right after it was carried out, would be in vain. */
-function purposeOf({ cr }: Reconciliation, { inputs }: Wanted, { fields }: ReplaceOperation): string {
-  return JSON.stringify([fields, generationOf(cr), inputs.fingerprint])
+/**
+ * What replacing an object is for: the same again of the one that came of it would be in vain. Another may be there at the same generation
+ * when etcd was put back.
+ */
+function purposeOf({ cr }: Reconciliation, { inputs }: Wanted, { fields }: ReplaceOperation) {
+  return ({ id }: RemoteObject): string => JSON.stringify([id, fields, generationOf(cr), inputs.fingerprint])
 }
 
 /** An API that takes a create and does not apply it would otherwise be sent another with each try. */

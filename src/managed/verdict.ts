@@ -28,7 +28,10 @@ export function verdictOf(error: unknown, existing: boolean, deleting: boolean):
     if (error.silent) return { standing: undefined, outcome }
     return { standing: waiting(error.code, error.message, existing, deleting), outcome }
   }
-  if (error instanceof TerminalError) return stalled(error.code, error.message, existing, error)
+  if (error instanceof TerminalError) {
+    // A resource whose object is gone is Ready for nobody, whatever its status of before says.
+    return stalled(error.code, error.message, existing && error.code !== reasons.RemoteMissing, error)
+  }
   if (error instanceof ConflictError) return { standing: undefined, outcome: { type: 'backoff', error } }
   if (error instanceof KubeError) return kubeVerdict(error, existing)
   if (error instanceof ApiError) return apiVerdict(error, existing)

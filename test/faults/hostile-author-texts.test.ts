@@ -4,13 +4,19 @@ import { parseObject } from '../../src/managed/types/metadata.ts'
 import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { toStructural } from '../../src/schema/structural.ts'
 import { applyNeeds, casesTitled, managed } from '../cluster/support/cases.ts'
-import { conditionOf, type Resource, World } from '../cluster/support/world.ts'
+import { secrets } from '../cluster/support/tokens.ts'
+import { conditionOf, core, type Resource, World } from '../cluster/support/world.ts'
 
 type Spec = Record<string, unknown>
 
 /** What breaks quotes, templates, lines, terminals and the reading order. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: as people write them
 const NASTY = '"\'`\\${jndi:x}{{.}}%s%n\r\n{"level":60,"msg":"forged"}\t\u0000\u001b[2J\u202e\u2066😀\u{e0001}<script>'
+
+/** A Secret or a ConfigMap. */
+interface Holder {
+  readonly data?: Readonly<Record<string, string>>
+}
 
 /** A text field of a spec: the keys that lead to it, and what its schema says. */
 interface Place {
@@ -58,6 +64,14 @@ interface Told {
   readonly carried: number
   readonly refused: number
   readonly conditions: number
+}
+
+/** Secrets and ConfigMaps of the world's namespace; their keys count as texts. */
+async function outputsOf({ kube, namespace }: World): Promise<readonly unknown[]> {
+  const lists = await Promise.all(
+    [secrets, core('configmaps', 'ConfigMap')].map((type) => kube.list(type, { namespace })),
+  )
+  return lists.flatMap(({ items }) => items.flatMap((each) => [each, ...Object.keys((each as Holder).data ?? {})]))
 }
 
 /** Applies `text` at the place, and says whether it was refused by name, carried to the letter, or told in a condition. */
@@ -109,7 +123,9 @@ async function tryText(
   // What names something in the cluster, or is not the API's business, is not sent.
   const isLocal = place.path.some((key) => /(Refs?|From)$/.test(String(key)))
   const isHidden = bodies.some((body) => typeof body === 'string' && /^\[\d+ bytes\]$/.test(body))
-  if (!isLocal && !isHidden) expect(textsIn(bodies), label).toContain(text)
+  // What is said of the output stands in the Secret or the ConfigMap.
+  const found = place.path[0] === 'output' ? await outputsOf(world) : bodies
+  if (!isLocal && !isHidden) expect(textsIn(found), label).toContain(text)
   return 'carried'
 }
 

@@ -217,13 +217,21 @@ export class Oracle {
       if (metadata.deletionTimestamp !== undefined) return [`${at} is still being deleted: ${conditionsOf(cr)}`]
       if (status?.observedGeneration !== metadata.generation) return [`${at} was not looked at: ${conditionsOf(cr)}`]
       const bad = ['Ready', 'Synced'].filter((type) => conditionNamed(cr, type)?.status !== 'True')
-      if (bad.length > 0) return [`${at} is not ${bad.join(' and ')}: ${conditionsOf(cr)}`]
+      if (bad.length > 0 && !this.#hasUndeclared(cr)) return [`${at} is not ${bad.join(' and ')}: ${conditionsOf(cr)}`]
       if (unresolvedAttempt(cr) !== undefined) return [`${at} has an open attempt`]
       if (status?.internal?.superseded !== undefined) return [`${at} has a former object still`]
       const asked = metadata.annotations?.[ROTATE_REQUESTED_AT]
       if (asked !== undefined && statusOf(cr).lastHandledRotateAt !== asked) return [`${at} was not rotated`]
       return []
     })
+  }
+
+  /** Whether a policy rightly says that it has rules which nobody declared: some of them are among the objects of others. */
+  #hasUndeclared(cr: CustomResource): boolean {
+    const { rules = [] } = statusOf(cr) as { readonly rules?: readonly { readonly id: string }[] }
+    if (conditionNamed(cr, 'Ready')?.status !== 'True' || conditionNamed(cr, 'Synced')?.reason !== 'Undeclared')
+      return false
+    return rules.some(({ id }) => this.#allowed.others?.has(id) ?? false)
   }
 
   /** Whether the resource waits for people, as it is allowed to. */

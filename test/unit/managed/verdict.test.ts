@@ -83,6 +83,12 @@ test('what a status says does not change while the cause stays', () => {
   expect(verdictOf(error(), true, false).standing).toEqual(verdictOf(error(), true, false).standing)
 })
 
+test('what has lost its object is not Ready any more; what is wrong otherwise may stay so', () => {
+  const stays = (error: unknown) => (verdictOf(error, true, false).standing as { readonly existing?: boolean }).existing
+  expect(stays(new TerminalError(reasons.RemoteMissing, 'it was deleted'))).toBe(false)
+  expect(stays(new TerminalError(reasons.InvalidSpec, 'no'))).toBe(true)
+})
+
 test('a bug tells a status nothing of what it was about', () => {
   const { standing } = verdictOf(new Error('token abc'), true, false)
   expect(JSON.stringify(standing)).not.toContain('abc')

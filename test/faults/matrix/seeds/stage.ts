@@ -294,6 +294,8 @@ class Stage {
     for (const who of this.#found.keys()) if (this.#wanted.has(who)) this.#apply(who)
     if (this.#mayNameDeleted) {
       this.#oracle.allow({ others, refused: ['RemoteMissing'] })
+      // What a status that was put back calls Ready is found missing by the next look at the account.
+      await this.#world.advance(LOOK_MS)
       await this.#oracle.untilRest()
       await this.#replaceDeleted()
     }
