@@ -35,18 +35,26 @@ export async function observeChildren(run: Reconciliation, remote: RemoteObject)
  * list it is missing from must have begun after every earlier POST for this parent was over.
  */
 export async function quarantineChildren(run: Reconciliation, remote: RemoteObject, about: string): Promise<void> {
-  const { children } = run.descriptor
-  const { clock, leadership, times } = run.context
+  const { leadership, times } = run.context
   const { memory } = run
-  if (children === undefined) return
   const former = memory.createdHere ? 0 : leadership.leadingSince() + times.requestTimeoutMs
-  const since = Math.max(former, memory.childUnknownUntil ?? 0)
-  if (since === 0) return
-  const wait = since - clock.monotonic()
+  await listAfter(run, remote, about, Math.max(former, memory.childUnknownUntil ?? 0))
+}
+
+/** A POST for a child may have been carried out without an answer: a spec that changed meanwhile may not want that child any more. */
+export async function settleChildren(run: Reconciliation, remote: RemoteObject): Promise<void> {
+  const about = 'a write was not answered: finding out what became of it'
+  await listAfter(run, remote, about, run.memory.childUnknownUntil ?? 0)
+}
+
+/** @throws WaitError until a list of the children has begun after this time, and when it brings one to light: plan anew with it. */
+async function listAfter(run: Reconciliation, remote: RemoteObject, about: string, since: number): Promise<void> {
+  const { children } = run.descriptor
+  if (children === undefined || since === 0) return
+  const wait = since - run.context.clock.monotonic()
   if (wait > 0) throw new WaitError(reasons.Progressing, about, Math.ceil(wait))
   const known = new Set(childrenOf(run, remote.id).map(({ id }) => id))
   await run.session.cache.ensureListed(children.collection, { since })
-  // The list brought something to light: plan anew with it.
   if (childrenOf(run, remote.id).some(({ id }) => !known.has(id))) throw new WaitError(reasons.Progressing, about, 0)
 }
 

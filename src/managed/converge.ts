@@ -3,7 +3,7 @@ import { type WriteReason, writeReasons } from '../telemetry/write-origin.ts'
 import { adopt, refuseVanished } from './adopt.ts'
 import { announce, describe, describeAll } from './announce.ts'
 import { heldAlone, refuseShutOut, refuseUnsaidRestriction, waitBeforeRestricting } from './api-access.ts'
-import { executeChild, observeChildren, quarantineChildren } from './children.ts'
+import { executeChild, observeChildren, quarantineChildren, settleChildren } from './children.ts'
 import { conclude, noteKindStatus, planFor } from './conclude.ts'
 import { contestAbout, noteTurn, refuseContest } from './contest.ts'
 import { sweepCopies } from './copies.ts'
@@ -254,6 +254,7 @@ async function apply(
     const about = left.map(describe).join(', ')
     throw new TerminalError(reasons.Rejected, `the API accepted a write and did not apply it: ${about}`)
   }
+  await settleChildren(run, observed.remote)
   run.noteInternal(appliedAfter(run.descriptor, run.cr, run.status))
   if (contested !== undefined) noteTurn(run, contested)
   return observed

@@ -681,4 +681,32 @@ export const failedStories: readonly KeptStory[] = [
       { after: 0, does: 'delete', who: 0 },
     ],
   },
+  {
+    seed: 1348752747,
+    replicas: 0,
+    isShared: false,
+    steps: [
+      { after: 0, does: 'apply', who: 1, version: 0 },
+      { after: 1034, does: 'outage', ms: 808 },
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 36, does: 'apply', who: 0, version: 2 },
+      { after: 5, does: 'edit account', edit: 'another header', ms: 4803 },
+      { after: 133, does: 'put back', steps: 2, revision: 'bumped', ms: 32549 },
+    ],
+    cast: ['SSHHostCertificate/host', 'Edge/tcp'],
+  },
+  {
+    seed: 1348759008,
+    replicas: 0,
+    isShared: false,
+    adopters: [0],
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 120, does: 'rival goes', who: 0 },
+      { after: 0, does: 'delete', who: 0 },
+      { after: 0, does: 'apply', who: 0, version: 4 },
+      { after: 0, does: 'put back', steps: 3, revision: 'as it was', ms: 18492 },
+    ],
+    cast: ['Backend/answer'],
+  },
 ]
