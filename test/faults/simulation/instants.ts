@@ -86,6 +86,11 @@ export class Instants {
     this.#remade = objects
   }
 
+  /** The numbers of attempts that etcd has lost come again. */
+  putBack(): void {
+    this.#posted.clear()
+  }
+
   /** A request leaves an operator. */
   sent(sighting: Sighting): void {
     this.#sentAt.set(sighting, this.#world.time.now)

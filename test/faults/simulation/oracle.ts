@@ -129,6 +129,7 @@ export class Oracle {
   /** etcd is put back to a state of before. */
   putBack(): void {
     this.#reversions.putBack()
+    this.#instants.putBack()
   }
 
   /** So many objects may be made although they are there: the API's lists lag behind for longer than is promised for. At rest all is judged as ever. */

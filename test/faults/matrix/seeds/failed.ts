@@ -709,4 +709,28 @@ export const failedStories: readonly KeptStory[] = [
     ],
     cast: ['Backend/answer'],
   },
+  {
+    seed: 700101158,
+    replicas: 0,
+    isShared: false,
+    adopters: [1],
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 10, does: 'rival', who: 1, mode: 'Observe' },
+      { after: 21, does: 'outage', ms: 1278 },
+      { after: 0, does: 'kill' },
+      {
+        after: 10854,
+        does: 'plague',
+        plague: 'broken',
+        servers: 'both',
+        ms: 716,
+        chance: 0.08709840705851093,
+        seed: 2110687290,
+      },
+      { after: 0, does: 'apply', who: 1, version: 1 },
+      { after: 0, does: 'put back', steps: 3, revision: 'passed', ms: 57258 },
+    ],
+    cast: ['APIKey/apikey', 'IPPolicyRule/rule'],
+  },
 ]
