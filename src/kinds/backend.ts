@@ -54,7 +54,7 @@ function references({ weighted, failover }: BackendSpec): readonly FoundReferenc
 }
 
 function children(path: string, refs: readonly Ref[] = []): readonly FoundReference[] {
-  return refs.map((ref, index) => ({ path: `${path}[${index}]`, kind: 'Backend', ref }))
+  return refs.map((ref, index) => ({ path: `${path}[${index}]`, kind: 'Backend', ref, once: true }))
 }
 
 /** A group takes every tunnel with its labels, whoever runs the agent. */

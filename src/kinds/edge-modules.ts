@@ -2,8 +2,9 @@ import type { RemoteObject } from '../api/types.ts'
 import type { Ref } from '../managed/types/common.ts'
 import type { Desired, Fields, FoundReference } from '../managed/types/descriptor.ts'
 import type { EdgeSpec } from './edge-schema.ts'
-import { comparablePolicy, sentPolicy } from './edge-traffic-policy.ts'
-import { objectOf, refId, refIds, sorted, textOf, textsOf } from './remote.ts'
+import { comparablePolicy, heldPolicy, sentPolicy } from './edge-traffic-policy.ts'
+import { sentPolicies } from './ip-policy-ids.ts'
+import { given, namesOf, objectOf, refId, refIds, sorted, textOf, textsOf } from './remote.ts'
 
 export type ModuleField = 'backend' | 'ipRestriction' | 'trafficPolicy' | 'mutualTLS' | 'tlsTermination'
 
@@ -16,10 +17,17 @@ export interface EdgeModule {
   references(spec: EdgeSpec): readonly FoundReference[]
   /** What keeps the enabled module from being sent. CEL refuses it too, but only from the version on that has the rule. */
   problems(spec: EdgeSpec): readonly string[]
-  /** The enabled module as it is sent; undefined when the spec lacks it. */
+  /**
+   * API names of its members that a spec may leave out while it names the module, and that an adopted edge then keeps: those that the spec sets, as
+   * `setBy` names them.
+   */
+  members(spec: EdgeSpec): readonly string[]
+  /** The enabled module as it is sent; undefined when the spec lacks it. `held`: the module as the edge has it, in that form. */
   sent(desired: Desired<EdgeSpec>, held: Fields | undefined): Fields | undefined
-  /** The enabled module as returned, in the form in which it is sent. */
+  /** The module as returned, in the form in which it is sent, but for `enabled`. */
   held(module: Fields): Fields
+  /** Ids that the sent form refers to. */
+  ids(module: Fields): readonly string[]
   /** The sent form with what may differ without a difference in meaning brought into one form. */
   comparable(module: Fields): Fields
 }
@@ -34,7 +42,9 @@ const backend: EdgeModule = {
     const { backend: module } = desired.spec
     return namesBackend(module) ? { enabled: true, backend_id: desired.id('Backend', module) } : undefined
   },
-  held: (module) => ({ enabled: true, backend_id: refId(module.backend) ?? null }),
+  members: none,
+  held: (module) => given({ backend_id: refId(module.backend) }),
+  ids: ({ backend_id }) => textsOf([backend_id]),
   comparable: (module) => module,
 }
 
@@ -49,11 +59,13 @@ const ipRestriction: EdgeModule = {
     })),
   problems: ({ ipRestriction: module }) =>
     module?.ipPolicyRefs?.[0] === undefined ? [missing('spec.ipRestriction.ipPolicyRefs')] : [],
-  sent: (desired) => {
+  sent: (desired, held) => {
     const refs = desired.spec.ipRestriction?.ipPolicyRefs
-    return refs && { enabled: true, ip_policy_ids: unique(refs.map((ref) => desired.id('IPPolicy', ref))) }
+    return refs && { enabled: true, ip_policy_ids: sentPolicies(desired, refs, textsOf(held?.ip_policy_ids)) }
   },
-  held: (module) => ({ enabled: true, ip_policy_ids: refIds(module.ip_policies) }),
+  members: none,
+  held: (module) => ({ ip_policy_ids: refIds(module.ip_policies) }),
+  ids: ({ ip_policy_ids }) => textsOf(ip_policy_ids),
   comparable: (module) => ({ ...module, ip_policy_ids: sorted(textsOf(module.ip_policy_ids)) }),
 }
 
@@ -73,29 +85,40 @@ const mutualTLS: EdgeModule = {
     const id = (ref: Ref): string => desired.id('CertificateAuthority', ref)
     return refs && { enabled: true, certificate_authority_ids: unique(refs.map(id)) }
   },
-  held: (module) => ({ enabled: true, certificate_authority_ids: refIds(module.certificate_authorities) }),
+  members: none,
+  held: (module) => ({ certificate_authority_ids: refIds(module.certificate_authorities) }),
+  ids: ({ certificate_authority_ids }) => textsOf(certificate_authority_ids),
   comparable: (module) => ({
     ...module,
     certificate_authority_ids: sorted(textsOf(module.certificate_authority_ids)),
   }),
 }
 
+const TERMINATE_AT = 'tls_termination.terminate_at'
+const MIN_VERSION = 'tls_termination.min_version'
+
 const tlsTermination: EdgeModule = {
   field: 'tlsTermination',
   name: 'tls_termination',
   references: () => [],
   problems: () => [],
-  sent: ({ spec }, held) => {
-    const { terminateAt = 'Edge', minVersion } = spec.tlsTermination ?? {}
-    if (terminateAt === 'Upstream') return { enabled: true, terminate_at: 'upstream' }
-    if (minVersion !== undefined) return { enabled: true, terminate_at: 'edge', min_version: minVersion }
-    return held !== undefined && isSafeChoice(held) ? held : { enabled: true, terminate_at: 'edge' }
+  // A version has a meaning only where the service terminates.
+  members: ({ tlsTermination: { terminateAt, minVersion } = {} }) =>
+    namesOf({ [TERMINATE_AT]: terminateAt ?? minVersion, [MIN_VERSION]: minVersion }),
+  sent: ({ spec, decides }, held) => {
+    const { terminateAt, minVersion } = spec.tlsTermination ?? {}
+    const kept = terminateAt === undefined && !decides(TERMINATE_AT) ? textOf(held?.terminate_at) : undefined
+    const place = kept ?? (terminateAt ?? 'Edge').toLowerCase()
+    if (place === 'upstream') return { enabled: true, terminate_at: place }
+    const keepsVersion = held?.terminate_at === place && (!decides(MIN_VERSION) || isSafeChoice(held))
+    const version = minVersion ?? (keepsVersion ? textOf(held.min_version) : undefined)
+    return { enabled: true, terminate_at: place, ...given({ min_version: version }) }
   },
   held: (module) => ({
-    enabled: true,
     terminate_at: (textOf(module.terminate_at) ?? 'edge').toLowerCase(),
-    min_version: textOf(module.min_version) ?? null,
+    ...given({ min_version: textOf(module.min_version) }),
   }),
+  ids: none,
   comparable: (module) => ({ ...module, min_version: module.min_version ?? null }),
 }
 
@@ -107,13 +130,22 @@ function isSafeChoice({ terminate_at, min_version }: Fields): boolean {
   return terminate_at === 'edge' && typeof min_version === 'string' && Number(min_version) >= 1.2
 }
 
+const INBOUND = 'policy.inbound'
+const OUTBOUND = 'policy.outbound'
+
 const trafficPolicy: EdgeModule = {
   field: 'trafficPolicy',
   name: 'policy',
   references: () => [],
   problems: () => [],
-  sent: ({ spec }) => sentPolicy(spec.trafficPolicy ?? {}),
-  held: (module) => ({ ...module, enabled: true }),
+  members: ({ trafficPolicy: { inbound, outbound } = {} }) => namesOf({ [INBOUND]: inbound, [OUTBOUND]: outbound }),
+  sent: ({ spec: { trafficPolicy: policy = {} }, decides }, held) => ({
+    ...sentPolicy(policy),
+    ...(policy.inbound === undefined && !decides(INBOUND) ? given({ inbound: held?.inbound }) : {}),
+    ...(policy.outbound === undefined && !decides(OUTBOUND) ? given({ outbound: held?.outbound }) : {}),
+  }),
+  held: heldPolicy,
+  ids: none,
   comparable: comparablePolicy,
 }
 
@@ -124,13 +156,31 @@ export function modulesOf({ protocol }: EdgeSpec): readonly EdgeModule[] {
   return protocol === 'TLS' ? edgeModules : tcpModules
 }
 
-/** A module that is not there and one that is disabled do the same: nothing. Its references do not count. */
+/** A module that is not there and one that is disabled do the same: nothing. */
 export const DISABLED: Fields = { enabled: false }
 
 /** The module as the edge has it, in the form in which it is sent. */
 export function heldModule(edge: RemoteObject, module: EdgeModule): Fields {
-  const held = enabledModule(edge, module)
-  return held === undefined ? DISABLED : module.held(held)
+  const value = objectOf(edge[module.name])
+  if (value === undefined) return DISABLED
+  return { ...module.held(value), enabled: value.enabled !== false }
+}
+
+/** The module as it is, out of force: a toggle, where the API keeps what a disabled module holds. */
+export function switchedOff(edge: RemoteObject | undefined, module: EdgeModule): Fields {
+  return edge === undefined ? DISABLED : { ...heldModule(edge, module), ...DISABLED }
+}
+
+/** A sent form for comparing. Of a disabled module only what it still refers to counts: that may not be deleted. */
+export function comparableModule(module: EdgeModule, value: Fields): Fields {
+  if (value.enabled !== false) return module.comparable(value)
+  const ids = sorted(module.ids(value))
+  return ids.length === 0 ? DISABLED : { ...DISABLED, refers_to: ids }
+}
+
+/** Whether the edge has the module in force, or refers to something by it. */
+export function holdsModule(edge: RemoteObject, module: EdgeModule): boolean {
+  return enabledModule(edge, module) !== undefined || module.ids(heldModule(edge, module)).length > 0
 }
 
 /** The module as returned, when it is there and enabled; `enabled` is true when unspecified. */
@@ -155,4 +205,8 @@ function missing(path: string): string {
 
 function unique(ids: readonly string[]): readonly string[] {
   return [...new Set(ids)]
+}
+
+function none(): readonly string[] {
+  return []
 }

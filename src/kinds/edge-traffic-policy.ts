@@ -14,6 +14,20 @@ function sentRule({ name, expressions = [], actions = [] }: Rule): Fields {
   return given({ name, expressions, actions: actions.map(({ type, config }) => given({ type, config })) })
 }
 
+/** A traffic policy as returned, in the form in which it is sent: what is absent is left out. */
+export function heldPolicy({ inbound, outbound }: Fields): Fields {
+  return { inbound: listOf(inbound).map(heldRule), outbound: listOf(outbound).map(heldRule) }
+}
+
+function heldRule(value: unknown): Fields {
+  const { name, expressions, actions } = objectOf(value) ?? {}
+  const held = listOf(actions).map((action) => {
+    const { type, config } = objectOf(action) ?? {}
+    return given({ type: textOf(type), config: objectOf(config) })
+  })
+  return given({ name: textOf(name), expressions: textsOf(expressions), actions: held })
+}
+
 /**
  * A traffic policy, sent or returned, in one form for comparing: a single rule or action is a list of one, and what is absent,
  * null or empty is the same.

@@ -5,20 +5,24 @@ import type { InternalStatus } from '../managed/types/internal.ts'
 import { available, plain } from './defaults.ts'
 import { hostportClaims, hostportReferences, hostportTexts, usesAddress, usesDomain } from './edge-hostports.ts'
 import {
+  comparableModule,
   DISABLED,
   type EdgeModule,
   edgeModules,
   enabledModule,
   heldModule,
+  holdsModule,
   modulesOf,
+  switchedOff,
   wantsModule,
 } from './edge-modules.ts'
 import { type EdgeSpec, edgeDefinition } from './edge-schema.ts'
+import { isOurs, partsOfOthers } from './parts-of-others.ts'
 import { namesOf, objectOf, refId, refIds, sorted, textsOf } from './remote.ts'
 
 const refersTo: readonly ReferenceKind[] = [
   { kind: 'Backend', idsIn: ({ backend }) => [refId(objectOf(backend)?.backend)].filter((id) => id !== undefined) },
-  { kind: 'IPPolicy', idsIn: ({ ip_restriction }) => refIds(objectOf(ip_restriction)?.ip_policies) },
+  { kind: 'IPPolicy', outlives: true, idsIn: ({ ip_restriction }) => refIds(objectOf(ip_restriction)?.ip_policies) },
   { kind: 'CertificateAuthority', idsIn: ({ mutual_tls }) => refIds(objectOf(mutual_tls)?.certificate_authorities) },
   { kind: 'ReservedDomain', idsIn: () => [], uses: usesDomain },
   { kind: 'ReservedAddress', idsIn: () => [], uses: usesAddress },
@@ -44,10 +48,12 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
     modulesOf(spec)
       .filter((module) => wantsModule(spec, module))
       .flatMap((module) => module.problems(spec)),
-  // A module is one value: what the spec leaves out inside of it has the contract's default.
   setBy: (spec) => {
-    const modules = modulesOf(spec).map(({ name, field }) => [name, spec[field]])
-    return namesOf({ hostports: spec.hostports, ...Object.fromEntries(modules) })
+    const named = modulesOf(spec).filter(({ field }) => spec[field] !== undefined)
+    return [
+      ...namesOf({ hostports: spec.hostports }),
+      ...named.flatMap((module) => [module.name, ...module.members(spec)]),
+    ]
   },
   desire: (desired, remote) => ({
     hostports: hostportTexts(desired),
@@ -57,13 +63,12 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
   }),
   observe: (remote) => comparable({ hostports: remote.hostports, ...heldModules(remote) }),
   comparable,
+  otherwise,
   status,
-  internal: (remote, { appliedModules = [] }) => ({
-    appliedModules: [...sorted(presentModules(remote).filter((field) => appliedModules.includes(field)))],
-  }),
   modules: wantedModules,
-  intent: (spec, { appliedModules = [] }, sent = []) => ({
-    appliedModules: [...sorted([...appliedModules, ...wantedModules(spec), ...sent])],
+  ...partsOfOthers({
+    named: (spec) => modulesOf(spec).flatMap(({ field }) => (spec[field] === undefined ? [] : [field])),
+    held: (remote) => edgeModules.filter((module) => holdsModule(remote, module)).map(({ field }) => field),
   }),
   readiness: () => available('the edge has every module that its spec names'),
 }
@@ -79,26 +84,34 @@ function heldModules(remote: RemoteObject): Fields {
 }
 
 /**
- * A module that left the spec is disabled, since an update cannot remove one (`management-api.md § Endpoints`, special rule 1), but
- * only if Culvert put it there. Undefined leaves the module alone.
+ * A module that the spec switches off keeps what it holds. One that left the spec is disabled with nothing in it, since an update cannot remove one
+ * (`management-api.md § Endpoints`, special rule 1), but only if Culvert put it there. Undefined leaves the module alone.
  */
 function desiredModule(
   desired: Desired<EdgeSpec>,
   module: EdgeModule,
   remote: RemoteObject | undefined,
 ): Fields | undefined {
-  const { spec, status: before } = desired
+  const { spec } = desired
   if (wantsModule(spec, module)) return module.sent(desired, remote && heldModule(remote, module))
-  const named = spec[module.field] !== undefined
-  const ours = remote !== undefined && (before.internal?.appliedModules ?? []).includes(module.field)
-  return named || ours ? DISABLED : undefined
+  if (spec[module.field] !== undefined) return switchedOff(remote, module)
+  return remote !== undefined && isOurs(desired, module.field) ? DISABLED : undefined
+}
+
+/** Where the API takes no disabled module with something in it, it is told only that it is disabled. */
+function otherwise(body: Fields): Fields | undefined {
+  const off = edgeModules.filter(({ name }) => {
+    const value = objectOf(body[name])
+    return value !== undefined && value.enabled === false && Object.keys(value).length > 1
+  })
+  return off.length === 0 ? undefined : { ...body, ...Object.fromEntries(off.map(({ name }) => [name, DISABLED])) }
 }
 
 /** Hostports and lists of ids are sets; the API may return them in any order. */
 function comparable(fields: Fields): Fields {
   const compared = edgeModules.map((module): [string, unknown] => {
     const value = objectOf(fields[module.name])
-    return [module.name, value === undefined || value.enabled === false ? value : module.comparable(value)]
+    return [module.name, value && comparableModule(module, value)]
   })
   const hostports = sorted(textsOf(fields.hostports).map((hostport) => hostport.toLowerCase()))
   return { ...fields, hostports, ...Object.fromEntries(compared) }

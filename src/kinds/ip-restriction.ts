@@ -7,6 +7,7 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
+import { sentPolicies } from './ip-policy-ids.ts'
 import { managedKind } from './names.ts'
 import { namesOf, refIds, sorted, textOf, textsOf } from './remote.ts'
 
@@ -96,7 +97,7 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
   definition,
   collections: [collections.ipRestrictions],
   collectionOf: () => collections.ipRestrictions,
-  refersTo: [{ kind: 'IPPolicy', idsIn: ({ ip_policies }) => refIds(ip_policies) }],
+  refersTo: [{ kind: 'IPPolicy', outlives: true, idsIn: ({ ip_policies }) => refIds(ip_policies) }],
   references: ({ ipPolicyRefs }) =>
     ipPolicyRefs.map((ref, index) => ({ path: `spec.ipPolicyRefs[${index}]`, kind: 'IPPolicy', ref })),
   restrictsAPI: {
@@ -106,12 +107,12 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
   },
   createOnly: ['type'],
   setBy: ({ enforcement }) => namesOf({ type: true, enforced: enforcement, ip_policy_ids: true }),
-  desire: (desired) => {
+  desire: (desired, remote) => {
     const { type, ipPolicyRefs } = desired.spec
     return {
       type: SENT_TYPES[type],
       enforced: isEnforced(desired.spec),
-      ip_policy_ids: [...new Set(ipPolicyRefs.map((ref) => desired.id('IPPolicy', ref)))],
+      ip_policy_ids: sentPolicies(desired, ipPolicyRefs, refIds(remote?.ip_policies)),
     }
   },
   observe: ({ type, enforced, ip_policies }) => ({

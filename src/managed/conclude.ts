@@ -13,15 +13,19 @@ import type { Verdict } from './verdict.ts'
 
 /** The writes that are left to do, by what this run knows. */
 export function planFor(run: Reconciliation, wanted: Wanted, observed: Observed): readonly Operation[] {
+  return plan(run.descriptor, wanted.desired, observed, planContextOf(run, wanted))
+}
+
+/** What plans of this run depend on, beside spec and object. */
+export function planContextOf(run: Reconciliation, wanted: Wanted): PlanContext {
   const { internal, status } = run
   const nonce = internal.create?.nonce
-  const planContext: PlanContext = {
+  return {
     // What others wrote into an adopted object stays, unless the spec says otherwise.
     markedMetadata:
       nonce === undefined || status.adopted ? undefined : markerText(run.context, run.cr, nonce, run.cr.spec.metadata),
     inputsChanged: haveInputsChanged(run, wanted),
   }
-  return plan(run.descriptor, wanted.desired, observed, planContext)
 }
 
 /** Whether the inputs may differ from those that were sent. */
@@ -50,7 +54,8 @@ export function conclude(run: Reconciliation, observed: Observed): Verdict {
   noteKindStatus(run, observed)
   noteMark(run, remote)
   const unclaimed = descriptor.parts.length === 0 ? undefined : countUnclaimed(run, observed)
-  const readiness = descriptor.readiness({ spec: cr.spec, remote, unclaimed, now: context.clock.now() })
+  const { status } = run
+  const readiness = descriptor.readiness({ spec: cr.spec, remote, unclaimed, now: context.clock.now(), status })
   const { ready, reason, message, stalled = false, conditions, lookAgainMs } = readiness
   const undeclared = session.access.granted === undefined ? undefined : readiness.undeclared
   const retained = run.status.adopted === true && retains(cr)

@@ -38,6 +38,7 @@ import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { answerProblem, refuseAnswer } from './refused-answer.ts'
 import { replaceObject, retireFormer } from './replace.ts'
+import { sendUpdate } from './send-update.ts'
 import { announceSuccession, noteSuccessionFailure, successionStep } from './succession/succession.ts'
 import { isTakenChild, refuseTaken } from './taken-over.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
@@ -336,9 +337,7 @@ async function execute(
     if (operation.type === 'replace') throw new Error('a replacement is carried out before other writes')
     if (!('target' in operation)) {
       references.confirm()
-      await run.context.inFlight.during(run.session, references.ids, () => {
-        return run.session.cache.update(run.collection, parentId, operation.body, run.because(reason))
-      })
+      await run.context.inFlight.during(run.session, references.ids, () => sendUpdate(run, parentId, operation, reason))
       continue
     }
     const made = await executeChild(run, operation, reason)

@@ -2,6 +2,7 @@ import { errorOf } from './account-choice.ts'
 import type { ManagedContext } from './context.ts'
 import type { CustomResource } from './cr.ts'
 import { TerminalError } from './errors.ts'
+import { goneReferences } from './gone-references.ts'
 import { type Inputs, readInputs } from './inputs.ts'
 import { decider } from './left-alone.ts'
 import { formatMarker } from './marker.ts'
@@ -32,6 +33,7 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   }
   const references = await resolveReferences(context, descriptor, cr, session)
   const inputs = await readInputs(context, descriptor, cr)
+  const gone = await goneReferences(run, references)
   const desired: Desired<CommonSpec> = {
     spec: cr.spec,
     // Read when asked: the status gains fields while the run goes on.
@@ -40,6 +42,7 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
     },
     id: (kind, ref) => references.get(kind, ref).id,
     target: (kind, ref) => references.get(kind, ref),
+    isGone: (kind, ref) => gone.has(references.get(kind, ref).id),
     input: (source, ref) => inputs.get(source, ref),
     decides: decider(descriptor, cr, () => run.status),
     now: context.clock.now(),

@@ -2,9 +2,10 @@ import type { RemoteObject } from '../api/types.ts'
 import { externalObject, fixedDifferences } from './adopt.ts'
 import { describeAll } from './announce.ts'
 import { observeChildren } from './children.ts'
-import { conclude, planFor } from './conclude.ts'
+import { conclude, planContextOf, planFor } from './conclude.ts'
 import { externalId, internalOf, statusOf } from './cr.ts'
 import { resolveWanted } from './desired.ts'
+import { describeDifferences } from './differences.ts'
 import { TerminalError } from './errors.ts'
 import { look } from './look.ts'
 import { reasons } from './reasons.ts'
@@ -28,7 +29,10 @@ export async function observe(run: Reconciliation): Promise<Verdict> {
     ...(fixed.length === 0 ? [] : [`${fixed.join(', ')} differ and cannot be changed`]),
   ]
   if (differences.length === 0) return verdict
-  const message = `only observed; to be equal to the spec it would take: ${differences.join('; ')}. Set managementPolicy: Manage for that`
+  const context = planContextOf(run, wanted)
+  const values = describeDifferences(run.descriptor, wanted, observed, { context, operations })
+  const told = values === undefined ? '' : `. By field: ${values}`
+  const message = `only observed; to be equal to the spec it would take: ${differences.join('; ')}. Set managementPolicy: Manage for that${told}`
   return { ...verdict, standing: { type: 'observed', ready: readyOf(verdict), message } }
 }
 

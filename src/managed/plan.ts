@@ -5,10 +5,16 @@ import type { ChildOperation, Desired, Fields, ManagedDescriptor } from './types
 import { wantedMetadata } from './types/metadata.ts'
 
 /** One write to the API. A plan is a list of them, executed in order; an empty plan means that nothing is to be done. */
-export type Operation =
-  | ReplaceOperation
-  | { readonly type: 'update'; readonly body: Fields; readonly fields: readonly string[] }
-  | ({ readonly target: 'child' } & ChildOperation)
+export type Operation = ReplaceOperation | UpdateOperation | ({ readonly target: 'child' } & ChildOperation)
+
+/** An update of the object itself. */
+export interface UpdateOperation {
+  readonly type: 'update'
+  readonly body: Fields
+  readonly fields: readonly string[]
+  /** What is sent where the API refuses `body`. */
+  readonly otherwise?: Fields
+}
 
 /** The object gives way to another, since these fields cannot be changed. Nothing else is planned beside it. */
 export interface ReplaceOperation {
@@ -117,27 +123,64 @@ export function planUpdate<Spec extends CommonSpec>(
   desired: Desired<Spec>,
   remote: RemoteObject,
   context: PlanContext,
-): (Operation & { readonly type: 'update' }) | undefined {
-  const described = descriptor.markedBy === 'metadata'
-  const wanted: Fields = {
-    ...decided(desired, without(descriptor.desire(desired, remote), descriptor.createOnly)),
-    ...(described && {
-      ...decided(desired, { description: desired.spec.description ?? '' }),
-      metadata: wantedMetadata(desired.spec, remote.metadata ?? '', context.markedMetadata),
-    }),
-  }
-  const found: Fields = {
-    ...descriptor.observe(remote),
-    description: remote.description ?? '',
-    metadata: remote.metadata ?? '',
-  }
-  const changed = new Set(differing(descriptor, wanted, found, remote))
+): UpdateOperation | undefined {
+  const wanted = without(wantedFields(descriptor, desired, remote, context), descriptor.createOnly)
+  const changed = new Set(differing(descriptor, wanted, foundFields(descriptor, remote), remote))
   const fields = Object.keys(wanted).filter((field) => {
     const resent = context.inputsChanged && descriptor.secretFields.includes(field) && wanted[field] !== undefined
     return resent || changed.has(field)
   })
   if (fields.length === 0) return undefined
-  return { type: 'update', body: Object.fromEntries(fields.map((field) => [field, wanted[field]])), fields }
+  const body = Object.fromEntries(fields.map((field) => [field, wanted[field]]))
+  const otherwise = descriptor.otherwise?.(body, remote)
+  return { type: 'update', body, fields, ...(otherwise === undefined ? {} : { otherwise }) }
+}
+
+/** A field that the API has otherwise than the spec wants it, in the form in which both are compared: without secrets. */
+export interface Difference {
+  readonly field: string
+  readonly found: unknown
+  readonly wanted: unknown
+}
+
+/** In what the object differs from the spec, by what can be changed and what is fixed at create, so far as the API shows it. */
+export function differences<Spec extends CommonSpec>(
+  descriptor: ManagedDescriptor<Spec>,
+  desired: Desired<Spec>,
+  remote: RemoteObject,
+  context: PlanContext,
+): readonly Difference[] {
+  const wanted = wantedFields(descriptor, desired, remote, context)
+  const found = foundFields(descriptor, remote)
+  const comparable = descriptor.comparable(wanted, remote)
+  return differing(descriptor, wanted, found, remote)
+    .filter((field) => found[field] !== undefined || !descriptor.createOnly.includes(field))
+    .map((field) => ({ field, found: found[field], wanted: comparable[field] }))
+}
+
+/** Every field that the spec decides about, as it should be. */
+function wantedFields<Spec extends CommonSpec>(
+  descriptor: ManagedDescriptor<Spec>,
+  desired: Desired<Spec>,
+  remote: RemoteObject,
+  context: PlanContext,
+): Fields {
+  return {
+    ...decided(desired, descriptor.desire(desired, remote)),
+    ...(descriptor.markedBy === 'metadata' && {
+      ...decided(desired, { description: desired.spec.description ?? '' }),
+      metadata: wantedMetadata(desired.spec, remote.metadata ?? '', context.markedMetadata),
+    }),
+  }
+}
+
+/** The same fields as the API has them. */
+function foundFields<Spec extends CommonSpec>(descriptor: ManagedDescriptor<Spec>, remote: RemoteObject): Fields {
+  return {
+    ...descriptor.observe(remote),
+    description: remote.description ?? '',
+    metadata: remote.metadata ?? '',
+  }
 }
 
 /** Those of the fields that the spec decides about. */

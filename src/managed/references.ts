@@ -71,6 +71,7 @@ export async function resolveReferences(
     targets.set(key, { id, object })
     applied.push(sentFor(resolver, reference, id))
   }
+  refuseTwice(found, (kind, ref) => targets.get(refKey(kind, ref))?.id)
   return {
     applied,
     ids: [...new Set([...targets.values()].map(({ id }) => id))],
@@ -87,6 +88,23 @@ export async function resolveReferences(
       if (target === undefined) throw new Error(`reference to ${kind} was not declared by the descriptor`)
       return target
     },
+  }
+}
+
+/** One object by its name and by its id, where each may be named once. @throws TerminalError naming both paths */
+function refuseTwice(found: readonly FoundReference[], idOf: (kind: string, ref: Ref) => string | undefined): void {
+  const paths = new Map<string, string>()
+  for (const { kind, once = false, path, ref } of found) {
+    if (!once) continue
+    const id = idOf(kind, ref) ?? ''
+    const other = paths.get(id)
+    if (other !== undefined) {
+      throw new TerminalError(
+        reasons.InvalidSpec,
+        `${other} and ${path} name the same ${kind} (${id}): remove one of them`,
+      )
+    }
+    paths.set(id, path)
   }
 }
 

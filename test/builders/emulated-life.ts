@@ -152,6 +152,7 @@ export class EmulatedLife {
       id: (kind, ref) => this.#around.target(kind, ref).id,
       target: (kind, ref) => this.#around.target(kind, ref),
       input: (_source, { key }) => this.#around.input(key),
+      isGone: () => false,
       decides: () => true,
       now: Date.now(),
       marker: (_nonce, metadata) => formatMarker(MARK, metadata),

@@ -34,6 +34,8 @@ export interface FoundReference {
   readonly ref: Ref
   /** The remote object itself is needed, not only its id (an edge's hostport needs the domain's name). */
   readonly needsObject?: boolean
+  /** The target may be referred to once only: another such reference that leads to the same object is refused. */
+  readonly once?: boolean
   /**
    * The CR is a part of the target, and so need not wait until that is usable. Asked each time: why the target takes no such part;
    * undefined when it does.
@@ -63,6 +65,11 @@ export interface Desired<Spec> {
   id(kind: string, ref: Ref): string
   /** Id and object of such a reference. */
   target(kind: string, ref: Ref): ResolvedTarget
+  /**
+   * Whether the object of such a reference was deleted at the API after it was applied, for kinds whose objects others may go on holding then. Known only
+   * where the object would have to be sent another list of them.
+   */
+  isGone(kind: string, ref: Ref): boolean
   /** Value of an input that was found by `inputs`, to the letter. */
   input(source: InputSource, ref: KeyRef): string
   /**
@@ -246,6 +253,11 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    */
   comparable(fields: Fields, remote?: RemoteObject): Fields
   /**
+   * What is sent in place of the body of an update that the API has refused as invalid: another way to say the same, or as much of it as such a server takes.
+   * Absent or undefined: nothing.
+   */
+  otherwise?(body: Fields, remote: RemoteObject): Fields | undefined
+  /**
    * Why nothing of what the API returned for the object may be used, in words that quote little of it; undefined when it may. Then nothing is written, at the
    * API or in the cluster. Absent: it always may.
    */
@@ -374,12 +386,16 @@ export interface ReadinessView<Spec> {
   readonly unclaimed?: number | undefined
   /** Wall time in milliseconds. */
   readonly now: number
+  /** The status as the run has it, with the conditions of before; absent: nothing is known of before. */
+  readonly status?: CommonStatus & Fields
 }
 
 export interface ReferenceKind {
   readonly kind: string
   /** Ids of that kind which the remote object holds. */
   idsIn(remote: RemoteObject): readonly string[]
+  /** Whether an object goes on holding the id of one that was deleted. */
+  readonly outlives?: true
   /** For what is named by another value than its id (an edge's hostport names a domain): whether `remote` uses `target`. */
   uses?(remote: RemoteObject, target: RemoteObject): boolean
 }

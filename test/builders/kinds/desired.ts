@@ -34,6 +34,7 @@ export function desiredOf<Spec>({ spec, status = {}, objects = {} }: Given<Spec>
     status,
     id,
     target: (kind, ref) => ({ id: id(kind, ref), object: objectOf(kind, ref) }),
+    isGone: () => false,
     input: (_source, { name, key }) => TEXTS[key] ?? `${name}/${key}`,
     decides: () => true,
     now: Date.UTC(2026, 0, 1),
