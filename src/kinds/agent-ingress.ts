@@ -11,12 +11,12 @@ import {
 } from './agent-ingress-schema.ts'
 import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificate.ts'
 import { type AnsweredTarget, type DNSRecord, dnsReady, domainAnswerProblem } from './certificate-dns.ts'
-import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-spec.ts'
+import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificate-spec.ts'
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
 import { dnsEndpoint } from './dns-endpoint.ts'
 import { answeredDomain, targetName } from './domain-name.ts'
-import { cut, given, namesOf, sorted, textOf, textsOf } from './remote.ts'
+import { cut, given, namesOf, sorted, textOf, textsOf, timeOf } from './remote.ts'
 
 /** Agent ingresses with their certificates (`management-api.md § Domains, addresses, ingress`). */
 export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
@@ -31,10 +31,11 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
     domains: [domain, `*.${domain}`].map((each) => ({ path: 'spec.domain', domain: each })),
   }),
   createOnly: ['domain'],
-  setBy: ({ domain, certificate }) => namesOf({ domain, certificate_management_policy: certificate }),
-  desire: ({ spec: { domain, certificate } }) => ({
+  setBy: ({ domain, certificate }) => [...namesOf({ domain }), ...setByCertificate(certificate)],
+  desire: ({ spec: { domain, certificate }, decides }, remote) => ({
     domain,
-    certificate_management_policy: certificate?.type === 'Managed' ? sentCertificatePolicy(certificate.managed) : null,
+    certificate_management_policy:
+      certificate?.type === 'Managed' ? sentCertificatePolicy({ decides }, certificate.managed, remote) : null,
   }),
   observe: (remote) => ({
     domain: textOf(remote.domain)?.toLowerCase(),
@@ -47,12 +48,26 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
   companion: dnsEndpoint(({ domain }, remote) => dnsRecords(domain, remote)),
 }
 
-/** No Ref names the certificate, so only its management tells: one is in use when none is being made, or a renewal is planned. */
-function stateOf(remote: RemoteObject): CertificateState {
+/**
+ * No Ref names the certificate, so only its management tells: one is in use when none is being made, or a renewal is planned. One that was in use before goes
+ * on being so while another is made.
+ */
+function stateOf(remote: RemoteObject, before?: Before): CertificateState {
   const progress = certificateProgress(remote)
   const { managed, job, renewsAt } = progress
-  return { ...progress, issued: managed && (job === undefined || renewsAt !== undefined) }
+  return { ...progress, issued: managed && (job === undefined || renewsAt !== undefined || wasIssued(remote, before)) }
 }
+
+type Before = ReadinessView<AgentIngressSpec>['status']
+
+/** Whether a certificate of this object was in use by the conditions of before. Those may tell of an object that was there before it. */
+function wasIssued({ created_at }: RemoteObject, before: Before): boolean {
+  const condition = before?.conditions?.find(({ type }) => type === 'CertificateReady')
+  const isInUse = IN_USE.some((reason) => reason === condition?.reason)
+  return isInUse && Date.parse(condition?.lastTransitionTime ?? '') >= Date.parse(timeOf(created_at) ?? '')
+}
+
+const IN_USE = [reasons.CertificateIssued, reasons.RenewalFailing]
 
 function status(remote: RemoteObject): Fields {
   const regions = sorted(textsOf(remote.region_domains).map((name) => cut(name, REGION_DOMAIN_LENGTH)))
@@ -80,8 +95,8 @@ function dnsRecords(name: string | undefined, remote: RemoteObject): readonly DN
   return name === undefined ? [] : targetsOf(remote).map((value) => ({ name, type: 'NS', value }))
 }
 
-function readiness({ spec, remote, now }: ReadinessView<AgentIngressSpec>): Readiness {
-  const state = stateOf(remote)
+function readiness({ spec, remote, now, status: before }: ReadinessView<AgentIngressSpec>): Readiness {
+  const state = stateOf(remote, before)
   const records = dnsRecords(spec.domain, remote)
   // As the object has it: of an adopted one the spec may leave it out.
   const managed = heldCertificatePolicy(remote) !== null

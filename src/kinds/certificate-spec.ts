@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
-import type { Fields } from '../managed/types/descriptor.ts'
+import type { Desired, Fields } from '../managed/types/descriptor.ts'
 import { choice, object, text } from '../schema/define.ts'
 import { unionOf } from '../schema/rules.ts'
-import { objectOf, textOf } from './remote.ts'
+import { namesOf, objectOf, textOf } from './remote.ts'
 
 /** `certificate.managed` of a spec (`management-api.md § Domains, addresses, ingress`, `certificate_management_policy`). */
 export interface ManagedCertificate {
@@ -31,7 +31,10 @@ const managed = Type.Optional(
 /** The field of a kind whose certificate the service can manage, and that takes no other. */
 export const managedCertificate = object(
   { type: choice(['Managed'], { description: MANAGED }), managed },
-  { description: 'The certificate of the domain. Default: none is managed.' },
+  {
+    description:
+      'The certificate of the domain. Default: none is managed. A change of how it is issued leaves the present one in use until the next is there.',
+  },
 )
 
 /** The field of a kind that takes an uploaded certificate, too. */
@@ -49,17 +52,41 @@ export const managedOrUploadedCertificate = object(
     ),
   },
   {
-    description: 'The certificate of the domain. Default: none; removing it takes the certificate off the domain.',
+    description:
+      'The certificate of the domain. Default: what the domain has. Removing it ends the automatic management, with the last certificate left in use, and takes off a certificate that `uploaded` named.',
     rules: [unionOf('type', { Managed: { field: 'managed', optional: true }, Uploaded: 'uploaded' })],
   },
 )
 
+const POLICY = 'certificate_management_policy'
+const AUTHORITY = `${POLICY}.authority`
+const KEY_TYPE = `${POLICY}.private_key_type`
+
+/** A certificate as the spec of either kind has it. */
+interface ChosenCertificate {
+  readonly type: string
+  readonly managed?: ManagedCertificate
+}
+
+/** The policy, and what of it a spec sets, as `setBy` names them: an adopted object keeps the rest. */
+export function setByCertificate(certificate: ChosenCertificate | undefined): readonly string[] {
+  if (certificate === undefined) return []
+  const { authority, privateKeyType } = (certificate.type === 'Managed' ? certificate.managed : undefined) ?? {}
+  return [POLICY, ...namesOf({ [AUTHORITY]: authority, [KEY_TYPE]: privateKeyType })]
+}
+
 /** The policy as it is sent. */
-export function sentCertificatePolicy({
-  authority = 'LetsEncrypt',
-  privateKeyType = 'RSA',
-}: ManagedCertificate = {}): Fields {
-  return { authority: authority.toLowerCase(), private_key_type: privateKeyType.toLowerCase() }
+export function sentCertificatePolicy(
+  { decides }: Pick<Desired<unknown>, 'decides'>,
+  { authority, privateKeyType }: ManagedCertificate = {},
+  remote: RemoteObject | undefined,
+): Fields {
+  const held = remote === undefined ? null : heldCertificatePolicy(remote)
+  const left = (field: string, value: unknown): unknown => (decides(field) ? undefined : value)
+  return {
+    authority: authority?.toLowerCase() ?? left(AUTHORITY, held?.authority) ?? 'letsencrypt',
+    private_key_type: privateKeyType?.toLowerCase() ?? left(KEY_TYPE, held?.private_key_type) ?? 'rsa',
+  }
 }
 
 /** The policy that the object has, in the form in which it is sent; null while automatic management is disabled. */

@@ -8,13 +8,16 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
-import { endpointConfigurationRef, foreignIdsOf } from './endpoint-configuration.ts'
+import { endpointConfigurationRef, foreignIdsOf, wantedConfiguration } from './endpoint-configuration.ts'
 import { managedKind } from './names.ts'
+import { partsOfOthers } from './parts-of-others.ts'
 import { region } from './region.ts'
 import { namesOf, refId, textOf } from './remote.ts'
 
 /** What the contract gives an address that names none. */
 const REGION = 'us'
+/** The part that others may set too. */
+const CONFIGURATION = 'endpointConfiguration'
 
 const definition = defineKind({
   ...managedKind,
@@ -62,17 +65,26 @@ export const reservedAddress: ManagedDescriptor<ReservedAddressSpec> = {
   updateOnly: ['endpoint_configuration_id'],
   setBy: ({ region: place, endpointConfigurationRef: ref }) =>
     namesOf({ region: place, endpoint_configuration_id: ref }),
-  desire: ({ spec }) => ({
-    region: spec.region ?? REGION,
-    endpoint_configuration_id: spec.endpointConfigurationRef?.id ?? null,
+  desire: (desired) => ({
+    region: desired.spec.region ?? REGION,
+    endpoint_configuration_id: wantedConfiguration(desired, CONFIGURATION, desired.spec.endpointConfigurationRef),
   }),
   observe: (remote) => ({
     region: textOf(remote.region) ?? REGION,
     endpoint_configuration_id: refId(remote.endpoint_configuration) ?? null,
+  }),
+  modules: namedParts,
+  ...partsOfOthers({
+    named: namedParts,
+    held: (remote) => namesOf({ [CONFIGURATION]: refId(remote.endpoint_configuration) }),
   }),
   status: (remote) => {
     const addr = textOf(remote.addr)
     return addr === undefined ? {} : { addr }
   },
   readiness: () => available('the address is reserved'),
+}
+
+function namedParts({ endpointConfigurationRef }: ReservedAddressSpec): readonly string[] {
+  return namesOf({ [CONFIGURATION]: endpointConfigurationRef })
 }

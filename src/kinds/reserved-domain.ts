@@ -1,7 +1,14 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
 import { reasons } from '../managed/reasons.ts'
-import type { Fields, ManagedDescriptor, Readiness, ReadinessView } from '../managed/types/descriptor.ts'
+import type {
+  Desired,
+  Fields,
+  KindCondition,
+  ManagedDescriptor,
+  Readiness,
+  ReadinessView,
+} from '../managed/types/descriptor.ts'
 import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificate.ts'
 import {
   type AnsweredTarget,
@@ -11,15 +18,21 @@ import {
   dnsReady,
   domainAnswerProblem,
 } from './certificate-dns.ts'
-import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-spec.ts'
+import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificate-spec.ts'
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
 import { dnsEndpoint } from './dns-endpoint.ts'
 import { answeredDomain, targetName } from './domain-name.ts'
-import { foreignIdsOf } from './endpoint-configuration.ts'
+import { foreignIdsOf, wantedConfiguration } from './endpoint-configuration.ts'
+import { isOurs, partsOfOthers } from './parts-of-others.ts'
 import { given, namesOf, refId, refURI, textOf } from './remote.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './reserved-domain-schema.ts'
 import { chosen } from './union-member.ts'
+
+/** Parts that others may set too. */
+const UPLOADED = 'uploadedCertificate'
+const HTTP = 'httpEndpointConfiguration'
+const HTTPS = 'httpsEndpointConfiguration'
 
 /** Reserved domains with their certificates (`management-api.md § Domains, addresses, ingress`). Usable as soon as one exists. */
 export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
@@ -39,20 +52,31 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
   createOnly: ['domain', 'region'],
   updateOnly: ['http_endpoint_configuration_id', 'https_endpoint_configuration_id'],
   setBy,
-  desire: ({ spec }) => ({
-    domain: spec.domain,
-    region: spec.region,
-    ...desiredCertificate(spec),
-    http_endpoint_configuration_id: spec.httpEndpointConfigurationRef?.id ?? null,
-    https_endpoint_configuration_id: spec.httpsEndpointConfigurationRef?.id ?? null,
+  desire: (desired, remote) => ({
+    domain: desired.spec.domain,
+    region: desired.spec.region,
+    ...desiredCertificate(desired, remote),
+    http_endpoint_configuration_id: wantedConfiguration(desired, HTTP, desired.spec.httpEndpointConfigurationRef),
+    https_endpoint_configuration_id: wantedConfiguration(desired, HTTPS, desired.spec.httpsEndpointConfigurationRef),
   }),
   observe: (remote) => ({
     domain: textOf(remote.domain)?.toLowerCase(),
     region: textOf(remote.region),
-    certificate_id: refId(remote.certificate) ?? null,
+    certificate_id: chosenCertificate(remote) ?? null,
     certificate_management_policy: heldCertificatePolicy(remote),
     http_endpoint_configuration_id: refId(remote.http_endpoint_configuration) ?? null,
     https_endpoint_configuration_id: refId(remote.https_endpoint_configuration) ?? null,
+  }),
+  otherwise,
+  modules: namedParts,
+  ...partsOfOthers({
+    named: namedParts,
+    held: (remote) =>
+      namesOf({
+        [UPLOADED]: chosenCertificate(remote),
+        [HTTP]: refId(remote.http_endpoint_configuration),
+        [HTTPS]: refId(remote.https_endpoint_configuration),
+      }),
   }),
   answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, targetsOf(remote)),
   status,
@@ -63,30 +87,67 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
 
 function setBy(spec: ReservedDomainSpec): readonly string[] {
   const { certificate } = spec
+  return [
+    ...namesOf({
+      domain: spec.domain,
+      region: spec.region,
+      certificate_id: certificate,
+      http_endpoint_configuration_id: spec.httpEndpointConfigurationRef,
+      https_endpoint_configuration_id: spec.httpsEndpointConfigurationRef,
+    }),
+    ...setByCertificate(certificate),
+  ]
+}
+
+function namedParts(spec: ReservedDomainSpec): readonly string[] {
   return namesOf({
-    domain: spec.domain,
-    region: spec.region,
-    certificate_id: certificate,
-    certificate_management_policy: certificate,
-    http_endpoint_configuration_id: spec.httpEndpointConfigurationRef,
-    https_endpoint_configuration_id: spec.httpsEndpointConfigurationRef,
+    [UPLOADED]: spec.certificate?.type === 'Uploaded' ? true : undefined,
+    [HTTP]: spec.httpEndpointConfigurationRef,
+    [HTTPS]: spec.httpsEndpointConfigurationRef,
   })
 }
 
 /**
- * Never both at once (`management-api.md § Endpoints`, special rule 2). Under a policy the certificate is the service's to choose;
- * with neither, both are cleared.
+ * The certificate that somebody chose, or that is left of automatic management: nothing tells the two apart. Under a policy the certificate is the service's,
+ * and no `certificate_id` (`management-api.md § Domains, addresses, ingress`).
  */
-function desiredCertificate({ certificate }: ReservedDomainSpec): Fields {
-  if (certificate === undefined) return { certificate_id: null, certificate_management_policy: null }
-  switch (certificate.type) {
-    case 'Managed':
-      return { certificate_management_policy: sentCertificatePolicy(certificate.managed) }
+function chosenCertificate(remote: RemoteObject): string | undefined {
+  return heldCertificatePolicy(remote) === null ? refId(remote.certificate) : undefined
+}
+
+/**
+ * Never both at once (`management-api.md § Endpoints`, special rule 2). Under a policy the certificate is the service's to choose. With neither, no policy is
+ * wanted, and the certificate in use is left alone, unless the spec named it before: it works, and nothing else may be there to take its place.
+ */
+function desiredCertificate(desired: Desired<ReservedDomainSpec>, remote: RemoteObject | undefined): Fields {
+  const { certificate } = desired.spec
+  const isLeft = remote !== undefined && chosenCertificate(remote) !== undefined && isOurs(desired, UPLOADED)
+  const former = isLeft ? null : undefined
+  switch (certificate?.type) {
+    case undefined:
+      return { certificate_id: former, certificate_management_policy: null }
+    case 'Managed': {
+      const policy = sentCertificatePolicy(desired, certificate.managed, remote)
+      return { certificate_id: former, certificate_management_policy: policy }
+    }
     case 'Uploaded': {
       const { id } = chosen(certificate.uploaded, 'spec.certificate.uploaded')
       return { certificate_id: id, certificate_management_policy: null }
     }
   }
+}
+
+/**
+ * Where the API holds the two against each other in another way than it was sent them: without the one that gives way, or, before a policy, with the
+ * certificate taken off that is in use.
+ */
+function otherwise(body: Fields, remote: RemoteObject): Fields | undefined {
+  const { certificate_id: id, certificate_management_policy: policy, ...others } = body
+  if (policy === undefined) return undefined
+  if (policy === null) return typeof id === 'string' ? { ...others, certificate_id: id } : undefined
+  if (id === null) return { ...others, certificate_management_policy: policy }
+  if (chosenCertificate(remote) === undefined) return undefined
+  return { ...others, certificate_id: null, certificate_management_policy: policy }
 }
 
 /** The Ref names the certificate in use, uploaded or automatic. */
@@ -134,19 +195,27 @@ function readiness({ spec, remote, now }: ReadinessView<ReservedDomainSpec>): Re
   const records = dnsRecords(spec.domain, remote)
   // As the object has it: of an adopted one the spec may leave it out.
   const managed = heldCertificatePolicy(remote) !== null
-  const shown = managed ? managedReadiness(state, records, now) : unmanaged(refId(remote.certificate))
+  const shown = managed ? managedReadiness(state, records, now) : unmanaged(spec, refId(remote.certificate))
   return { ...shown, conditions: [...(shown.conditions ?? []), ...dnsReady(managed, state, records)] }
 }
 
-function unmanaged(certificateID: string | undefined): Readiness {
-  const message = 'the domain is reserved'
-  const certificate =
-    certificateID === undefined
-      ? certificateReady(
-          'Unknown',
-          reasons.CertificateNotManaged,
-          'no certificate is managed or chosen: see spec.certificate',
-        )
-      : certificateReady('True', reasons.CertificateIssued, `the uploaded certificate ${certificateID} is in use`)
-  return { ready: true, reason: reasons.Available, message, conditions: [certificate] }
+function unmanaged({ certificate }: ReservedDomainSpec, id: string | undefined): Readiness {
+  return {
+    ready: true,
+    reason: reasons.Available,
+    message: 'the domain is reserved',
+    conditions: [unmanagedCertificate(certificate?.type === 'Uploaded', id)],
+  }
+}
+
+/** What the spec does not name may be one that the service issued, and that nobody renews. */
+function unmanagedCertificate(isNamed: boolean, id: string | undefined): KindCondition {
+  if (id === undefined) {
+    const message = 'no certificate is managed or chosen: see spec.certificate'
+    return certificateReady('Unknown', reasons.CertificateNotManaged, message)
+  }
+  const message = isNamed
+    ? `the uploaded certificate ${id} is in use`
+    : `the certificate ${id} is in use, and is not renewed unless it was uploaded and its owner does: see spec.certificate`
+  return certificateReady('True', reasons.CertificateIssued, message)
 }
