@@ -4,12 +4,12 @@ import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
-import { available, plain } from './defaults.ts'
+import { plain } from './defaults.ts'
 import { managedKind } from './names.ts'
 import { outputProblems } from './output-place.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
 import { given, namesOf } from './remote.ts'
-import { keyOutput, tokenConditions, tokenFields, tokenSuccession } from './token.ts'
+import { keyOutput, tokenConditions, tokenFields, tokenReadiness, tokenSuccession } from './token.ts'
 
 const definition = defineKind({
   ...managedKind,
@@ -55,7 +55,7 @@ export const apiKey: ManagedDescriptor<APIKeySpec> = {
   desire: (desired) => ({ owner_id: sentOwner(desired) }),
   observe: (remote) => ({ owner_id: ownerOf(remote) }),
   status: (remote) => given({ ownerID: ownerOf(remote) }),
-  readiness: () => available('the key is in its Secret'),
+  readiness: (view) => tokenReadiness('the key is in its Secret', view),
   output: keyOutput,
   succession: tokenSuccession,
 }

@@ -11,8 +11,9 @@ import { available, plain } from './defaults.ts'
 import { knownHostsLine } from './known-hosts.ts'
 import { managedKind } from './names.ts'
 import { configMapPlace, outputProblems, placeOf, templateOf } from './output-place.ts'
-import { given, namesOf, wholeText } from './remote.ts'
+import { given, namesOf, textOf, wholeText } from './remote.ts'
 import { answeredKey } from './ssh-answer.ts'
+import { type KeyFacts, keyFacts } from './ssh-key-facts.ts'
 import { PUBLIC_KEY_LENGTH } from './ssh-lengths.ts'
 
 /** What the contract gives an authority that names none. */
@@ -98,6 +99,12 @@ const definition = defineKind({
 
 export type SSHCertificateAuthoritySpec = SpecOf<typeof definition>
 
+/** The type alone, by the API's own word for it, where the key does not tell. */
+function typeFacts(type: unknown): KeyFacts {
+  const [found] = /rsa|ecdsa|ed25519/.exec(textOf(type)?.toLowerCase() ?? '') ?? []
+  return found === undefined ? {} : { private_key_type: found }
+}
+
 /** SSH certificate authorities (`management-api.md § SSH certificates`). The key is settled when one is created. */
 export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthoritySpec> = {
   ...plain,
@@ -115,10 +122,18 @@ export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthorityS
     elliptic_curve: ellipticCurve,
     key_size: keySize,
   }),
-  observe: () => ({}),
+  observe: ({ public_key, key_type }) => ({ ...typeFacts(key_type), ...keyFacts(public_key) }),
   status: ({ public_key, key_type }) =>
     given({ publicKey: wholeText(public_key, PUBLIC_KEY_LENGTH), keyType: wholeText(key_type, 64) }),
-  readiness: () => available('the authority has its key'),
+  readiness: ({ spec: { privateKeyType }, remote }) => {
+    const type = sshCertificateAuthority.observe(remote).private_key_type
+    const isAnother = privateKeyType !== undefined && type !== undefined && type !== privateKeyType.toLowerCase()
+    return available(
+      isAnother
+        ? `the authority has a key of type ${type}, and spec.privateKeyType is ${privateKeyType}, which cannot be changed: delete this resource and create it again with the type that the key has`
+        : 'the authority has its key',
+    )
+  },
   output: {
     type: 'derived',
     target: placeOf,

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
-import type { OneTimeOutput, Succession } from '../managed/types/descriptor.ts'
+import type { OneTimeOutput, Readiness, ReadinessView, Succession } from '../managed/types/descriptor.ts'
 import { durationText, shorterThan } from '../managed/types/duration.ts'
 import { object } from '../schema/define.ts'
 import { durationMs } from '../util/duration.ts'
+import { available } from './defaults.ts'
 import { templateOf, tokenPlace, type WithOutput } from './output-place.ts'
 
 const KEY = 'token'
@@ -84,6 +85,14 @@ export const tokenSuccession: Succession<WithToken> = {
     const tenth = interval === undefined ? LONGEST_DEFAULT_OVERLAP_MS : durationMs(interval) / 10
     return Math.min(LONGEST_DEFAULT_OVERLAP_MS, tenth)
   },
+}
+
+/** Ready; and where the token is. That of an adopted or observed object is not known here. */
+export function tokenReadiness(inPlace: string, { status }: Pick<ReadinessView<unknown>, 'status'>): Readiness {
+  if (status?.output !== undefined) return available(inPlace)
+  return available(
+    'it is in place, and its token is not known here, only to whoever created it: for a new one in a Secret, set the annotation culvert.dev/rotate-requested-at, with managementPolicy: Manage',
+  )
 }
 
 /** The condition that such kinds show, for their pages. */

@@ -6,12 +6,12 @@ import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { acl, aclClaims, comparableACL, wantedACL } from './acl.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
-import { available, plain } from './defaults.ts'
+import { plain } from './defaults.ts'
 import { managedKind } from './names.ts'
 import { outputProblems } from './output-place.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
 import { given, namesOf } from './remote.ts'
-import { tokenConditions, tokenFields, tokenOutput, tokenSuccession } from './token.ts'
+import { tokenConditions, tokenFields, tokenOutput, tokenReadiness, tokenSuccession } from './token.ts'
 
 const definition = defineKind({
   ...managedKind,
@@ -61,7 +61,7 @@ export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
   observe: (remote) => ({ owner_id: ownerOf(remote), acl: comparableACL(remote.acl) }),
   comparable: (fields) => (fields.acl === undefined ? fields : { ...fields, acl: comparableACL(fields.acl) }),
   status: (remote) => given({ ownerID: ownerOf(remote) }),
-  readiness: () => available('the token is in its Secret'),
+  readiness: (view) => tokenReadiness('the token is in its Secret', view),
   output: tokenOutput,
   succession: tokenSuccession,
 }
