@@ -29,6 +29,7 @@ import {
   publicKeyRule,
 } from './ssh-public-key.ts'
 import {
+  isExpired,
   observedValidity,
   validityFields,
   validityOf,
@@ -202,6 +203,7 @@ export function certificateParts<Spec extends CertificateSpec>({
       {
         kind: AUTHORITY,
         idsIn: (remote: RemoteObject) => [authorityIn(remote)].filter((id) => id !== undefined),
+        isOver: isExpired,
       },
     ],
     references: (spec: Spec): readonly FoundReference[] => [

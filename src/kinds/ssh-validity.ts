@@ -146,6 +146,11 @@ export function validityOf(remote: RemoteObject) {
   return given({ validAfter: timeOf(remote.valid_after), validUntil: timeOf(remote.valid_until) })
 }
 
+/** Whether the certificate is accepted nowhere any more. */
+export function isExpired(remote: RemoteObject, now: number): boolean {
+  return (millis(timeOf(remote.valid_until)) ?? Number.POSITIVE_INFINITY) <= now
+}
+
 /** Ready while the certificate is valid; looks again when that changes. */
 export function validityReadiness({
   spec,
@@ -158,7 +163,7 @@ export function validityReadiness({
 }): Readiness {
   const after = millis(timeOf(remote.valid_after)) ?? Number.NEGATIVE_INFINITY
   const until = millis(timeOf(remote.valid_until)) ?? Number.POSITIVE_INFINITY
-  if (until <= now) {
+  if (isExpired(remote, now)) {
     const expired = 'the certificate has expired and is accepted nowhere'
     if (isRenewed(spec)) {
       return { ready: false, reason: reasons.Expired, message: `${expired}: a new one takes its place` }

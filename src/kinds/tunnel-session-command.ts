@@ -35,7 +35,7 @@ const definition = defineKind({
     {
       action: choice(['Restart', 'Stop', 'Update', 'UpdateAndRestart'], {
         description:
-          'Restart: the agent replaces its process, and has a new session id afterwards; not supported on Windows. Stop: the agent exits. Update: the agent updates itself within its major version; the new code runs after a restart. UpdateAndRestart: both, with the wait of at least 10 s between them that the API asks for. Immutable.',
+          'Restart: the agent replaces its process, and has a new session id afterwards; not supported on Windows. Stop: the agent exits. Update: the agent updates itself within its major version; the new code runs after a restart. UpdateAndRestart: both. A restart waits until an update of the same session, by this or another command, was done at least 10 s ago, as the API asks for. Immutable.',
       }),
       ...commandSpec('TunnelSession'),
     },
@@ -114,14 +114,19 @@ export type TunnelSessionCommandSpec = SpecOf<typeof definition>
 /** A caller should wait so long between an update and a restart (`management-api.md § Limits`). */
 const UPDATE_TO_RESTART_MS = 10_000
 
-const restart: CommandStep = { action: 'Restart', command: 'restart', afterMs: 0, renews: true }
-const update: CommandStep = { action: 'Update', command: 'update', afterMs: 0, renews: false }
+const update: CommandStep = { action: 'Update', command: 'update', renews: false }
+const restart: CommandStep = {
+  action: 'Restart',
+  command: 'restart',
+  renews: true,
+  spacing: { after: update.action, ms: UPDATE_TO_RESTART_MS },
+}
 
 const STEPS: Readonly<Record<TunnelSessionCommandSpec['action'], readonly CommandStep[]>> = {
   Restart: [restart],
-  Stop: [{ action: 'Stop', command: 'stop', afterMs: 0, renews: false }],
+  Stop: [{ action: 'Stop', command: 'stop', renews: false }],
   Update: [update],
-  UpdateAndRestart: [update, { ...restart, afterMs: UPDATE_TO_RESTART_MS }],
+  UpdateAndRestart: [update, restart],
 }
 
 /** Commands to the agents of tunnel sessions (`management-api.md § Endpoints`, Tunnel sessions). */

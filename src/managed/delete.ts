@@ -30,7 +30,7 @@ import type { Reconciliation } from './reconciliation.ts'
 import { awaitRelease, isLeft } from './release-part.ts'
 import { revealGuards } from './replace.ts'
 import { isNeighbours, isTakenLive } from './taken-over.ts'
-import { IN_USE_MS, namesOfUsers, referringUsers, type User, usersOf } from './users.ts'
+import { hasRunItsCourse, IN_USE_MS, namesOfUsers, referringUsers, type User, usersOf } from './users.ts'
 import { silent, type Verdict } from './verdict.ts'
 
 /** The account's session for a deletion. @throws WaitError that names the way out while the account cannot be used. */
@@ -131,7 +131,7 @@ async function removeOne(run: Reconciliation, id: string): Promise<void> {
 
 /** Other CRs that refer to this one and may hold an object that uses ours. */
 function refuseWhileReferred(run: Reconciliation): void {
-  const users = referringUsers(run, targetKeyOf(run.cr))
+  const users = referringUsers(run, targetKeyOf(run.cr), (referrer) => !hasRunItsCourse(run, referrer))
   if (users.length === 0) return
   noteHeldUp(run, users)
   // They may hold it for long: by the time they let go, somebody else may use it.
@@ -153,7 +153,10 @@ async function refuseWhileUsed(run: Reconciliation, id: string): Promise<void> {
 function inUse(users: readonly User[]): WaitError {
   const shown = namesOfUsers(users).slice(0, 5).join(', ')
   const more = users.length > 5 ? ` and ${users.length - 5} more` : ''
-  return new WaitError(reasons.Deleting, `in use by ${shown}${more}`, IN_USE_MS)
+  const remedy = users.some(({ resource }) => resource === undefined)
+    ? '. What is named by its collection and id is managed by no resource: delete it at the API, or set spec.deletionPolicy: Retain to end the deletion and leave this object there'
+    : ''
+  return new WaitError(reasons.Deleting, `in use by ${shown}${more}${remedy}`, IN_USE_MS)
 }
 
 async function deleteOwn(run: Reconciliation, id: string): Promise<void> {

@@ -12,7 +12,7 @@ import {
   nameOfAccount,
 } from './accounts/account-resource.ts'
 import type { AccountName } from './attempt.ts'
-import type { CommandResource } from './commands/command.ts'
+import { type CommandResource, commandStatus } from './commands/command.ts'
 import type { Resources } from './context.ts'
 import {
   type CustomResource,
@@ -36,6 +36,7 @@ import { OUTPUT_OF } from './names.ts'
 import { outputTarget } from './outputs/place.ts'
 import { ownNote } from './ownership.ts'
 import { targetIds } from './references.ts'
+import type { Action } from './types/command.ts'
 import type { InputSource } from './types/common.ts'
 import type { OutputTarget } from './types/descriptor.ts'
 
@@ -79,6 +80,7 @@ const HELD_IN = 'held in'
 const SHOWS = 'shows'
 const MIRRORED_INTO = 'mirrored into'
 const MIRROR_NAME = 'mirror name'
+const ACTED_ON = 'acted on'
 
 /** All that the watches know, behind the questions that reconcilers ask. */
 export class ResourceStore implements Resources {
@@ -100,6 +102,7 @@ export class ResourceStore implements Resources {
       reflector.addIndex(SHOWS, mirroredFor)
       reflector.addIndex(MIRROR_NAME, ({ metadata }) => [metadata.name])
     }
+    for (const reflector of watches.commands.values()) reflector.addIndex(ACTED_ON, actedOn)
     for (const reflector of [watches.secrets, watches.configMaps]) reflector.addIndex(OWNERS, ownersOfOutput)
     for (const reflector of watches.accounts.values()) {
       reflector.addIndex(HELD_IN, heldIn)
@@ -185,8 +188,7 @@ export class ResourceStore implements Resources {
   /** Whether the CR's account is at the same API as another: they may be one account that two keys open. */
   isBeside(cr: CustomResource, account: AccountKey): boolean {
     const own = this.accountKeyOf(cr)
-    const [left, right] = [own && this.account(own), this.account(account)]
-    return left !== undefined && right !== undefined && isSameAddress(left.spec.baseURL, right.spec.baseURL)
+    return own !== undefined && this.#isAtOneAPI(own, account)
   }
 
   /** Names who knows at which address an account was shown an object. */
@@ -289,6 +291,22 @@ export class ResourceStore implements Resources {
     return this.#watches.commands.get(name.kind)?.store.get(name)
   }
 
+  /** Actions of that name by other commands than `cr` on the object of that account, whatever the account is called. */
+  actionsOn(
+    account: AccountKey,
+    { id, action }: { readonly id: string; readonly action: string },
+    cr: CommandResource,
+  ): readonly Action[] {
+    const all = [...this.#watches.commands.values()].flatMap(({ store }) => store.byIndex(ACTED_ON, `${action} ${id}`))
+    return all.flatMap((command) => {
+      const { accountRef, targets = [] } = commandStatus(command)
+      if (accountRef === undefined || command.metadata.uid === cr.metadata.uid) return []
+      if (!this.#isAtOneAPI(accountKey(accountRef, command.metadata.namespace ?? ''), account)) return []
+      const actions = targets.find((target) => target.id === id)?.actions ?? []
+      return actions.filter((each) => each.action === action)
+    })
+  }
+
   /** Namespaces in which CRs of that kind and name show an object of the account, whatever the account is called. */
   namespacesShowing(kind: string, name: string, account: AccountKey): readonly string[] {
     const all = this.#watches.mirrors.get(kind)?.store.byIndex(MIRROR_NAME, name) ?? []
@@ -379,6 +397,11 @@ export class ResourceStore implements Resources {
     return address !== undefined && address === this.#shownAt(right, id)
   }
 
+  #isAtOneAPI(one: AccountKey, other: AccountKey): boolean {
+    const [left, right] = [this.account(one), this.account(other)]
+    return left !== undefined && right !== undefined && isSameAddress(left.spec.baseURL, right.spec.baseURL)
+  }
+
   /** Two resources lead to one account where each was proven with the same address and key: only who has the key can say so. */
   #isOne(left: AccountKey, right: AccountKey): boolean {
     if (accountText(left) === accountText(right)) return true
@@ -442,6 +465,13 @@ function ownersOfOutput({ metadata }: KubeObject): readonly string[] {
 function mirroredFor(object: MirroredObject): readonly string[] {
   const account = accountOfMirror(object)
   return [...accountOwners(object).map(({ uid }) => uid), ...(account === undefined ? [] : [account])]
+}
+
+/** What a command is found under: each action that it has begun, with the id of its target. */
+function actedOn(command: CommandResource): readonly string[] {
+  return (commandStatus(command).targets ?? []).flatMap(({ id, actions }) => {
+    return actions.filter(({ state }) => state !== 'Pending').map(({ action }) => `${action} ${id}`)
+  })
 }
 
 function inputText(source: InputSource, namespace: string | undefined, name: string): string {

@@ -37,6 +37,7 @@ export async function usersOf(
   since: number,
 ): Promise<readonly User[]> {
   const { cache } = run.session
+  const now = run.context.clock.now()
   const target = cache.get(collection, id)?.object
   const begun = settledAt(run, id, since)
   const users: User[] = []
@@ -44,6 +45,7 @@ export async function usersOf(
     for (const place of descriptor.collections) {
       await cache.ensureListed(place, { since: begun })
       for (const object of cache.all(place)) {
+        if (reference.isOver?.(object, now)) continue
         if (uses(reference, object, id, target)) users.push(userOf(run, object, place.path))
       }
     }
@@ -85,6 +87,14 @@ export function referringUsers(
     name: messageName(user, cr.metadata.namespace, resource && { target: resource, resources: context.resources }),
     resource: user,
   }))
+}
+
+/** Whether the object of a CR has run its course, by its status, and none takes its place: it needs nothing any more that it refers to. */
+export function hasRunItsCourse({ context: { clock, kinds } }: Reconciliation, cr: CustomResource): boolean {
+  const descriptor = kinds.managedKind(cr.kind)
+  const status = statusOf(cr)
+  const until = descriptor?.expiresAt?.(status)
+  return until !== undefined && descriptor?.renewsAt?.(status) === undefined && Date.parse(until) <= clock.now()
 }
 
 /** Names of users, sorted. */

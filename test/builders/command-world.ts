@@ -194,6 +194,13 @@ export class CommandWorld {
             .map(({ metadata }) => metadata.namespace ?? ''),
         mirroredIn: (_, namespace) =>
           this.kube.list<MirroredObject>(sessions).items.filter(({ metadata }) => metadata.namespace === namespace),
+        actionsOn: (_, { id, action }, { metadata }) =>
+          this.kube
+            .list<CommandResource>(commands)
+            .items.filter((command) => command.metadata.uid !== metadata.uid)
+            .flatMap(({ status }) => status?.targets ?? [])
+            .filter((target) => target.id === id)
+            .flatMap(({ actions }) => actions.filter((each) => each.action === action)),
         mirrorHolder: ({ metadata: { ownerReferences = [] } }: KubeObject) =>
           ownerReferences.some(({ uid }) => uid === this.account.metadata.uid) ? this.account : undefined,
       },

@@ -165,7 +165,11 @@ function only(world: World, mark: number, method: string, path: RegExp): Journal
 async function waitsFor(world: World, kind: string, name: string, user: string): Promise<void> {
   const met = ['Ready', 'Synced', 'Reconciling'] as const
   const cr = await world.until(kind, name, `waits for ${user}`, (each) => {
-    return met.every((type) => conditionOf(each, type)?.message === `in use by ${user}`)
+    return met.every((type) => {
+      // Of what no resource manages it is told what to do.
+      const [message, remedy = ''] = conditionOf(each, type)?.message.split('. ') ?? []
+      return message === `in use by ${user}` && user.includes('_') === remedy.includes('delete it at the API')
+    })
   })
   expect(conditionOf(cr, 'Ready')).toMatchObject({ status: 'False', reason: 'Deleting' })
   expect(conditionOf(cr, 'Reconciling')).toMatchObject({ status: 'True' })

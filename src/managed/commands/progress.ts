@@ -10,15 +10,29 @@ export type Next =
 /** Beside what the API asks for, so that neither rounding nor a slightly faster clock shortens it. */
 const MARGIN_MS = 500
 
+/** No request lasts longer, with its repetitions. */
+const LONGEST_REQUEST_MS = 120_000
+
+/** Actions of that name by other commands on the target of that id. */
+export type OtherActions = (id: string, action: string) => readonly Action[]
+
+const noOthers: OtherActions = () => []
+
 /** The first request that may be sent now: every target's first step before any target's second. Nothing that was sent is sent again. */
-export function nextOf(targets: readonly Target[], steps: readonly CommandStep[], now: number): Next {
+export function nextOf(
+  targets: readonly Target[],
+  steps: readonly CommandStep[],
+  now: number,
+  others: OtherActions = noOthers,
+): Next {
   let waitMs = Number.POSITIVE_INFINITY
   for (const [index, step] of steps.entries()) {
-    for (const { id, actions } of targets) {
+    for (const target of targets) {
+      const { id, actions } = target
       if (actions[index]?.state !== 'Pending') continue
       const before = actions[index - 1]
       if (before !== undefined && before.state !== 'Done') continue
-      const ms = before === undefined ? 0 : pauseMs(before, step, now)
+      const ms = spacingMs(target, step, now, others)
       if (ms === 0) return { type: 'send', id, step }
       waitMs = Math.min(waitMs, ms)
     }
@@ -26,12 +40,30 @@ export function nextOf(targets: readonly Target[], steps: readonly CommandStep[]
   return Number.isFinite(waitMs) ? { type: 'wait', ms: waitMs } : { type: 'finished' }
 }
 
-/** How long a step still has to wait. A wall clock that was set back makes nobody wait for longer than the whole time, after the times were corrected. */
-function pauseMs({ endedAt }: Action, { afterMs }: CommandStep, now: number): number {
-  if (afterMs === 0) return 0
-  const whole = afterMs + MARGIN_MS
-  const left = endedAt === undefined ? whole : Date.parse(endedAt) + whole - now
-  return Math.min(Math.max(0, left), whole)
+/**
+ * How long a step still has to wait for what was done to the same target before, here or by others. A wall clock that was set back makes nobody wait for
+ * longer than the whole time.
+ */
+export function spacingMs(
+  { id, actions }: Pick<Target, 'id' | 'actions'>,
+  { spacing }: CommandStep,
+  now: number,
+  others: OtherActions = noOthers,
+): number {
+  if (spacing === undefined) return 0
+  const whole = spacing.ms + MARGIN_MS
+  const own = actions.filter(({ action }) => action === spacing.after)
+  const left = [...own, ...others(id, spacing.after)].map((each) => doneBy(each, now) + whole - now)
+  return Math.min(Math.max(0, ...left), whole)
+}
+
+/** When an action that may have reached its target was over at the latest; a time that a wrong clock has noted says nothing. */
+function doneBy({ state, sentAt, endedAt }: Action, now: number): number {
+  const isOpen = state === 'Sent'
+  if (!isOpen && state !== 'Done' && state !== 'Unknown') return Number.NEGATIVE_INFINITY
+  const noted = Date.parse((isOpen ? sentAt : endedAt) ?? time(now))
+  if (isNotedAhead(noted, now)) return Number.NEGATIVE_INFINITY
+  return isOpen ? noted + LONGEST_REQUEST_MS : noted
 }
 
 /** What became of an action. */

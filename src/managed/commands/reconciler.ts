@@ -18,6 +18,7 @@ import { type MirroredObject, mirrorName } from '../mirrors/mirrored.ts'
 import { refuseUse } from '../reach.ts'
 import { reasons } from '../reasons.ts'
 import {
+  type Action,
   type CommandDescriptor,
   type CommandStatus,
   type CommandStep,
@@ -34,6 +35,7 @@ import {
   nextOf,
   type Result,
   sent,
+  spacingMs,
   summary,
   time,
   withoutSent,
@@ -62,6 +64,12 @@ export interface CommandResources extends Pick<Resources, 'get' | 'hasAccount' |
   mirroredIn(kind: string, namespace: string): readonly MirroredObject[]
   mirrored(name: ResourceName): MirroredObject | undefined
   mirrorHolder(object: MirroredObject): AccountResource | undefined
+  /** Actions of that name by other commands than `cr` on an object of the account, whatever the account is called. */
+  actionsOn(
+    account: AccountKey,
+    at: { readonly id: string; readonly action: string },
+    cr: CommandResource,
+  ): readonly Action[]
   /** Namespaces in which CRs of that kind and name show an object of the account. */
   namespacesShowing(kind: string, name: string, account: AccountKey): readonly string[]
 }
@@ -132,7 +140,10 @@ export class CommandReconciler {
     let cr = begun
     let targets = this.#recovered(cr)
     for (;;) {
-      const next = nextOf(targets, steps, this.#context.clock.now())
+      const others = (id: string, action: string) => {
+        return this.#context.resources.actionsOn(session.key, { id, action }, begun)
+      }
+      const next = nextOf(targets, steps, this.#context.clock.now(), others)
       if (next.type === 'finished') return await this.#finish(descriptor, cr, targets)
       if (next.type === 'wait') {
         await this.#write(descriptor, cr, { ...commandStatus(cr), targets: [...targets] })
@@ -149,6 +160,12 @@ export class CommandReconciler {
         this.#running(marked, step),
       )
       this.#forget(cr)
+      // Another command may have come between. Nothing was sent yet.
+      const ms = spacingMs({ id, actions: actionsOf(targets, id) }, step, this.#context.clock.now(), others)
+      if (ms > 0) {
+        await this.#write(descriptor, cr, { ...commandStatus(cr), targets: [...targets] })
+        return { type: 'after', ms, reason: 'the pause between two actions', lane: 'edit' }
+      }
       const origin = originOf(cr, writeReasons.command)
       const result = await this.#send(session, { descriptor, id, step, origin })
       this.#answers.set(answerKey(cr, at), result)
@@ -359,6 +376,10 @@ export class CommandReconciler {
   #forget({ metadata: { uid } }: CommandResource): void {
     for (const key of this.#answers.keys()) if (key.startsWith(`${uid} `)) this.#answers.delete(key)
   }
+}
+
+function actionsOf(targets: readonly Target[], id: string): Action[] {
+  return targets.find((target) => target.id === id)?.actions ?? []
 }
 
 function answerKey(

@@ -156,8 +156,8 @@ export interface CommandStep {
   readonly action: string
   /** As the API calls it: `restart`. */
   readonly command: string
-  /** How long after the end of the step before it this one may be sent, in milliseconds. */
-  readonly afterMs: number
+  /** How long it waits, in milliseconds, after the end of another action on the same target, whichever command that was of. */
+  readonly spacing?: { readonly after: string; readonly ms: number }
   /** Whether the target comes back under another id. */
   readonly renews: boolean
 }

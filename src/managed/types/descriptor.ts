@@ -394,6 +394,8 @@ export interface ReferenceKind {
   readonly kind: string
   /** Ids of that kind which the remote object holds. */
   idsIn(remote: RemoteObject): readonly string[]
+  /** Whether an object has run its course, as an expired certificate has, and so needs nothing any more that it holds. `now` is wall time in milliseconds. */
+  isOver?(remote: RemoteObject, now: number): boolean
   /** Whether an object goes on holding the id of one that was deleted. */
   readonly outlives?: true
   /** For what is named by another value than its id (an edge's hostport names a domain): whether `remote` uses `target`. */
