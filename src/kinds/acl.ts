@@ -9,11 +9,11 @@ const RULE_LENGTH = 512
 const LABEL = '[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?'
 const HOST = `(${LABEL}[.])+${LABEL}`
 /** The targets of `management-api.md § Access credentials`, ACL rules 3 to 5: a label, an address, a domain. */
-const BIND = `^bind:([^=]+=[^=]*|${HOST}:[1-9][0-9]{0,4}|([*][.])?${HOST})$`
+const BIND = `^bind:([^=]+=([^=]|=)*|${HOST}:[1-9][0-9]{0,4}|([*][.])?${HOST})$`
 
 const rule = text({
   description:
-    '`bind:` and what may be bound: a domain (`bind:*.example.com` for all below it), an address (`bind:1.tcp.example.com:12345`) or a label (`bind:app=shop`; `*` for any key or value). Or `*` alone, which permits everything.',
+    '`bind:` and what may be bound: a domain (`bind:*.example.com` for all below it), an address (`bind:1.tcp.example.com:12345`) or a label (`bind:app=shop`; `*` for any key or value; what follows the first `=` is the value). Or `*` alone, which permits everything.',
   minLength: 1,
   maxLength: RULE_LENGTH,
   rules: [

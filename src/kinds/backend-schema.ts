@@ -58,9 +58,10 @@ const httpResponse = object(
     ),
     statusCode: Type.Optional(
       integer({
-        description: 'HTTP status code of the response, 200 to 599. Default: 200.',
+        description:
+          'HTTP status code of the response, 200 to 999. The API takes any int32, but what is below 200 ends no exchange of HTTP, and it has no code of four digits. Default: 200.',
         minimum: 200,
-        maximum: 599,
+        maximum: 999,
       }),
     ),
   },

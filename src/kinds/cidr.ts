@@ -5,7 +5,7 @@ import { text } from '../schema/define.ts'
 const LONGEST = 43
 
 /**
- * A range in canonical CIDR notation. Other spellings are refused rather than rewritten, since the text is the key of a list and
+ * An address, or a range in canonical CIDR notation. Other spellings are refused rather than rewritten, since the text is the key of a list and
  * two spellings of one range would be two rules (`api-decisions.md § Values`).
  */
 export const cidr = cidrText('cidr')
@@ -14,20 +14,20 @@ export const cidr = cidrText('cidr')
 export function cidrText(field: string) {
   return text({
     description:
-      'An address range in canonical CIDR notation, IPv4 or IPv6: `10.0.0.0/8`, `2001:db8::/32`. A single address ends in /32 or /128.',
+      'An address, or an address range in canonical CIDR notation, IPv4 or IPv6: `192.0.2.1`, `10.0.0.0/8`, `2001:db8::/32`. Other spellings of the same range are refused, so that a range has one name.',
     minLength: 1,
     maxLength: LONGEST,
     rules: [
       {
-        rule: 'isCIDR(self)',
-        message: `${field} is not in CIDR notation: write an address and a prefix length, such as 192.0.2.0/24 or 2001:db8::/32 (/32 or /128 for one address)`,
+        rule: 'isCIDR(self) || isIP(self)',
+        message: `${field} is no address and not in CIDR notation: write an address, such as 192.0.2.1, or one and a prefix length, such as 192.0.2.0/24 or 2001:db8::/32`,
       },
       {
         rule: '!isCIDR(self) || cidr(self).masked() == cidr(self)',
         message: `${field} has host bits set: write the first address of the range, such as 10.0.0.0/8 and not 10.0.0.1/8`,
       },
       {
-        rule: '!isCIDR(self) || string(cidr(self)) == self',
+        rule: 'isCIDR(self) ? string(cidr(self)) == self : (!isIP(self) || string(ip(self)) == self)',
         message: `${field} is not in canonical form: write it in lower case and compress IPv6, such as 2001:db8::/32`,
       },
     ],

@@ -83,7 +83,8 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
   setBy: () => ['ip_policy_id', 'cidr', 'action'],
   desire: (desired) => {
     const { ipPolicyRef, cidr: range, action } = desired.spec
-    return { ip_policy_id: desired.id('IPPolicy', ipPolicyRef), cidr: range, action: sentAction(action) }
+    const ipPolicyId = desired.id('IPPolicy', ipPolicyRef)
+    return { ip_policy_id: ipPolicyId, cidr: normaliseCIDR(range), action: sentAction(action) }
   },
   observe: (remote) => {
     const { cidr: range, action } = heldRule(remote)

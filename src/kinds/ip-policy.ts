@@ -7,7 +7,7 @@ import { metadataProblems, type OwnMetadata, ownMetadata } from '../managed/type
 import { bool, bytesText, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './api-access.ts'
-import { cidr } from './cidr.ts'
+import { cidr, normaliseCIDR } from './cidr.ts'
 import { managedColumns } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { RULE_KIND, takesRules, unusablePolicy, unusablePolicyObject } from './ip-policy-parts.ts'
@@ -145,16 +145,17 @@ const children: Children<IPPolicySpec> = {
     const markerFor = (range: string, action: SentAction, own?: OwnMetadata): string => {
       return desired.marker(ruleNonce(policyId, range, action), own)
     }
-    const wanted = (desired.spec.rules ?? []).map(
-      ({ cidr: range, action, description, metadata: own }): WantedRule => ({
+    const wanted = (desired.spec.rules ?? []).map(({ cidr: text, action, description, metadata: own }): WantedRule => {
+      const range = normaliseCIDR(text)
+      return {
         cidr: range,
         action: sentAction(action),
         description: description ?? '',
         isDescribed: description !== undefined,
         own,
         metadata: markerFor(range, sentAction(action), own),
-      }),
-    )
+      }
+    })
     // No spec sets this one: of an adopted policy each rule says by itself what it leaves out.
     const isAdopted = !desired.decides('rules[]')
     return planRules({ policyId, wanted, held: current.map(heldRule), isAdopted, markerFor })
@@ -188,6 +189,17 @@ function undeclaredRules(rules: number): string {
   )
 }
 
+/** Of an address and the range that holds it alone, which are one to the API. */
+function namedTwice(texts: readonly string[]): readonly string[] {
+  const others = new Map<string, string>()
+  return texts.flatMap((text) => {
+    const range = normaliseCIDR(text)
+    const other = others.get(range)
+    others.set(range, text)
+    return other === undefined ? [] : [`spec.rules: ${other} and ${text} are the same range: remove one of them`]
+  })
+}
+
 /** IP policies with all of their rules (`management-api.md § IP policies, rules, restrictions`). */
 export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
   ...plain,
@@ -196,11 +208,12 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
   definition,
   collections: [collections.ipPolicies],
   collectionOf: () => collections.ipPolicies,
-  problems: ({ rules = [] }) => {
-    return rules.flatMap(({ cidr, metadata }) => {
-      return metadataProblems(`spec.rules[${cidr}].metadata`, metadata, RULE_METADATA_BYTES)
-    })
-  },
+  problems: ({ rules = [] }) => [
+    ...namedTwice(rules.map((each) => each.cidr)),
+    ...rules.flatMap(({ cidr: range, metadata }) => {
+      return metadataProblems(`spec.rules[${range}].metadata`, metadata, RULE_METADATA_BYTES)
+    }),
+  ],
   setBy: ({ rules }) => namesOf({ rules }),
   desire: () => ({}),
   observe: () => ({}),

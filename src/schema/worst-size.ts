@@ -91,7 +91,8 @@ function textBytes(node: SchemaNode, path: string, { budgeted }: Around): number
   const { maxLength = Number.POSITIVE_INFINITY, pattern } = node
   const rules = node['x-kubernetes-validations'] ?? []
   const limits = rules.flatMap((rule) => byteLimitOf(rule) ?? [])
-  const narrow = (pattern !== undefined && isASCII(pattern)) || rules.some(({ rule }) => rule === 'isCIDR(self)')
+  const narrow =
+    (pattern !== undefined && isASCII(pattern)) || rules.some(({ rule }) => rule.startsWith('isCIDR(self) '))
   return Math.min(maxLength * (narrow ? 1 : BYTES_PER_CHARACTER), ...limits)
 }
 

@@ -14,7 +14,7 @@ const compiled = new Map<string, (variables: Record<string, unknown>) => unknown
 const updates = new Map<string, boolean>()
 
 /** Functions of the apiserver that the evaluator lacks. Values under such rules are made so that they keep them. */
-const BEYOND = /\b(isCIDR|cidr)\(/
+const BEYOND = /\b(isCIDR|cidr|isIP|ip)\(/
 
 /** Whether a value keeps the rules of its own schema, those about an update aside. */
 export function keepsRules(node: SchemaNode, value: unknown, path: string): boolean {

@@ -86,7 +86,7 @@ function list(node: SchemaNode, places: Places, path: string): Arbitrary<unknown
 
 function text(node: SchemaNode): Arbitrary<unknown> {
   const { minLength = 0, maxLength = LONG + 1, pattern, format } = node
-  if (node['x-kubernetes-validations']?.some(({ rule }) => rule === 'isCIDR(self)')) return cidr
+  if (node['x-kubernetes-validations']?.some(({ rule }) => rule.startsWith('isCIDR(self) '))) return cidr
   if (format === 'date-time') return moment(1971, 2099)
   if (pattern !== undefined) {
     return fc.stringMatching(new RegExp(pattern)).filter(({ length }) => length >= minLength && length <= maxLength)

@@ -72,6 +72,8 @@ const SINCE: Readonly<Record<string, number>> = {
   isURL: 25,
   url: 25,
   isCIDR: 30,
+  isIP: 30,
+  ip: 30,
   cidr: 30,
   masked: 30,
   prefixLength: 30,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ApiClient, expectRefusal, objectIn, type Resource } from '../builders/contract/api-client.ts'
 import { createMinimal, minimalBody } from '../builders/contract/samples.ts'
-import { sshKeys } from '../builders/contract/ssh-keys.ts'
+import { hardwareKeys, sshKeys } from '../builders/contract/ssh-keys.ts'
 import { startWorld, type World } from '../builders/contract/world.ts'
 import { collectionAt } from './facts/all.ts'
 import { stated } from './facts/rules/all.ts'
@@ -109,6 +109,7 @@ describe.each(['credentials', 'ssh_credentials'])('the ACL of %s', (path) => {
       'bind:app.tunnel.example',
       'bind:*.App.Example.ORG',
       'bind:1.tcp.tunnel.example:20000',
+      'bind:192.0.2.7:20000',
       'bind:app=web',
       'bind:*=web',
       'bind:app=*',
@@ -170,7 +171,12 @@ describe.each(['credentials', 'ssh_credentials'])('the ACL of %s', (path) => {
 })
 
 test(stated('ssh-credentials.public-key'), async () => {
-  for (const key of [...Object.values(sshKeys), sshKeys.ed25519.replace(' me@laptop', ''), `${sshKeys.rsa}\n`]) {
+  for (const key of [
+    ...Object.values(sshKeys),
+    ...Object.values(hardwareKeys),
+    sshKeys.ed25519.replace(' me@laptop', ''),
+    `${sshKeys.rsa}\n`,
+  ]) {
     expect((await world.api.create('ssh_credentials', { public_key: key })).public_key).toBe(key)
   }
   const bad = [

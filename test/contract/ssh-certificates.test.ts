@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectRefusal, type Resource } from '../builders/contract/api-client.ts'
 import { fingerprint, readCertificate } from '../builders/contract/read-certificate.ts'
-import { sshKeys } from '../builders/contract/ssh-keys.ts'
+import { hardwareKeys, sshKeys } from '../builders/contract/ssh-keys.ts'
 import { startWorld, type World } from '../builders/contract/world.ts'
 import { openSSH } from '../builders/openssh.ts'
 import { stated } from './facts/rules/all.ts'
@@ -99,6 +99,12 @@ describe.each(collections)('%s', (path) => {
     for (const [name, public_key] of Object.entries(sshKeys)) {
       const created = await certify(path, { public_key })
       expect(created).toMatchObject({ public_key, key_type: name.replace(/\d+$/, name === 'ed25519' ? '25519' : '') })
+    }
+    for (const [key_type, public_key] of Object.entries(hardwareKeys)) {
+      const created = await certify(path, { public_key })
+      const [type = ''] = public_key.split('@')
+      expect(created).toMatchObject({ public_key, key_type })
+      expect(String(created.certificate).split(' ')[0]).toBe(`${type}-cert-v01@openssh.com`)
     }
   })
 

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import { invalid, RequestError } from '../errors.ts'
 import { type Reader, reader } from './field.ts'
 import { domainName, hostport } from './hostname.ts'
@@ -32,7 +33,10 @@ function parseLabel(target: string): AclRule | string {
   return { kind: 'label', key: key === '*' ? undefined : key, value: value === '*' ? undefined : value }
 }
 
+/** `host:port`, the host being a name or an IPv4 address. */
 function parseAddress(target: string): AclRule | string {
+  const [, ip = '', number = ''] = /^([0-9.]+):([1-9]\d{0,4})$/.exec(target) ?? []
+  if (isIPv4(ip) && Number(number) <= 65_535) return { kind: 'address', host: ip, port: Number(number) }
   const address = accepted(hostport, target)
   if (address === undefined) return 'names no address of the form host:port'
   const split = address.indexOf(':')

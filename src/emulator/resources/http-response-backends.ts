@@ -32,9 +32,9 @@ export const httpResponseBackends: Resource = {
     ...DESCRIBED_WITHOUT_LIMITS,
     body: optional(string, null),
     headers: optional(headers, null),
-    status_code: optional(integer(200, 599), 200),
+    status_code: optional(integer(200, 999), 200),
   },
-  shows: { ...SHOWN_TEXTS, body: nullable(TEXT), headers: nullable(TEXT_MAP), status_code: integer(200, 599).schema },
+  shows: { ...SHOWN_TEXTS, body: nullable(TEXT), headers: nullable(TEXT_MAP), status_code: integer(200, 999).schema },
   render: (backend) => ({
     description: textOf(backend, 'description'),
     metadata: textOf(backend, 'metadata'),

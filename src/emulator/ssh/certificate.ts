@@ -27,7 +27,7 @@ export interface CertificateContent {
 /** The certificate, signed, in authorized-keys format with the comment of the certified key. */
 export function signCertificate(content: CertificateContent, authority: AuthorityKey): string {
   const { subject } = content
-  const type = `${subject.type}-cert-v01@openssh.com`
+  const type = `${subject.type.replace('@openssh.com', '')}-cert-v01@openssh.com`
   const signed = new SshWriter()
     .string(type)
     .string(content.nonce)

@@ -22,13 +22,18 @@ interface KeyFormat {
   readonly check: (reader: SshReader) => void
 }
 
-/** Certificates and keys kept in hardware (`sk-…`) are no plain keys and are refused like any other name. */
+/** Keys kept in hardware (`sk-…`) are keys of their type, for an application that they name. Certificates are no plain keys and are refused. */
 const FORMATS: Readonly<Record<string, KeyFormat>> = {
   'ssh-rsa': { keyType: 'rsa', check: checkRsa },
   'ecdsa-sha2-nistp256': { keyType: 'ecdsa', check: ecdsaCheck('nistp256', 'P-256', 32) },
   'ecdsa-sha2-nistp384': { keyType: 'ecdsa', check: ecdsaCheck('nistp384', 'P-384', 48) },
   'ecdsa-sha2-nistp521': { keyType: 'ecdsa', check: ecdsaCheck('nistp521', 'P-521', 66) },
   'ssh-ed25519': { keyType: 'ed25519', check: checkEd25519 },
+  'sk-ssh-ed25519@openssh.com': { keyType: 'ed25519', check: inHardware(checkEd25519) },
+  'sk-ecdsa-sha2-nistp256@openssh.com': {
+    keyType: 'ecdsa',
+    check: inHardware(ecdsaCheck('nistp256', 'P-256', 32)),
+  },
 }
 
 /** What OpenSSH accepts. */
@@ -98,6 +103,14 @@ function checkRsa(reader: SshReader): void {
 
 function checkEd25519(reader: SshReader): void {
   if (reader.string().length !== 32) throw new WireFormatError('it is not 32 bytes long')
+}
+
+/** The key itself, and then the application that it is for, such as `ssh:`. */
+function inHardware(check: KeyFormat['check']): KeyFormat['check'] {
+  return (reader) => {
+    check(reader)
+    reader.text()
+  }
 }
 
 /** The curve is named a second time, then comes a point of two coordinates, not compressed. */

@@ -9,3 +9,11 @@ export const sshKeys = {
     'ecdsa-sha2-nistp521 AAAAE2VjZHNhLXNoYTItbmlzdHA1MjEAAAAIbmlzdHA1MjEAAACFBAGPQ1E+oWWkMdvhiwaJUF0fYoqRbbZCp+0fa4+nA2GMwmO+oBVhJJvUD2DrCqydtMcUVCuUowjnu8uhIa0hKCZpWgHapyqFKWfO4ht+LSCylY/4GgKtoWruImMjbk3HrmRLzincEQoZMbJxRIDlf2/2jjW9Dz3y30y7LGloNVmn+0Enag== me@laptop',
   ed25519: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIONcyrIpYBPfb2q3df2M5Se4kcmqFcH9W7jHLbR3jC6v me@laptop',
 } as const
+
+/** The same kept in hardware, as `ssh-keygen -t ed25519-sk` and `-t ecdsa-sk` write them. */
+export const hardwareKeys = {
+  ed25519:
+    'sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIONcyrIpYBPfb2q3df2M5Se4kcmqFcH9W7jHLbR3jC6vAAAABHNzaDo= me@token',
+  ecdsa:
+    'sk-ecdsa-sha2-nistp256@openssh.com AAAAInNrLWVjZHNhLXNoYTItbmlzdHAyNTZAb3BlbnNzaC5jb20AAAAIbmlzdHAyNTYAAABBBIMM+0v8Eho9LhaziUImxIaFPaNEWxQinY9wOwaXK/uskAOo/4/qIASXAgB1WRACFEJlXzTZOiI6sRai736thr0AAAAEc3NoOg== me@token',
+} as const

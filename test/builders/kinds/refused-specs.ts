@@ -408,14 +408,14 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'accountRef goes with ipPolicyRef.id only',
   ),
   row('IPPolicyRule', 'without a policy', { ipPolicyRef: {} }, 'set exactly one of name, id'),
-  row('IPPolicyRule', 'with a bare address', { cidr: '10.0.0.1' }, 'cidr is not in CIDR notation: write'),
+  row('IPPolicyRule', 'with what is no address', { cidr: '10.0.0' }, 'cidr is no address and not in CIDR notation'),
   row('IPPolicyRule', 'with host bits', { cidr: '10.0.0.1/8' }, 'cidr has host bits set: write'),
   row('IPPolicyRule', 'with upper case', { cidr: '2001:DB8::/32' }, 'cidr is not in canonical form: write'),
   row(
     'IPPolicy',
-    'with a bare address',
-    { rules: [{ ...rule, cidr: '10.0.0.1' }] },
-    'cidr is not in CIDR notation: write',
+    'with what is no address',
+    { rules: [{ ...rule, cidr: '10.0.0' }] },
+    'cidr is no address and not in CIDR notation',
   ),
   row('IPPolicy', 'with host bits', { rules: [{ ...rule, cidr: '10.0.0.1/8' }] }, 'cidr has host bits set: write'),
   row(
@@ -654,7 +654,8 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'extensions has a value for one of',
   ),
   ...[
-    ['192.0.2.1', 'sourceAddresses is not in CIDR notation: write'],
+    ['192.0.2', 'sourceAddresses is no address and not in CIDR notation'],
+    ['2001:DB8::1', 'sourceAddresses is not in canonical form: write'],
     ['192.0.2.1/24', 'sourceAddresses has host bits set: write'],
     ['2001:DB8::/32', 'sourceAddresses is not in canonical form: write'],
   ].map(([address = '', message = '']) =>

@@ -40,7 +40,7 @@ export const backendSpecs: Readonly<Record<BackendSpec['type'], fc.Arbitrary<Bac
   HTTPResponse: partial<{ body: string; headers: Record<string, string>; statusCode: number }>({
     body: fc.string(),
     headers,
-    statusCode: fc.integer({ min: 200, max: 599 }),
+    statusCode: fc.integer({ min: 200, max: 999 }),
   }).map((httpResponse) => ({ type: 'HTTPResponse', httpResponse })),
   Weighted: refs
     .chain((found) => fc.tuple(...found.map((each) => fc.nat(10_000).map((weight) => ({ ...each, weight })))))

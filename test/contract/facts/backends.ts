@@ -39,7 +39,7 @@ export const backendCollections: readonly CollectionFact[] = [
       ...texts({}),
       value('body', string, { absent: null }),
       value('headers', map(string), { absent: null }),
-      value('status_code', { kind: 'integer', bits: 32, min: 200, max: 599 }, { absent: 200 }),
+      value('status_code', { kind: 'integer', bits: 32, min: 200, max: 999 }, { absent: 200 }),
     ],
   }),
   collection({
