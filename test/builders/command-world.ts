@@ -77,6 +77,16 @@ export class CommandWorld {
     this.kube.create(commands, { namespace: 'shop', name }, { spec })
   }
 
+  /** As another worker does: an update of the session is about to be sent for the command. */
+  beginUpdate(name: string, id: string): void {
+    const sentAt = new Date(this.clock.now()).toISOString()
+    const status = {
+      accountRef: { kind: 'Account', name: 'default' },
+      targets: [{ id, actions: [{ action: 'Update', state: 'Sent', sentAt }] }],
+    }
+    this.kube.mergePatch(commands, { namespace: 'shop', name }, { status }, { subresource: 'status' })
+  }
+
   get(name = 'now'): CommandResource | undefined {
     return this.kube.get<CommandResource>(commands, { namespace: 'shop', name })
   }

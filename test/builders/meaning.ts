@@ -72,9 +72,10 @@ function aclMeaning(rules: readonly string[]): unknown {
  * What is signed anew with each object: keys of authorities, certificates, the times that the spec leaves open, of which only the
  * distance counts. A comment of a public key means nothing. Under a policy the certificate of a domain is the service's business.
  */
-function ofCertificates({ validAfter, validUntil }: Body, object: Body): Body {
+function ofCertificates({ certificate: chosen, validAfter, validUntil }: Body, object: Body): Body {
   const { valid_after, valid_until, public_key, certificate_management_policy } = object
-  if (certificate_management_policy) return { certificate: null }
+  // What is left of a policy, or was put there by others, stays where the spec says nothing of it.
+  if (certificate_management_policy || ('cname_target' in object && chosen === undefined)) return { certificate: null }
   if (valid_until === undefined) {
     if (public_key === undefined) return {}
     return { public_key: 'key_type' in object && !('certificate' in object) ? null : keyMeaning(public_key) }

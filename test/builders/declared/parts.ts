@@ -50,20 +50,12 @@ const readers: Readonly<Record<string, Reader>> = {
     ...(region === undefined ? [] : [['region', region, object.region] as const]),
     ['certificate_management_policy', certificatePolicy(chosen), object.certificate_management_policy ?? null],
     ...uploadedCertificate(chosen, object),
-    [
-      'http_endpoint_configuration',
-      idOf(rest.httpEndpointConfigurationRef) ?? null,
-      idOf(object.http_endpoint_configuration),
-    ],
-    [
-      'https_endpoint_configuration',
-      idOf(rest.httpsEndpointConfigurationRef) ?? null,
-      idOf(object.https_endpoint_configuration),
-    ],
+    ...named('http_endpoint_configuration', rest.httpEndpointConfigurationRef, object),
+    ...named('https_endpoint_configuration', rest.httpsEndpointConfigurationRef, object),
   ],
   ReservedAddress: ({ region = 'us', endpointConfigurationRef }, { object }) => [
     ['region', region, object.region],
-    ['endpoint_configuration', idOf(endpointConfigurationRef) ?? null, idOf(object.endpoint_configuration)],
+    ...named('endpoint_configuration', endpointConfigurationRef, object),
   ],
   AgentIngress: ({ domain, certificate: chosen }, { object }) => [
     ['domain', domain, object.domain],
@@ -147,10 +139,15 @@ function certificatePolicy(certificate: unknown): Body | null {
   return { authority: String(authority).toLowerCase(), private_key_type: String(privateKeyType).toLowerCase() }
 }
 
-/** Under a policy the certificate is the service's to choose. */
+/** Under a policy the certificate is the service's to choose, and what is left of it stays in use where the spec names none. */
 function uploadedCertificate(certificate: unknown, object: Body): readonly Declared[] {
   const { type, uploaded } = (certificate ?? {}) as Body
-  return type === 'Managed' ? [] : [['certificate', idOf(uploaded) ?? null, idOf(object.certificate)]]
+  return type === 'Uploaded' ? named('certificate', uploaded, object) : []
+}
+
+/** What others may set too, and is theirs unless the spec names one. */
+function named(part: string, ref: unknown, object: Body): readonly Declared[] {
+  return ref === undefined ? [] : [[part, idOf(ref), idOf(object[part])]]
 }
 
 /** The owner that a spec leaves open is the user of the account's key. */

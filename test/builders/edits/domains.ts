@@ -9,9 +9,11 @@ const managedPolicy = (type: string): Body => ({
 })
 const unmanaged = { certificate_management_policy: null, certificate_management_status: null }
 const POLICY = 'certificate_management_policy'
+/** None while the first one of a policy is made. */
+const anyCertificate = expect.toSatisfy((found: unknown) => found === null || typeof found === 'object')
 
-/** Edits of a certificate policy; `shown` is what else the object then has, `gone` what it has afterwards. */
-function certificatePolicy(cleared: readonly string[], shown: Body, gone: Body): readonly Edit[] {
+/** Edits of a certificate policy; `shown` is what else the object then has, and keeps. */
+function certificatePolicy(shown: Body): readonly Edit[] {
   return [
     patch(POLICY, { certificate: { type: 'Managed' } }, { ...managedPolicy('rsa'), ...shown }),
     {
@@ -25,7 +27,7 @@ function certificatePolicy(cleared: readonly string[], shown: Body, gone: Body):
       { ...managedPolicy('ecdsa'), ...shown },
     ),
     patch(POLICY, { certificate: { type: 'Managed' } }, { ...managedPolicy('rsa'), ...shown }),
-    { spec: { certificate: undefined }, sends: cleared, object: () => ({ ...unmanaged, ...gone }) },
+    patch(POLICY, { certificate: undefined }, unmanaged),
   ]
 }
 
@@ -62,11 +64,24 @@ export const domainStories: readonly EditStory[] = [
       { certificate: refTo('cert_edits') },
     ),
     patch('certificate_id', { certificate: undefined }, { certificate: null }),
-    ...certificatePolicy(
-      ['certificate_id', POLICY],
-      { certificate: { id: expect.stringMatching(/^cert_/), uri: expect.any(String) } },
-      { certificate: null },
+    ...certificatePolicy({ certificate: { id: expect.stringMatching(/^cert_/), uri: expect.any(String) } }),
+    // From there to a certificate of one's own, from that to a policy, which it has to make way for, and back.
+    patch(
+      'certificate_id',
+      { certificate: { type: 'Uploaded', uploaded: { id: 'cert_specs' } } },
+      { certificate: refTo('cert_specs') },
     ),
+    {
+      spec: { certificate: { type: 'Managed' } },
+      sends: ['certificate_id', POLICY],
+      object: () => ({ ...managedPolicy('rsa'), certificate: anyCertificate }),
+    },
+    {
+      spec: { certificate: { type: 'Uploaded', uploaded: { id: 'cert_specs' } } },
+      sends: ['certificate_id', POLICY],
+      object: () => ({ ...unmanaged, certificate: refTo('cert_specs') }),
+    },
+    patch('certificate_id', { certificate: undefined }, { certificate: null }),
     ...endpoint('httpEndpointConfigurationRef', 'http_endpoint_configuration'),
     ...endpoint('httpsEndpointConfigurationRef', 'https_endpoint_configuration'),
     ...records,
@@ -77,7 +92,7 @@ export const domainStories: readonly EditStory[] = [
   ]),
   story('AgentIngress', 'ingress', { domain: 'edit-ingress.tunnel.example' }, [
     ...texts,
-    ...certificatePolicy([POLICY], {}, {}),
+    ...certificatePolicy({}),
     ...records,
   ]),
 ]

@@ -17,7 +17,7 @@ const shownRule = (name: string | null, expressions: readonly string[], actions:
 const deny = [{ type: 'deny' }]
 const log = [{ type: 'log', config: { level: 'info' } }]
 
-/** Edits of the modules that both protocols have. A module that is disabled keeps no references. */
+/** Edits of the modules that both protocols have. A module that has left the spec keeps no references. */
 const commonModules: readonly Edit[] = [
   patch('backend', { backend: { name: 'blue' } }, (id) => ({
     backend: { enabled: true, backend: refTo(id('Backend', 'blue')) },
@@ -25,7 +25,10 @@ const commonModules: readonly Edit[] = [
   patch('backend', { backend: { name: 'green' } }, (id) => ({
     backend: { enabled: true, backend: refTo(id('Backend', 'green')) },
   })),
-  patch('backend', { backend: { enabled: false, name: 'green' } }, { backend: { enabled: false, backend: null } }),
+  // A module that is switched off keeps what it holds, whatever else the spec then says of it.
+  patch('backend', { backend: { enabled: false, name: 'blue' } }, (id) => ({
+    backend: { enabled: false, backend: refTo(id('Backend', 'green')) },
+  })),
   ...quiet({ backend: { enabled: false } }),
   patch('backend', { backend: { enabled: true, name: 'green' } }, (id) => ({
     backend: { enabled: true, backend: refTo(id('Backend', 'green')) },
@@ -42,11 +45,12 @@ const commonModules: readonly Edit[] = [
     ip_restriction: { enabled: true, ip_policies: sets(['office', 'home'].map((name) => refTo(id('IPPolicy', name)))) },
   })),
   ...quiet({ ipRestriction: { ipPolicyRefs: [{ name: 'home' }, { name: 'office' }] } }),
-  patch(
-    'ip_restriction',
-    { ipRestriction: { enabled: false } },
-    { ip_restriction: { enabled: false, ip_policies: [] } },
-  ),
+  patch('ip_restriction', { ipRestriction: { enabled: false } }, (id) => ({
+    ip_restriction: {
+      enabled: false,
+      ip_policies: sets(['office', 'home'].map((name) => refTo(id('IPPolicy', name)))),
+    },
+  })),
   patch('ip_restriction', { ipRestriction: { enabled: true, ipPolicyRefs: [{ name: 'home' }] } }, (id) => ({
     ip_restriction: { enabled: true, ip_policies: [refTo(id('IPPolicy', 'home'))] },
   })),
@@ -84,7 +88,7 @@ const commonModules: readonly Edit[] = [
   patch(
     'policy',
     { trafficPolicy: { enabled: false, inbound: [policyRule('c', [], deny)] } },
-    { policy: disabledPolicy() },
+    { policy: { ...anyRule, enabled: false, outbound: [shownRule(null, ['true'], [])] } },
   ),
   patch('policy', { trafficPolicy: { enabled: true } }, { policy: anyRule }),
   ...quiet({ trafficPolicy: {} }),
@@ -164,7 +168,7 @@ const tlsModules: readonly Edit[] = [
     'mutual_tls',
     { mutualTLS: { enabled: false } },
     {
-      mutual_tls: { enabled: false, certificate_authorities: [] },
+      mutual_tls: { enabled: false, certificate_authorities: [refTo('ca_specs2')] },
     },
   ),
   patch(

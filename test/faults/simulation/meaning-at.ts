@@ -28,7 +28,11 @@ export async function meaningAt(world: SimulatedWorld, { kind, name, spec }: Man
     readonly named: Shown
     readonly beside: unknown
   }
-  const conditions = cr.status?.conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`)
+  // A certificate that the spec says nothing of is in use where a policy was before, and only there.
+  const isOwn = (type: string): boolean => type !== 'CertificateReady' || spec.certificate !== undefined
+  const conditions = cr.status?.conditions
+    ?.filter(({ type }) => isOwn(type))
+    .map(({ type, status, reason }) => `${type} ${status} ${reason}`)
   return { ...(meaningOf(spec, named) as Manifest['spec']), beside, conditions: conditions?.toSorted(byText) }
 }
 

@@ -45,6 +45,33 @@ describe('a certificate, which no Ref names,', () => {
   })
 })
 
+describe('while another certificate is made for a changed policy', () => {
+  const remote = { ...remoteWith({ renews_at: null, provisioning_job: { started_at: at(0) } }), created_at: at(-100) }
+  const after = (reason: string, seconds: number) => ({
+    conditions: [
+      { type: 'CertificateReady', status: 'True', reason, message: '', lastTransitionTime: at(seconds) },
+    ] as const,
+  })
+  const readyAfter = (reason: string, seconds: number): boolean =>
+    agentIngress.readiness({
+      spec: managed,
+      remote,
+      now: start,
+      status: after(reason, seconds) as unknown as NonNullable<Parameters<typeof agentIngress.readiness>[0]['status']>,
+    }).ready
+
+  test('the ingress stays ready where one was in use', () => {
+    expect(readyAfter('CertificateIssued', -50)).toBe(true)
+    expect(readyAfter('RenewalFailing', -50)).toBe(true)
+  })
+
+  test('it does not where none was, or where that was another object’s', () => {
+    expect(readyAfter('CertificatePending', -50)).toBe(false)
+    expect(readyAfter('CertificateNotManaged', -50)).toBe(false)
+    expect(readyAfter('CertificateIssued', -150)).toBe(false)
+  })
+})
+
 test('a DNS error names the NS records to make, and stalls', () => {
   const job = { error_code: 'DNS_ERROR', started_at: at(-60), retries_at: at(30) }
   const remote = remoteWith({ renews_at: null, provisioning_job: job })

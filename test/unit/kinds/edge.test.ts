@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { edge } from '../../../src/kinds/edge.ts'
 import type { EdgeSpec } from '../../../src/kinds/edge-schema.ts'
-import { planCreate } from '../../../src/managed/plan.ts'
+import { planCreate, planUpdate } from '../../../src/managed/plan.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 
 const spec: EdgeSpec = {
@@ -111,13 +111,132 @@ test('what an update is about to add is taken charge of before it is sent', () =
   })
 })
 
-test('a disabled module refers to nothing, is sent without references, and equals one that is not there', () => {
-  const disabled: EdgeSpec = { ...spec, ipRestriction: { enabled: false, ipPolicyRefs: [{ name: 'office' }] } }
-  expect(edge.references(disabled).map(({ path }) => path)).toEqual(['spec.backend'])
-  expect(edge.desire(desiredOf({ spec: disabled }), undefined).ip_restriction).toEqual({ enabled: false })
-  for (const held of [null, { enabled: false, ip_policies: [{ id: 'ipp_1', uri: '' }] }]) {
-    expect(edge.observe({ ...remote, ip_restriction: held }).ip_restriction).toEqual({ enabled: false })
+describe('a module that the spec switches off', () => {
+  const disabled: EdgeSpec = { ...spec, ipRestriction: { enabled: false, ipPolicyRefs: [{ name: 'home' }] } }
+  const desired = desiredOf({ spec: disabled, status: { internal: { appliedModules: ['ipRestriction'] } } })
+  const off = (ids: readonly string[]) => ({
+    ...remote,
+    ip_restriction: { enabled: false, ip_policies: ids.map((id) => ({ id, uri: '' })) },
+  })
+  const quiet = { markedMetadata: undefined, inputsChanged: false }
+
+  test('waits for nothing, and is made without anything in it', () => {
+    expect(edge.references(disabled).map(({ path }) => path)).toEqual(['spec.backend'])
+    expect(edge.desire(desired, undefined).ip_restriction).toEqual({ enabled: false })
+    for (const held of [null, { enabled: false, ip_policies: [] }]) {
+      expect(edge.observe({ ...remote, ip_restriction: held }).ip_restriction).toEqual({ enabled: false })
+    }
+  })
+
+  test('is sent as the edge has it, and as nothing but disabled where that is refused', () => {
+    const update = planUpdate(edge, desired, remote, quiet)
+    expect(update).toMatchObject({
+      fields: ['ip_restriction'],
+      body: { ip_restriction: { enabled: false, ip_policy_ids: ['ipp_2', 'id-of-office'] } },
+      otherwise: { ip_restriction: { enabled: false } },
+    })
+    expect(update?.otherwise?.ip_restriction).toEqual({ enabled: false })
+    // The API may keep what it holds, or forget it.
+    for (const held of [off(['ipp_2', 'id-of-office']), off([])]) {
+      expect(planUpdate(edge, desired, held, quiet)).toBeUndefined()
+    }
+  })
+
+  test('keeps traffic rules and the lowest version as they are', () => {
+    const rules = [{ name: null, expressions: ['true'], actions: [{ type: 'deny', config: {} }] }]
+    const tls = {
+      id: 'x',
+      hostports: [],
+      policy: { enabled: true, inbound: rules, outbound: [] },
+      tls_termination: { enabled: true, terminate_at: 'edge', min_version: '1.3' },
+    }
+    const both: EdgeSpec = { protocol: 'TLS', trafficPolicy: { enabled: false }, tlsTermination: { enabled: false } }
+    expect(planUpdate(edge, desiredOf({ spec: both }), tls, quiet)?.body).toEqual({
+      policy: {
+        enabled: false,
+        inbound: [{ expressions: ['true'], actions: [{ type: 'deny', config: {} }] }],
+        outbound: [],
+      },
+      tls_termination: { enabled: false, terminate_at: 'edge', min_version: '1.3' },
+    })
+  })
+
+  test('lets go of what it refers to once it has left the spec', () => {
+    const held = off(['ipp_2'])
+    const kept = edge.internal(held, { appliedModules: ['ipRestriction'] })
+    expect(kept).toEqual({ appliedModules: ['ipRestriction'] })
+    expect(edge.status(held, kept)).not.toHaveProperty('foreignModules')
+    const { ipRestriction: _, ...without } = disabled
+    const gone = desiredOf({ spec: without, status: { internal: kept } })
+    expect(planUpdate(edge, gone, held, quiet)?.body).toEqual({ ip_restriction: { enabled: false } })
+    expect(planUpdate(edge, gone, off([]), quiet)).toBeUndefined()
+  })
+})
+
+describe('of an adopted edge', () => {
+  const rules = (name: string) => [{ name, expressions: [], actions: [{ type: 'deny', config: {} }] }]
+  const held: RemoteObject = {
+    id: 'edgtls_1',
+    hostports: [],
+    policy: { enabled: true, inbound: rules('theirs'), outbound: rules('theirs') },
+    tls_termination: { enabled: true, terminate_at: 'upstream', min_version: null },
   }
+  const bodyFor = (named: Partial<EdgeSpec>, object: RemoteObject, applied: readonly string[] = []) => {
+    const whole: EdgeSpec = { protocol: 'TLS', ...named }
+    const decided = new Set([...edge.setBy(whole), ...applied])
+    const desired = { ...desiredOf({ spec: whole }), decides: (field: string) => decided.has(field) }
+    return planUpdate(edge, desired, object, { markedMetadata: undefined, inputsChanged: false })?.body
+  }
+
+  test('what the spec leaves out inside of a module stays, until the spec has set it once', () => {
+    expect(bodyFor({ trafficPolicy: {}, tlsTermination: {} }, held)).toBeUndefined()
+    const inbound = [{ name: 'ours' }]
+    expect(bodyFor({ trafficPolicy: { inbound } }, held)).toEqual({
+      policy: {
+        enabled: true,
+        inbound: [{ name: 'ours', expressions: [], actions: [] }],
+        outbound: rules('theirs'),
+      },
+    })
+    expect(bodyFor({ trafficPolicy: {} }, held, ['policy.inbound'])).toEqual({
+      policy: { enabled: true, inbound: [], outbound: rules('theirs') },
+    })
+  })
+
+  test('a low version that somebody chose stays, and one that is named ends TLS at the edge', () => {
+    const low = { ...held, tls_termination: { enabled: true, terminate_at: 'edge', min_version: '1.0' } }
+    expect(bodyFor({ tlsTermination: { terminateAt: 'Edge' } }, low)).toBeUndefined()
+    expect(bodyFor({ tlsTermination: { minVersion: '1.2' } }, held)).toEqual({
+      tls_termination: { enabled: true, terminate_at: 'edge', min_version: '1.2' },
+    })
+  })
+})
+
+describe('a policy that was deleted', () => {
+  const gone = (names: readonly string[]) => ({
+    ...desiredOf({ spec }),
+    isGone: (_kind: string, ref: { readonly name?: string }) => names.includes(ref.name ?? ''),
+  })
+  const holding = (...ids: readonly string[]) => ({
+    ...remote,
+    ip_restriction: { enabled: true, ip_policies: ids.map((id) => ({ id, uri: '' })) },
+  })
+  const sent = (names: readonly string[], held: RemoteObject) =>
+    (edge.desire(gone(names), held).ip_restriction as { readonly ip_policy_ids: unknown }).ip_policy_ids
+
+  test('stays where the edge holds it, and does not keep another from being added', () => {
+    expect(sent(['office'], holding('ipp_2', 'id-of-office'))).toEqual(['id-of-office', 'ipp_2'])
+    expect(sent(['office'], holding('id-of-office'))).toEqual(['ipp_2'])
+    expect(sent(['office'], holding('ipp_2'))).toEqual(['ipp_2'])
+  })
+
+  test('stays where nothing would be left', () => {
+    const all = { ...gone([]), isGone: () => true }
+    expect(edge.desire(all, holding('id-of-office')).ip_restriction).toEqual({
+      enabled: true,
+      ip_policy_ids: ['id-of-office', 'ipp_2'],
+    })
+  })
 })
 
 test('a module that the API returns without enabled is enabled', () => {

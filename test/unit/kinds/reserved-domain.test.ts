@@ -4,6 +4,7 @@ import type { RemoteObject } from '../../../src/api/types.ts'
 import type { ManagedCertificate } from '../../../src/kinds/certificate-spec.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
 import type { ReservedDomainSpec } from '../../../src/kinds/reserved-domain-schema.ts'
+import { planUpdate } from '../../../src/managed/plan.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 import { domainSpec } from '../../builders/kinds/specs.ts'
 
@@ -104,6 +105,80 @@ test('without a policy the domain is ready, and says whether a certificate was u
     reason: 'CertificateNotManaged',
   })
   expect(condition('CertificateReady', { ...remote, certificate: { id: 'cert_9' } }, none)?.status).toBe('True')
+})
+
+describe('an update', () => {
+  const issued: RemoteObject = { ...remoteWith(null, certificate), domain: 'a.example.com' }
+  const unmanaged: RemoteObject = {
+    ...issued,
+    certificate_management_policy: null,
+    certificate_management_status: null,
+  }
+  const uploaded = (id: string): ReservedDomainSpec => ({
+    domain: 'a.example.com',
+    certificate: { type: 'Uploaded', uploaded: { id } },
+  })
+  const none: ReservedDomainSpec = { domain: 'a.example.com' }
+  const policy = { authority: 'letsencrypt', private_key_type: 'rsa' }
+  const ours = (...appliedModules: string[]) => ({ internal: { appliedModules } })
+  const update = (spec: ReservedDomainSpec, remote: RemoteObject, status = ours()) =>
+    planUpdate(reservedDomain, desiredOf({ spec, status }), remote, { markedMetadata: undefined, inputsChanged: false })
+
+  test('ends the management alone where the policy has left the spec: the certificate works', () => {
+    expect(update(none, issued)?.body).toEqual({ certificate_management_policy: null })
+    expect(update(none, unmanaged)).toBeUndefined()
+  })
+
+  test('takes off a certificate that the spec has named, and no other', () => {
+    expect(update(none, unmanaged, ours('uploadedCertificate'))?.body).toEqual({ certificate_id: null })
+    expect(update(uploaded('cert_1'), unmanaged)).toBeUndefined()
+  })
+
+  test('takes the certificate of a policy for no certificate_id', () => {
+    expect(update(uploaded('cert_1'), issued)).toMatchObject({
+      body: { certificate_id: 'cert_1', certificate_management_policy: null },
+      otherwise: { certificate_id: 'cert_1' },
+    })
+  })
+
+  test('clears what the spec has named when a policy takes its place', () => {
+    const named = update(managed, unmanaged, ours('uploadedCertificate'))
+    expect(named?.body).toEqual({ certificate_id: null, certificate_management_policy: policy })
+    expect(named?.otherwise).toEqual({ certificate_management_policy: policy })
+    // Of one that may be left of a policy only where the API asks for it.
+    const left = update(managed, unmanaged)
+    expect(left?.body).toEqual({ certificate_management_policy: policy })
+    expect(left?.otherwise).toEqual({ certificate_id: null, certificate_management_policy: policy })
+    expect(update(managed, { ...unmanaged, certificate: null })?.otherwise).toBeUndefined()
+  })
+
+  test('leaves endpoint configurations alone that the spec has not named', () => {
+    const both = {
+      ...issued,
+      http_endpoint_configuration: { id: 'ec_1' },
+      https_endpoint_configuration: { id: 'ec_2' },
+    }
+    expect(update(managed, both)).toBeUndefined()
+    expect(update(managed, both, ours('httpEndpointConfiguration'))?.body).toEqual({
+      http_endpoint_configuration_id: null,
+    })
+    const named = { ...managed, httpsEndpointConfigurationRef: { id: 'ec_3' } }
+    expect(update(named, both)?.body).toEqual({ https_endpoint_configuration_id: 'ec_3' })
+    const kept = reservedDomain.intent(named, {})
+    expect(reservedDomain.internal(both, kept)).toEqual({ appliedModules: ['httpsEndpointConfiguration'] })
+    expect(reservedDomain.internal(issued, kept)).toEqual({ appliedModules: [] })
+    expect(reservedDomain.internal(both, reservedDomain.intent(managed, {}))).toEqual({})
+  })
+
+  test('of an adopted domain leaves the type of the key alone that the spec does not name', () => {
+    const held = { ...issued, certificate_management_policy: { authority: 'letsencrypt', private_key_type: 'ecdsa' } }
+    const plain: ReservedDomainSpec = { domain: 'a.example.com', certificate: { type: 'Managed' } }
+    const set = reservedDomain.setBy(plain)
+    const desired = { ...desiredOf({ spec: plain }), decides: (field: string) => set.includes(field) }
+    const context = { markedMetadata: undefined, inputsChanged: false }
+    expect(planUpdate(reservedDomain, desired, held, context)).toBeUndefined()
+    expect(update(plain, held)?.body).toEqual({ certificate_management_policy: policy })
+  })
 })
 
 test('certificate and policy are never sent together, even if a spec has both', () => {

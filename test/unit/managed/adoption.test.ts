@@ -45,7 +45,8 @@ test('an object that a resource names is observed: the differences are told, not
   world.apply('Backend', 'web', tunnels('new', { ...observing, description: 'the shop' }))
   const message = await says(world, 'Backend', 'web', 'Observed')
   expect(message).toBe(
-    'only observed; to be equal to the spec it would take: update labels, description. Set managementPolicy: Manage for that',
+    'only observed; to be equal to the spec it would take: update labels, description. Set managementPolicy: Manage for that. ' +
+      'By field: labels is {"app":"old"} and would be {"app":"new"}; description is "" and would be "the shop"',
   )
   expect(condition(world, 'Backend', 'web', 'Ready')).toMatchObject({ status: 'True' })
   const cr = world.get('Backend', 'web')

@@ -455,3 +455,59 @@ test('a paused command sends nothing', async () => {
   await world.settle()
   expect(world.posts).toEqual([])
 })
+
+describe('a restart after an update of the same session', () => {
+  const on = (action: string, id = 'ts_1') => ({ action, target: { type: 'ID', id } })
+
+  test('waits for 10 s, whichever command it is of', async () => {
+    world.command(on('Update'), 'first')
+    await world.settle('first')
+    world.command(on('Restart'), 'then')
+    const [updatedAt = 0] = world.postedAt
+    await world.settle('then')
+    expect(world.posts).toEqual(['update ts_1', 'restart ts_1'])
+    expect((world.postedAt[1] ?? 0) - updatedAt).toBeGreaterThanOrEqual(10_000)
+    expect(world.states('then')).toEqual({ ts_1: ['Done'] })
+  })
+
+  test('waits as well where the answer to the update got lost, and not after one that was refused', async () => {
+    world.answer = (post) =>
+      post === 'update ts_1' ? new ApiError('Timeout', 'no answer', { definite: false }) : undefined
+    world.command(on('Update'), 'first')
+    await world.settle('first')
+    expect(world.states('first')).toEqual({ ts_1: ['Unknown'] })
+    world.command(on('Restart'), 'then')
+    expect(await world.reconcile('then')).toMatchObject({ type: 'after', ms: 10_500 })
+    world.answer = (post) => (post === 'update ts_2' ? refusal(409, 'ERR', 'no update') : undefined)
+    world.command(on('Update', 'ts_2'), 'second')
+    await world.settle('second')
+    world.command(on('Restart', 'ts_2'), 'at-once')
+    await world.reconcile('at-once')
+    expect(world.posts.at(-1)).toBe('restart ts_2')
+  })
+
+  test('waits where the update comes between the decision and the request, and is sent once', async () => {
+    world.command(on('Update'), 'first')
+    world.command(on('Restart'), 'then')
+    // The targets are stored first, then that the restart is about to be sent: right before that the other command has run.
+    let writes = 0
+    const between = (): void => {
+      writes += 1
+      if (writes < 2) world.beforeWrite = between
+      else world.beginUpdate('first', 'ts_1')
+    }
+    world.beforeWrite = between
+    const outcome = await world.reconcile('then')
+    expect(outcome).toMatchObject({ type: 'after' })
+    expect(world.posts).toEqual([])
+    expect(world.states('then')).toEqual({ ts_1: ['Pending'] })
+  })
+
+  test('of another session waits for nothing', async () => {
+    world.command(on('Update'), 'first')
+    await world.settle('first')
+    world.command(on('Restart', 'ts_2'), 'then')
+    await world.reconcile('then')
+    expect(world.posts).toEqual(['update ts_1', 'restart ts_2'])
+  })
+})

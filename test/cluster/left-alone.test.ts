@@ -1,0 +1,310 @@
+import { expect, test } from 'vitest'
+import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
+import { refTo } from '../builders/expected.ts'
+import { conditionOf, type Resource, World } from './support/world.ts'
+
+type Body = Readonly<Record<string, unknown>>
+
+/** Fields of each PATCH, `id` aside: every update body carries it. */
+function patched(entries: readonly JournalEntry[]): readonly Body[] {
+  return entries
+    .filter(({ method }) => method === 'PATCH')
+    .map(({ body }) => Object.fromEntries(Object.entries(body as Body).filter(([name]) => name !== 'id')))
+}
+
+async function openSeeded(): Promise<World> {
+  const world = await World.open()
+  world.emulator.admin.seed({
+    objects: {
+      tls_certificates: [{ id: 'cert_mine' }],
+      endpoint_configurations: [{ id: 'ec_one' }, { id: 'ec_two' }],
+    },
+  })
+  return world
+}
+
+const domain = 'shop.tunnel.example'
+const managed = { domain, certificate: { type: 'Managed' } }
+const uploaded = { domain, certificate: { type: 'Uploaded', uploaded: { id: 'cert_mine' } } }
+
+async function held(world: World): Promise<Body> {
+  const [object] = await world.remote('reserved_domains')
+  return object ?? {}
+}
+
+test('a domain whose policy leaves the spec keeps its certificate, and comes back to a policy with it', async () => {
+  await using world = await openSeeded()
+  await world.apply('ReservedDomain', 'shop', managed)
+  await world.ready('ReservedDomain', 'shop')
+  const { certificate } = await held(world)
+  const mark = world.mark()
+
+  await world.apply('ReservedDomain', 'shop', { domain })
+  const unmanaged = await world.ready('ReservedDomain', 'shop')
+  expect(await held(world)).toMatchObject({ certificate, certificate_management_policy: null })
+  expect(conditionOf(unmanaged, 'CertificateReady')).toMatchObject({
+    status: 'True',
+    message: expect.stringContaining('is not renewed'),
+  })
+  await world.pass()
+  await world.ready('ReservedDomain', 'shop')
+  expect(patched(world.writes(mark))).toEqual([{ certificate_management_policy: null }])
+
+  await world.apply('ReservedDomain', 'shop', managed)
+  await world.ready('ReservedDomain', 'shop')
+  expect(patched(world.writes(mark))[1]).toEqual({
+    certificate_management_policy: { authority: 'letsencrypt', private_key_type: 'rsa' },
+  })
+})
+
+test('between a certificate of one’s own and a policy what was before is cleared, and only what the spec named', async () => {
+  await using world = await openSeeded()
+  await world.apply('ReservedDomain', 'shop', uploaded)
+  await world.ready('ReservedDomain', 'shop')
+  const mark = world.mark()
+  await world.apply('ReservedDomain', 'shop', managed)
+  await world.until('ReservedDomain', 'shop', 'has a policy', (cr) => conditionOf(cr, 'Synced')?.status === 'True')
+  await world.ready('ReservedDomain', 'shop')
+  const policy = { authority: 'letsencrypt', private_key_type: 'rsa' }
+  expect(patched(world.writes(mark))).toEqual([{ certificate_id: null, certificate_management_policy: policy }])
+
+  // The certificate of the policy is none that was chosen, even where the spec names the same.
+  const { certificate } = await held(world)
+  const { id } = certificate as { readonly id: string }
+  await world.apply('ReservedDomain', 'shop', { domain, certificate: { type: 'Uploaded', uploaded: { id } } })
+  await world.ready('ReservedDomain', 'shop')
+  expect(patched(world.writes(mark))[1]).toEqual({ certificate_id: id, certificate_management_policy: null })
+  await world.apply('ReservedDomain', 'shop', { domain })
+  await world.ready('ReservedDomain', 'shop')
+  expect(patched(world.writes(mark))[2]).toEqual({ certificate_id: null })
+  expect(await held(world)).toMatchObject({ certificate: null, certificate_management_policy: null })
+})
+
+test('an API that wants the certificate off before a policy is told so, after it has refused the policy alone', async () => {
+  await using world = await openSeeded()
+  await world.apply('ReservedDomain', 'shop', { domain })
+  const { status } = await world.ready('ReservedDomain', 'shop')
+  const path = `/reserved_domains/${status?.id}`
+  // By somebody else: it may be left of a policy, as far as anybody can tell.
+  await world.api.patch(path, { id: status?.id, certificate_id: 'cert_mine' })
+  await world.pass()
+  await world.ready('ReservedDomain', 'shop')
+  expect(await held(world)).toMatchObject({ certificate: refTo('cert_mine') })
+  const mark = world.mark()
+  world.emulator.admin.addFault({ match: { method: 'PATCH', path }, act: { type: 'status', status: 400 } })
+  await world.apply('ReservedDomain', 'shop', managed)
+  await world.ready('ReservedDomain', 'shop')
+  const policy = { authority: 'letsencrypt', private_key_type: 'rsa' }
+  expect(patched(world.writes(mark))).toEqual([
+    { certificate_management_policy: policy },
+    { certificate_id: null, certificate_management_policy: policy },
+  ])
+})
+
+test('endpoint configurations that somebody else attached stay, and those that the spec named go with it', async () => {
+  await using world = await openSeeded()
+  await world.apply('ReservedDomain', 'shop', { domain })
+  await world.apply('ReservedAddress', 'shop', { region: 'eu' })
+  const ids = [
+    (await world.ready('ReservedDomain', 'shop')).status?.id,
+    (await world.ready('ReservedAddress', 'shop')).status?.id,
+  ]
+  const [domainPath, addressPath] = [`/reserved_domains/${ids[0]}`, `/reserved_addrs/${ids[1]}`]
+  const theirs = { http_endpoint_configuration_id: 'ec_one', https_endpoint_configuration_id: 'ec_one' }
+  await world.api.patch(domainPath, { id: ids[0], ...theirs })
+  await world.api.patch(addressPath, { id: ids[1], endpoint_configuration_id: 'ec_one' })
+  const mark = world.mark()
+  await world.pass()
+  await world.apply('ReservedDomain', 'shop', { domain, description: 'edited' })
+  await world.apply('ReservedAddress', 'shop', { region: 'eu', description: 'edited' })
+  await world.ready('ReservedDomain', 'shop')
+  await world.ready('ReservedAddress', 'shop')
+  expect(patched(world.writes(mark))).toEqual([{ description: 'edited' }, { description: 'edited' }])
+
+  // Named in the spec they are the spec's, and then go with it; the one beside stays theirs.
+  const ours = { httpEndpointConfigurationRef: { id: 'ec_two' } }
+  await world.apply('ReservedDomain', 'shop', { domain, description: 'edited', ...ours })
+  await world.apply('ReservedAddress', 'shop', {
+    description: 'edited',
+    endpointConfigurationRef: { id: 'ec_one' },
+    region: 'eu',
+  })
+  await world.ready('ReservedDomain', 'shop')
+  await world.ready('ReservedAddress', 'shop')
+  await world.apply('ReservedDomain', 'shop', { domain, description: 'edited' })
+  await world.apply('ReservedAddress', 'shop', { region: 'eu', description: 'edited' })
+  await world.ready('ReservedDomain', 'shop')
+  await world.ready('ReservedAddress', 'shop')
+  expect((await world.api.get(domainPath)).body).toMatchObject({
+    http_endpoint_configuration: null,
+    https_endpoint_configuration: refTo('ec_one'),
+  })
+  expect((await world.api.get(addressPath)).body).toMatchObject({ endpoint_configuration: null })
+})
+
+const sinkhole = { type: 'HTTPResponse', httpResponse: { statusCode: 503 } }
+
+test('enabled is a toggle: what a module holds stays while it is off, and is let go of once it leaves the spec', async () => {
+  await using world = await World.open()
+  await world.apply('Backend', 'web', sinkhole)
+  await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { name: 'web' } })
+  const { status } = await world.ready('Edge', 'shop')
+  const backend = (await world.get('Backend', 'web'))?.status?.id
+  const path = `/edges/tcp/${status?.id}`
+  const module = async (): Promise<unknown> => (await world.api.get(path)).body.backend
+  const mark = world.mark()
+  await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { enabled: false, name: 'web' } })
+  await world.ready('Edge', 'shop')
+  expect(await module()).toEqual({ enabled: false, backend: refTo(String(backend)) })
+  await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { enabled: true, name: 'web' } })
+  await world.ready('Edge', 'shop')
+  expect(await module()).toEqual({ enabled: true, backend: refTo(String(backend)) })
+
+  // Where the API takes no disabled module with something in it.
+  const isOff = { method: 'PATCH', path, nth: 1 }
+  world.emulator.admin.addFault({ match: isOff, act: { type: 'status', status: 400 } })
+  await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { enabled: false, name: 'web' } })
+  await world.ready('Edge', 'shop')
+  expect(await module()).toEqual({ enabled: false, backend: null })
+  expect(patched(world.writes(mark))).toEqual([
+    { backend: { enabled: false, backend_id: backend } },
+    { backend: { enabled: true, backend_id: backend } },
+    { backend: { enabled: false, backend_id: backend } },
+    { backend: { enabled: false } },
+  ])
+
+  await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { name: 'web' } })
+  await world.ready('Edge', 'shop')
+  await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { enabled: false, name: 'web' } })
+  await world.ready('Edge', 'shop')
+  await world.delete('Backend', 'web')
+  await world.until('Backend', 'web', 'is held by the edge', (cr) => {
+    return conditionOf(cr, 'Ready')?.message.includes('Edge/shop') === true
+  })
+  await world.apply('Edge', 'shop', { protocol: 'TCP' })
+  await world.ready('Edge', 'shop')
+  expect(await module()).toEqual({ enabled: false, backend: null })
+  await world.gone('Backend', 'web', 60_000)
+})
+
+test('an ingress whose key type changes stays Ready while its certificate works', async () => {
+  await using world = await World.open({ emulator: { certSeconds: 5 } })
+  const spec = (privateKeyType: string) => ({
+    domain: 'agents.tunnel.example',
+    certificate: { type: 'Managed', managed: { privateKeyType } },
+  })
+  await world.apply('AgentIngress', 'agents', spec('RSA'))
+  await world.reason('AgentIngress', 'agents', 'Ready', 'CertificatePending')
+  await world.ready('AgentIngress', 'agents')
+  const seen: string[] = []
+  await world.apply('AgentIngress', 'agents', spec('ECDSA'))
+  const hasJob = (cr: Resource): boolean => cr.status?.provisioningJob !== undefined
+  await world.until('AgentIngress', 'agents', 'has another certificate made', (cr) => {
+    if (hasJob(cr)) seen.push(`${conditionOf(cr, 'Ready')?.status} ${conditionOf(cr, 'CertificateReady')?.reason}`)
+    return hasJob(cr)
+  })
+  expect(seen).toEqual(['True CertificateIssued'])
+  await world.until('AgentIngress', 'agents', 'has it', (cr) => {
+    expect(conditionOf(cr, 'Ready')?.status).toBe('True')
+    return !hasJob(cr)
+  })
+})
+
+test('one backend under two names is refused with both paths, and taken once one of them is gone', async () => {
+  await using world = await World.open()
+  await world.apply('Backend', 'web', sinkhole)
+  const id = (await world.ready('Backend', 'web')).status?.id
+  const twice = [{ name: 'web' }, { id }]
+  await world.apply('Backend', 'order', { type: 'Failover', failover: { backendRefs: twice } })
+  const weighted = { backendRefs: twice.map((ref) => ({ ...ref, weight: 1 })) }
+  await world.apply('Backend', 'shares', { type: 'Weighted', weighted })
+  for (const [name, list] of [
+    ['order', 'failover'],
+    ['shares', 'weighted'],
+  ] as const) {
+    const { message } = await world.reason('Backend', name, 'Synced', 'InvalidSpec')
+    expect(message).toContain(
+      `spec.${list}.backendRefs[0] and spec.${list}.backendRefs[1] name the same Backend (${id})`,
+    )
+  }
+  expect(await world.remote('backends/failover')).toEqual([])
+  await world.apply('Backend', 'order', { type: 'Failover', failover: { backendRefs: [{ name: 'web' }] } })
+  await world.ready('Backend', 'order')
+})
+
+test('a policy that was deleted at the API stays in the edge that holds it, and lets another be added', async () => {
+  await using world = await World.open()
+  const policies = await Promise.all(
+    ['10.0.0.0/8', '172.16.0.0/12', '192.0.2.1/32'].map(async (cidr) => {
+      const id = await world.api.create('/ip_policies')
+      await world.api.create('/ip_policy_rules', { ip_policy_id: id, cidr, action: 'allow' })
+      return id
+    }),
+  )
+  const restricted = (...ids: readonly string[]) => ({
+    protocol: 'TCP',
+    ipRestriction: { ipPolicyRefs: ids.map((id) => ({ id })) },
+  })
+  const [first = '', second = '', third = ''] = policies
+  await world.apply('Edge', 'shop', restricted(first, second))
+  await world.apply('IPRestriction', 'agents', { type: 'Agent', ipPolicyRefs: [{ id: first }, { id: second }] })
+  await world.ready('Edge', 'shop')
+  await world.ready('IPRestriction', 'agents')
+  await world.api.delete(`/ip_policies/${first}`)
+  const mark = world.mark()
+  await world.pass()
+  await world.apply('Edge', 'shop', { ...restricted(first, second), description: 'edited' })
+  await world.ready('Edge', 'shop')
+  expect(patched(world.writes(mark))).toEqual([{ description: 'edited' }])
+
+  await world.apply('Edge', 'shop', restricted(first, second, third))
+  await world.apply('IPRestriction', 'agents', {
+    type: 'Agent',
+    ipPolicyRefs: [{ id: first }, { id: second }, { id: third }],
+  })
+  await world.ready('Edge', 'shop', 60_000)
+  await world.ready('IPRestriction', 'agents', 60_000)
+  const ids = (policy: Body): unknown =>
+    (policy as { readonly ip_policies: readonly { id: string }[] }).ip_policies.map(({ id }) => id)
+  const [edge] = await world.remote('edges/tcp')
+  expect(ids(edge?.ip_restriction as Body)).toEqual([second, third])
+  const [restriction] = await world.remote('ip_restrictions')
+  expect(ids(restriction ?? {})).toEqual([second, third])
+  const after = world.mark()
+  await world.pass()
+  await world.ready('Edge', 'shop')
+  expect(world.writes(after)).toEqual([])
+})
+
+test('an SSH authority goes with certificates that have expired, and says what to do about others that nobody manages', async () => {
+  await using world = await World.open()
+  await world.apply('SSHCertificateAuthority', 'team', {})
+  const { status } = await world.ready('SSHCertificateAuthority', 'team')
+  const body = {
+    ssh_certificate_authority_id: status?.id,
+    public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIONcyrIpYBPfb2q3df2M5Se4kcmqFcH9W7jHLbR3jC6v',
+    principals: ['alice'],
+  }
+  const past = { valid_after: '2020-01-01T00:00:00Z', valid_until: '2020-01-02T00:00:00Z' }
+  await world.api.create('/ssh_user_certificates', { ...body, ...past })
+  const valid = await world.api.create('/ssh_user_certificates', body)
+  // A certificate of a resource that names its end is not renewed.
+  await world.apply('SSHUserCertificate', 'former', {
+    sshCertificateAuthorityRef: { name: 'team' },
+    publicKey: body.public_key,
+    principals: ['bob'],
+    validAfter: past.valid_after,
+    validUntil: past.valid_until,
+  })
+  await world.reason('SSHUserCertificate', 'former', 'Ready', 'Expired')
+  await world.delete('SSHCertificateAuthority', 'team')
+  const waiting = await world.until('SSHCertificateAuthority', 'team', 'says what holds it', (cr) => {
+    return conditionOf(cr, 'Ready')?.message.includes(valid) === true
+  })
+  const message = conditionOf(waiting, 'Ready')?.message
+  expect(message).toMatch(new RegExp(`^in use by ssh_user_certificates/${valid}\\. `))
+  expect(message).toContain('delete it at the API, or set spec.deletionPolicy: Retain')
+  await world.api.delete(`/ssh_user_certificates/${valid}`)
+  await world.annotate('SSHCertificateAuthority', 'team', { 'culvert.dev/reconcile-requested-at': 'now' })
+  await world.gone('SSHCertificateAuthority', 'team', 60_000)
+})
