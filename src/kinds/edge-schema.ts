@@ -69,7 +69,8 @@ const hostport = object(
 
 const enabled = Type.Optional(
   bool({
-    description: 'Whether the module is applied to traffic. If false, its other fields have no effect. Default: true.',
+    description:
+      'Whether the module is applied to traffic. If false, it keeps what it holds at the API, which stays in use until the module is removed from the spec, and its other fields here have no effect. Default: true.',
   }),
 )
 
@@ -96,7 +97,7 @@ const ipRestriction = object(
     enabled,
     ipPolicyRefs: Type.Optional(
       list(reference('IPPolicy'), {
-        description: `IP policies that decide who may connect, at most ${REFERENCES}. Needed unless \`enabled\` is false.`,
+        description: `IP policies that decide who may connect, at most ${REFERENCES}. Needed unless \`enabled\` is false. One that was deleted at the API is left out when the list changes, as long as another remains.`,
         minItems: 1,
         maxItems: REFERENCES,
       }),
@@ -139,7 +140,7 @@ const tlsTermination = object(
     minVersion: Type.Optional(
       choice(['1.0', '1.1', '1.2', '1.3'], {
         description:
-          'Lowest TLS version that clients may use. Not with `terminateAt: Upstream`. Default: the service chooses; if somebody sets a version below 1.2 at the API, that is undone.',
+          'Lowest TLS version that clients may use. Not with `terminateAt: Upstream`. Default: the service chooses; if somebody sets a version below 1.2 at the API, that is undone, unless the edge was adopted.',
       }),
     ),
   },
@@ -247,7 +248,7 @@ export const edgeDefinition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'Where the service accepts TCP or TLS traffic, and what it does with it. `backend`, `ipRestriction`, `mutualTLS`, `tlsTermination` and `trafficPolicy` are its modules. An Edge is created with all modules that its spec names, once everything they refer to exists. A module that is removed from the spec is disabled.',
+    'Where the service accepts TCP or TLS traffic, and what it does with it. `backend`, `ipRestriction`, `mutualTLS`, `tlsTermination` and `trafficPolicy` are its modules. An Edge is created with all modules that its spec names, once everything they refer to exists. A module that is removed from the spec is disabled, with nothing left in it.',
   spec: object(
     {
       ...commonSpec('bytes'),

@@ -37,7 +37,8 @@ const definition = defineKind({
         }),
       ),
       ipPolicyRefs: list(reference('IPPolicy'), {
-        description: 'IP policies that decide which addresses are let in; from 1 to 64. Order does not matter.',
+        description:
+          'IP policies that decide which addresses are let in; from 1 to 64. Order does not matter. One that was deleted at the API is left out when the list changes, as long as another remains.',
         minItems: 1,
         maxItems: REFERENCES,
       }),

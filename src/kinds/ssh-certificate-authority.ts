@@ -39,7 +39,7 @@ const definition = defineKind({
   shortNames: ['sshca'],
   scope: 'Namespaced',
   description:
-    'An authority that signs SSH certificates. The service creates its key pair and keeps the private key. Hosts and clients that trust the public key, `status.publicKey`, accept the certificates.',
+    'An authority that signs SSH certificates. The service creates its key pair and keeps the private key. Hosts and clients that trust the public key, `status.publicKey`, accept the certificates. Deleting it waits while certificates that it signed are valid.',
   spec: object(
     {
       ...commonSpec('bytes'),

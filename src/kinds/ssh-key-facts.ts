@@ -1,3 +1,4 @@
+import { PUBLIC_KEY_LENGTH } from './ssh-lengths.ts'
 import { comparablePublicKey } from './ssh-public-key.ts'
 
 /** What a public key tells of its private key, in the words of the API (`management-api.md § Endpoints`, `ssh_certificate_authorities`). */
@@ -10,6 +11,7 @@ export interface KeyFacts {
 
 /** The facts of a line in authorized-keys format; none of anything else. */
 export function keyFacts(line: unknown): KeyFacts {
+  if (typeof line !== 'string' || line.length > PUBLIC_KEY_LENGTH) return {}
   const [type = '', key = ''] = comparablePublicKey(line)?.split(' ') ?? []
   const [, curve] = /^ecdsa-sha2-nistp(256|384|521)$/.exec(type) ?? []
   if (curve !== undefined) return { private_key_type: 'ecdsa', elliptic_curve: `P-${curve}` }
@@ -22,13 +24,13 @@ export function keyFacts(line: unknown): KeyFacts {
 /** An RSA key is three length-prefixed values: its type, the exponent, and the modulus (RFC 4253, section 6.6). */
 function modulusBits(key: Buffer): number | undefined {
   let at = 0
-  let part = Buffer.alloc(0)
+  let part: Buffer = Buffer.alloc(0)
   for (let index = 0; index < 3; index += 1) {
     if (at + 4 > key.length) return undefined
     const length = key.readUInt32BE(at)
     part = key.subarray(at + 4, at + 4 + length)
     at += 4 + length
   }
-  const digits = part.toString('hex').replace(/^0+/, '')
-  return digits === '' ? undefined : BigInt(`0x${digits}`).toString(2).length
+  const first = part.findIndex((byte) => byte !== 0)
+  return first < 0 ? undefined : 8 * (part.length - first) - Math.clz32(part[first] ?? 0) + 24
 }

@@ -348,7 +348,7 @@ test('a restart waits 10 s after an update that another command has made', { tim
   const { world, token } = await openWorld()
   await using _ = world
   const { admin } = world.emulator
-  const agent = admin.connectAgent({ token, updateTo: '3.10.0', updateSeconds: 1 })
+  const agent = admin.connectAgent({ token, availableVersions: ['3.9.1'], updateSeconds: 1 })
   const id = String(agent.sessionId)
   const target = { type: 'ID', id }
   await world.apply('TunnelSessionCommand', 'first', { action: 'Update', target })

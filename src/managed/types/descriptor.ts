@@ -236,8 +236,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   /** API fields that hold secret inputs: sent again when one of these changes, since the API does not return them. */
   readonly secretFields: readonly string[]
   /**
-   * API fields, and the field of `children`, that the spec sets. A field that is made of several of the spec's is set when one of these is; inside of a field
-   * what is left out has the contract's default.
+   * API fields, and the field of `children`, that the spec sets. A field that is made of several of the spec's is set when one of these is. Inside of a field
+   * what is left out has the contract's default, unless `desire` asks `decides` about it: then the members that are set are named too, as `field.member`.
    */
   setBy(spec: Spec): readonly string[]
   /**
@@ -266,7 +266,7 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   status(remote: RemoteObject, kept: InternalStatus): Fields
   /** What is kept of the object in `status.internal`, from what the API returned; `kept` as for `status`. */
   internal(remote: RemoteObject, kept: InternalStatus): InternalStatus
-  /** Modules of the object that the spec names, and that others may put there too. Their names are of letters. */
+  /** Modules and other parts of the object that the spec names, and that others may put there too. Their names are of letters. */
   modules(spec: Spec): readonly string[]
   /**
    * What of `status.internal` must be durable before an update is sent: what the update is about to take charge of. `sent`: modules that the

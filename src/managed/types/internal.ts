@@ -68,8 +68,9 @@ const internal = object(
       text({ description: 'Changes when a value read from a Secret or ConfigMap does.', maxLength: 64 }),
     ),
     appliedModules: Type.Optional(
-      list(text({ description: 'Name of a module.', maxLength: 63 }), {
-        description: 'Modules that Culvert enabled. One that is removed from the spec is disabled.',
+      list(text({ description: 'Name of a module or part.', maxLength: 63 }), {
+        description:
+          'Modules, and other parts that people set too, that the spec has named. One that is removed from the spec is disabled or taken off.',
         maxItems: 16,
         listType: 'set',
       }),
