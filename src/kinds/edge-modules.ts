@@ -163,7 +163,7 @@ export const DISABLED: Fields = { enabled: false }
 export function heldModule(edge: RemoteObject, module: EdgeModule): Fields {
   const value = objectOf(edge[module.name])
   if (value === undefined) return DISABLED
-  return { ...module.held(value), enabled: value.enabled !== false }
+  return { enabled: value.enabled !== false, ...module.held(value) }
 }
 
 /** The module as it is, out of force: a toggle, where the API keeps what a disabled module holds. */

@@ -268,7 +268,7 @@ test('references are resolved once more before they are sent: what is being dele
 test('one target under its name and its id is refused with both paths where it may be named once', async () => {
   const spec = { type: 'Failover', failover: { backendRefs: [{ name: 'web' }, { id: 'b_1' }] } }
   const web = named('web', { id: 'b_1', internal: { create: { nonce: 'n', attempt: 1 } } })
-  expect(await reasonOf(resolve(cr({}, {}, spec), [web]))).toBe(
+  expect(await reasonOf(resolve(cr({ name: 'order' }, {}, spec), [web]))).toBe(
     'InvalidSpec: spec.failover.backendRefs[0] and spec.failover.backendRefs[1] name the same Backend (b_1): remove one of them',
   )
 })

@@ -49,7 +49,7 @@ export const edgeRules: readonly RuleFact[] = [
     source: behaviour,
     due: 'now',
     operator: heldBy(
-      'unit/kinds/edge.test.ts > a disabled module refers to nothing, is sent without references, and equals one that is not there',
+      'unit/kinds/edge.test.ts > a module that the spec switches off > waits for nothing, and is made without anything in it',
     ),
   },
   {

@@ -45,7 +45,7 @@ export const objectRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > IPPolicy with host bits',
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > IPPolicy with a bare address',
+      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > IPPolicy with what is no address',
     ),
     refusal: { status: 400, names: ['cidr'] },
   },
@@ -82,7 +82,7 @@ export const objectRules: readonly RuleFact[] = [
     source: behaviour,
     due: 'now',
     operator: heldBy(
-      'unit/kinds/edge.test.ts > a disabled module refers to nothing, is sent without references, and equals one that is not there',
+      'unit/kinds/edge.test.ts > a module that the spec switches off > lets go of what it refers to once it has left the spec',
     ),
   },
   {
