@@ -4,7 +4,7 @@ import { type CustomResource, externalId, nameOf, retains, shortName, statusOf, 
 import type { Wanted } from './desired.ts'
 import { equalJSON } from './equal.ts'
 import { TerminalError } from './errors.ts'
-import { sought } from './look.ts'
+import { isLookDue, sought } from './look.ts'
 import { markerOf } from './marker.ts'
 import { withItsToken } from './outputs/token-recovery.ts'
 import { decided } from './plan.ts'
@@ -25,7 +25,8 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
   refuseHeld(run, id, context.resources.holderOf(session.key, id))
   refusePartOfOthers(run, id)
   const cached = session.cache.get(collection, id)
-  const trusted = cached?.suspect === undefined ? cached?.object : undefined
+  // While something of it is under way, as a certificate that is being made, it is looked at live when that is due.
+  const trusted = cached?.suspect === undefined && !isLookDue(run) ? cached?.object : undefined
   const object = trusted ?? (await session.cache.fetch(collection, id)) ?? (await sought(run, collection, id))
   if (object === undefined) {
     throw new TerminalError(

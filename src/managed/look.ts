@@ -10,9 +10,9 @@ import { openRequest } from './requests.ts'
  * `reconcile-requested-at`). Undefined when it is gone.
  */
 export async function look(run: Reconciliation, id: string): Promise<RemoteObject | undefined> {
-  const { collection, memory, session } = run
+  const { collection, session } = run
   const cached = session.cache.get(collection, id)
-  const due = memory.lookAt !== undefined && run.context.clock.monotonic() >= memory.lookAt
+  const due = isLookDue(run)
   const asked = openRequest(run.cr, 'reconcile') !== undefined
   if (cached?.object !== undefined && cached.suspect === undefined && !due && !asked) return cached.object
   return confirm(run, collection, id)
@@ -53,4 +53,9 @@ export async function sought(
     case 'unsettled':
       throw notFound(run, id, existence.ms)
   }
+}
+
+/** Whether a live look at the object is due, since the last one found something under way. */
+export function isLookDue({ context, memory }: Reconciliation): boolean {
+  return memory.lookAt !== undefined && context.clock.monotonic() >= memory.lookAt
 }

@@ -155,20 +155,20 @@ test('an adopted credential says that its token is not known here, until it is r
   await using world = await World.open()
   const readyAs = async (kind: string, name: string, words: string): Promise<Resource> =>
     await world.until(kind, name, `says ${words}`, (cr) => conditionOf(cr, 'Ready')?.message.includes(words) === true)
-  for (const [kind, path] of [
-    ['TunnelCredential', 'credentials'],
-    ['APIKey', 'api_keys'],
+  for (const [kind, name, collection] of [
+    ['TunnelCredential', 'agent', '/credentials'],
+    ['APIKey', 'robot', '/api_keys'],
   ] as const) {
-    const id = await world.api.create(`/${path}`, {})
+    const id = await world.api.create(collection, {})
     for (const managementPolicy of ['Observe', 'Manage']) {
-      await world.apply(kind, 'found', { externalID: id, managementPolicy })
-      await world.until(kind, 'found', `has ${managementPolicy}`, ({ metadata, status }) => {
+      await world.apply(kind, name, { externalID: id, managementPolicy })
+      await world.until(kind, name, `has ${managementPolicy}`, ({ metadata, status }) => {
         return status?.observedGeneration === metadata.generation
       })
-      await readyAs(kind, 'found', 'its token is not known here')
+      await readyAs(kind, name, 'its token is not known here')
     }
-    await world.annotate(kind, 'found', { 'culvert.dev/rotate-requested-at': 'now' })
-    await readyAs(kind, 'found', 'is in its Secret')
+    await world.annotate(kind, name, { 'culvert.dev/rotate-requested-at': 'now' })
+    await readyAs(kind, name, 'is in its Secret')
   }
 })
 
