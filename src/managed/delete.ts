@@ -154,7 +154,7 @@ function inUse(users: readonly User[]): WaitError {
   const shown = namesOfUsers(users).slice(0, 5).join(', ')
   const more = users.length > 5 ? ` and ${users.length - 5} more` : ''
   const remedy = users.some(({ resource }) => resource === undefined)
-    ? '. What is named by its collection and id is managed by no resource: delete it at the API, or set spec.deletionPolicy: Retain to end the deletion and leave this object there'
+    ? '. What is named by its collection and id is managed by no resource here: delete it at the API, or set spec.deletionPolicy: Retain to end the deletion and leave this object there'
     : ''
   return new WaitError(reasons.Deleting, `in use by ${shown}${more}${remedy}`, IN_USE_MS)
 }
