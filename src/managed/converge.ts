@@ -42,6 +42,7 @@ import { announceSuccession, noteSuccessionFailure, successionStep } from './suc
 import { isTakenChild, refuseTaken } from './taken-over.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
 import { lookAgainIn } from './types/look-again.ts'
+import { noteUnanswered } from './unanswered.ts'
 import type { Verdict } from './verdict.ts'
 import { successionReason, updateReason } from './write-reason.ts'
 
@@ -337,7 +338,8 @@ async function execute(
     if (!('target' in operation)) {
       references.confirm()
       await run.context.inFlight.during(run.session, references.ids, () => {
-        return run.session.cache.update(run.collection, parentId, operation.body, run.because(reason))
+        const send = () => run.session.cache.update(run.collection, parentId, operation.body, run.because(reason))
+        return noteUnanswered(run, send)
       })
       continue
     }
