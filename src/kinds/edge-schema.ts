@@ -11,7 +11,7 @@ import { anyObject, bool, choice, integer, list, object, text } from '../schema/
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { atMostOne, fixedField, type Rule, unionOf } from '../schema/rules.ts'
 import { textBudget } from '../schema/text-budget.ts'
-import { managedColumns, textColumn, wideColumn } from './columns.ts'
+import { managedColumns, textColumn } from './columns.ts'
 import { DOMAIN_LENGTH, HOST_PATTERN } from './domain-name.ts'
 import { managedKind } from './names.ts'
 
@@ -304,7 +304,7 @@ export const edgeDefinition = defineKind({
   printerColumns: managedColumns(
     textColumn('Protocol', '.spec.protocol', 'Protocol of the traffic.'),
     textColumn('Access', '.status.access', 'Who may connect.'),
-    wideColumn('Hostports', '.status.hostports', 'Where the edge listens.'),
+    textColumn('Hostports', '.status.hostports', 'Where the edge listens.'),
   ),
 })
 

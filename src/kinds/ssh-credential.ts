@@ -5,7 +5,7 @@ import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { acl, aclClaims, comparableACL, wantedACL } from './acl.ts'
-import { managedColumns, textColumn } from './columns.ts'
+import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
@@ -43,7 +43,10 @@ const definition = defineKind({
     { description: 'What the credential should be.', rules: [...commonSpecRules, publicKeyRule, ownerRule] },
   ),
   status: object({ ...commonStatus, ...ownerStatus }, { description: 'The credential at the API.' }),
-  printerColumns: managedColumns(textColumn('Owner', '.status.ownerID', 'Id of the user or bot that owns it.')),
+  printerColumns: managedColumns(
+    textColumn('Bot', '.spec.owner.botUserRef.name', 'Name of the BotUser that owns it, where the spec names one.'),
+    wideColumn('Owner', '.status.ownerID', 'Id of the user or bot that owns it.'),
+  ),
   replacing: publicKeyReplacing,
 })
 
