@@ -117,7 +117,7 @@ test('every object of the account equals what its manifest says', async () => {
   expect(await only('api_keys', 'For the deployment pipeline')).toMatchObject({ owner_id: bot.id, token: null })
   expect(await only('credentials')).toMatchObject({
     description: 'Agents of the shop',
-    acl: ['bind:*.tunnel.example', 'bind:app=shop'],
+    acl: ['bind:*.tunnel.example', 'bind:app=shop', 'bind:version=*'],
     token: null,
   })
   const groups = await all('backends/tunnel_group')
