@@ -63,7 +63,7 @@ describe.each(['quickstart', 'kinds'])('of the examples in %s', (folder) => {
     for (const { name, spec } of named('SSHCredential')) {
       const { status } = await world.ready('SSHCredential', name)
       const tunnels = (spec.acl as readonly string[]).map((rule) => ({ domain: rule.replace('bind:', '') }))
-      expect(admin.connectAgent({ sshCredential: status?.id, ip: IP, tunnels }), name).toMatchObject({
+      expect(admin.connectAgent({ sshCredential: String(status?.id), ip: IP, tunnels }), name).toMatchObject({
         state: 'online',
       })
     }
