@@ -14,7 +14,7 @@ import { type AnsweredTarget, type DNSRecord, dnsReady, domainAnswerProblem } fr
 import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-spec.ts'
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
-import { dnsEndpoint } from './dns-endpoint.ts'
+import { dnsEndpoint, neededRecords } from './dns-endpoint.ts'
 import { answeredDomain, targetName } from './domain-name.ts'
 import { cut, given, namesOf, sorted, textOf, textsOf } from './remote.ts'
 
@@ -85,7 +85,7 @@ function readiness({ spec, remote, now }: ReadinessView<AgentIngressSpec>): Read
   const records = dnsRecords(spec.domain, remote)
   // As the object has it: of an adopted one the spec may leave it out.
   const managed = heldCertificatePolicy(remote) !== null
-  const shown = managed ? managedReadiness(state, records, now) : unmanaged
+  const shown = managed ? managedReadiness(state, neededRecords(spec, records), now) : unmanaged
   return { ...shown, conditions: [...(shown.conditions ?? []), ...dnsReady(managed, state, records)] }
 }
 

@@ -14,7 +14,7 @@ import {
 import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-spec.ts'
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
-import { dnsEndpoint } from './dns-endpoint.ts'
+import { dnsEndpoint, neededRecords } from './dns-endpoint.ts'
 import { answeredDomain, targetName } from './domain-name.ts'
 import { foreignIdsOf } from './endpoint-configuration.ts'
 import { given, namesOf, refId, refURI, textOf } from './remote.ts'
@@ -134,7 +134,9 @@ function readiness({ spec, remote, now }: ReadinessView<ReservedDomainSpec>): Re
   const records = dnsRecords(spec.domain, remote)
   // As the object has it: of an adopted one the spec may leave it out.
   const managed = heldCertificatePolicy(remote) !== null
-  const shown = managed ? managedReadiness(state, records, now) : unmanaged(refId(remote.certificate))
+  const shown = managed
+    ? managedReadiness(state, neededRecords(spec, records), now)
+    : unmanaged(refId(remote.certificate))
   return { ...shown, conditions: [...(shown.conditions ?? []), ...dnsReady(managed, state, records)] }
 }
 
