@@ -60,7 +60,7 @@ function status(remote: RemoteObject): Fields {
   return given({
     nsTargets: targets.length === 0 ? undefined : targets,
     regionDomains: regions.length === 0 ? undefined : regions.slice(0, REGION_DOMAINS_SHOWN),
-    ...certificateStatus(stateOf(remote), dnsRecords(answeredDomain(remote.domain), remote)),
+    ...certificateStatus(remote, stateOf(remote), dnsRecords(answeredDomain(remote.domain), remote)),
   })
 }
 

@@ -101,7 +101,7 @@ function status(remote: RemoteObject): Fields {
     acmeChallengeCNAMETarget: challenge.name,
     certificateID: refId(remote.certificate),
     certificateURI: refURI(remote.certificate),
-    ...certificateStatus(stateOf(remote), dnsRecords(answeredDomain(remote.domain), remote)),
+    ...certificateStatus(remote, stateOf(remote), dnsRecords(answeredDomain(remote.domain), remote)),
   })
 }
 
