@@ -15,7 +15,7 @@ import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-spec
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
 import { dnsEndpoint, neededRecords } from './dns-endpoint.ts'
-import { answeredDomain, targetName } from './domain-name.ts'
+import { answeredDomain, targetName, uniqueDomain } from './domain-name.ts'
 import { cut, given, namesOf, sorted, textOf, textsOf } from './remote.ts'
 
 /** Agent ingresses with their certificates (`management-api.md § Domains, addresses, ingress`). */
@@ -40,6 +40,7 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
     domain: textOf(remote.domain)?.toLowerCase(),
     certificate_management_policy: heldCertificatePolicy(remote),
   }),
+  uniqueNames: uniqueDomain,
   answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, answeredTargets(remote)),
   status,
   renewsAt: ({ renewsAt }) => textOf(renewsAt),

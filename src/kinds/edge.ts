@@ -58,6 +58,7 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
   }),
   observe: (remote) => comparable({ hostports: remote.hostports, ...heldModules(remote) }),
   comparable,
+  uniqueNames: ({ hostports }) => textsOf(hostports),
   status,
   internal: (remote, { appliedModules = [] }) => ({
     appliedModules: [...sorted(presentModules(remote).filter((field) => appliedModules.includes(field)))],

@@ -15,7 +15,7 @@ import { heldCertificatePolicy, sentCertificatePolicy } from './certificate-spec
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
 import { dnsEndpoint, neededRecords } from './dns-endpoint.ts'
-import { answeredDomain, targetName } from './domain-name.ts'
+import { answeredDomain, targetName, uniqueDomain } from './domain-name.ts'
 import { foreignIdsOf } from './endpoint-configuration.ts'
 import { given, namesOf, refId, refURI, textOf } from './remote.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './reserved-domain-schema.ts'
@@ -54,6 +54,7 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
     http_endpoint_configuration_id: refId(remote.http_endpoint_configuration) ?? null,
     https_endpoint_configuration_id: refId(remote.https_endpoint_configuration) ?? null,
   }),
+  uniqueNames: uniqueDomain,
   answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, targetsOf(remote)),
   status,
   renewsAt: ({ renewsAt }) => textOf(renewsAt),

@@ -246,6 +246,10 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    */
   comparable(fields: Fields, remote?: RemoteObject): Fields
   /**
+   * Names that the API lets one object alone have, in words for people, from fields in the form that `observe` gives. Absent: nothing is unique.
+   */
+  uniqueNames?(fields: Fields): readonly string[]
+  /**
    * Why nothing of what the API returned for the object may be used, in words that quote little of it; undefined when it may. Then nothing is written, at the
    * API or in the cluster. Absent: it always may.
    */

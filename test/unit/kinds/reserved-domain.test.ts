@@ -144,6 +144,15 @@ test('a policy has RSA keys and the one authority there is unless it says otherw
   }
 })
 
+test('the policy in effect is in the status, in the words of the API', () => {
+  expect(reservedDomain.status(remoteWith(null), {})).toMatchObject({
+    certificatePolicy: { authority: 'letsencrypt', privateKeyType: 'rsa' },
+  })
+  expect(reservedDomain.status({ id: 'rd_1', certificate_management_policy: null }, {})).not.toHaveProperty(
+    'certificatePolicy',
+  )
+})
+
 test('the records to make are in the status', () => {
   expect(reservedDomain.status(remoteWith(null), {})).toMatchObject({
     dnsRecords: [
