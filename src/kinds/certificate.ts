@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../api/types.ts'
-import { reasons } from '../managed/reasons.ts'
+import { type Reason, reasons } from '../managed/reasons.ts'
 import type { KindCondition, Readiness } from '../managed/types/descriptor.ts'
 import { type DNSRecord, recordText } from './certificate-dns.ts'
 import { cut, objectOf, textOf, timeOf } from './remote.ts'
@@ -116,12 +116,12 @@ function ready(
   }
 }
 
-export function certificateReady(status: KindCondition['status'], reason: string, message: string): KindCondition {
+export function certificateReady(status: KindCondition['status'], reason: Reason, message: string): KindCondition {
   return { type: 'CertificateReady', status, reason, message }
 }
 
 interface Problem {
-  readonly reason: string
+  readonly reason: Reason
   readonly message: string
   readonly stalled: boolean
 }
