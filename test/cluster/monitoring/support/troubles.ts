@@ -127,12 +127,13 @@ export async function editsFail(world: World): Promise<void> {
   admin.addFault({ match: { method: 'POST', path: '/credentials', every: true }, act: { type: 'status', status: 400 } })
   await world.apply('TunnelCredential', 'rejected', {})
   await world.reason('TunnelCredential', 'rejected', 'Ready', 'Rejected')
-  await world.apply('ReservedDomain', 'refused', { domain: 'refused.tunnel.example' })
-  await world.ready('ReservedDomain', 'refused')
-  const update = { method: 'PATCH', path: '/reserved_domains/**', every: true }
+  const credential = { publicKey: sshKeys.ed25519 }
+  await world.apply('SSHCredential', 'refused', credential)
+  await world.ready('SSHCredential', 'refused')
+  const update = { method: 'PATCH', path: '/ssh_credentials/**', every: true }
   admin.addFault({ match: update, act: { type: 'status', status: 400 } })
-  await world.apply('ReservedDomain', 'refused', { domain: 'refused.tunnel.example', description: 'edited' })
-  await world.reason('ReservedDomain', 'refused', 'Synced', 'Rejected')
+  await world.apply('SSHCredential', 'refused', { ...credential, description: 'edited' })
+  await world.reason('SSHCredential', 'refused', 'Synced', 'Rejected')
   for (const name of names('edited')) await world.apply('Backend', name, tunnels)
   for (const name of names('edited')) await world.ready('Backend', name)
   const match = { method: 'PATCH', path: '/backends/**', every: true }
