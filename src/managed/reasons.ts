@@ -272,9 +272,6 @@ export const eventReasons = {
 
 export type Reason = keyof typeof conditionReasons
 
-/** A reason of an Event that is no condition's. */
-export type EventReason = keyof typeof eventReasons
-
 /** The reasons of conditions by their names. */
 export const reasons = namesOf(conditionReasons)
 

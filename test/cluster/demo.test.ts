@@ -217,7 +217,9 @@ test('every object of the account equals what its manifest says', async () => {
 test('kubectl shows useful columns and explains the fields', async () => {
   const table = await kubectl('get', 'culvert', '-A')
   expect(table).toMatch(/NAMESPACE +NAME +PROTOCOL +ACCESS +HOSTPORTS +READY +SYNCED +REASON +AGE/)
-  expect(table).toMatch(/edge\.culvert\.dev\/shop +TLS +Restricted +.*shop\.tunnel\.example:443.* +True +True +Available/)
+  expect(table).toMatch(
+    /edge\.culvert\.dev\/shop +TLS +Restricted +.*shop\.tunnel\.example:443.* +True +True +Available/,
+  )
   expect(await kubectl('explain', 'edge.spec.hostports')).toMatch(/DESCRIPTION:\s+\S+/)
 })
 
