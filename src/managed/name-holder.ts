@@ -23,7 +23,7 @@ export interface NameHolder {
 }
 
 /**
- * Who has a name, with what helps, after "taken by"; undefined where the reader may not know. Of a resource of another namespace nothing is told but that there is
+ * Who has a name, with what helps, after "belongs to"; undefined where the reader may not know. Of a resource of another namespace nothing is told but that there is
  * somebody, and where namespaces share the account not even that: what one learns of the others by asking for names would be theirs to tell.
  */
 export function tellNameHolder({ namespace, id, keeper, isElsewhere, isShared }: NameHolder): string | undefined {
@@ -68,5 +68,5 @@ function holderIn(run: Reconciliation, { desired }: Wanted): string | undefined 
     isElsewhere: marker !== undefined && marker.installation !== context.installation,
     isShared: session.access.granted !== undefined,
   })
-  return who && `${takenIn(object)} is taken by ${who}`
+  return who && `${takenIn(object)} belongs to ${who}`
 }

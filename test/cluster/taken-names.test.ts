@@ -16,17 +16,17 @@ test('a name that a resource of the namespace has is refused with the name of th
   await world.apply('ReservedDomain', 'first', { domain: DOMAIN })
   await world.ready('ReservedDomain', 'first')
   const second = await refusal(world, 'ReservedDomain', 'second', { domain: DOMAIN })
-  expect(second).toContain(`${DOMAIN} is taken by ReservedDomain/first of this namespace`)
+  expect(second).toContain(`${DOMAIN} belongs to ReservedDomain/first of this namespace`)
 
   const edge = { protocol: 'TLS', hostports: [{ type: 'Host', host: DOMAIN, port: 443 }] }
   await world.apply('Edge', 'db', edge)
   await world.ready('Edge', 'db')
-  expect(await refusal(world, 'Edge', 'late', edge)).toContain(`${DOMAIN}:443 is taken by Edge/db of this namespace`)
+  expect(await refusal(world, 'Edge', 'late', edge)).toContain(`${DOMAIN}:443 belongs to Edge/db of this namespace`)
 
   // An edit comes too late, too; what was there before goes on working.
   await world.apply('Edge', 'moving', { ...edge, hostports: [{ type: 'Host', host: DOMAIN, port: 8443 }] })
   await world.ready('Edge', 'moving')
-  expect(await refusal(world, 'Edge', 'moving', edge)).toContain('taken by Edge/db of this namespace')
+  expect(await refusal(world, 'Edge', 'moving', edge)).toContain('belongs to Edge/db of this namespace')
   expect((await world.get('Edge', 'moving'))?.status).toMatchObject({ hostports: [`${DOMAIN}:8443`] })
 
   await world.delete('Edge', 'db')
@@ -39,7 +39,7 @@ test('a name that nobody here has is refused with the id of the object, and adop
   await using world = await World.open()
   const { body } = await world.api.post('/reserved_domains', { domain: DOMAIN })
   const message = await refusal(world, 'ReservedDomain', 'shop', { domain: DOMAIN })
-  expect(message).toContain(`${DOMAIN} is taken by ${body.id}, which nobody here has: adopt it`)
+  expect(message).toContain(`${DOMAIN} belongs to ${body.id}, which nobody here has: adopt it`)
   await world.apply('ReservedDomain', 'shop', {
     domain: DOMAIN,
     externalID: body.id,
@@ -53,5 +53,5 @@ test('a name that another installation has is refused with that', async () => {
   const mark = { installation: 'other', kind: 'ReservedDomain', namespace: 'a', name: 'b', uid: 'u', nonce: '0' }
   await world.api.post('/reserved_domains', { domain: DOMAIN, metadata: formatMarker(mark) })
   const message = await refusal(world, 'ReservedDomain', 'shop', { domain: DOMAIN })
-  expect(message).toContain(`${DOMAIN} is taken by another installation`)
+  expect(message).toContain(`${DOMAIN} belongs to another installation`)
 })

@@ -396,9 +396,9 @@ test('who has a range already is told in the namespace of who has it, and nowher
 
   shared.apply('shop/IPPolicyRule/second', rule({ name: 'open' }))
   const near = await shared.says('shop/IPPolicyRule/second', 'Synced', 'Conflict')
-  expect(near).toContain('is taken by IPPolicyRule/first of this namespace')
+  expect(near).toContain('belongs to IPPolicyRule/first of this namespace')
 
   shared.apply('blog/IPPolicyRule/third', rule({ namespace: 'shop', name: 'open' }))
   const far = await shared.says('blog/IPPolicyRule/third', 'Synced', 'Conflict')
-  expect(far).not.toMatch(/taken by|first|second/)
+  expect(far).not.toMatch(/belongs to|first|second/)
 })
