@@ -10,10 +10,11 @@ import { findingsOf } from './lints/lint.ts'
 import { supplyChainFindings } from './lints/supply-chain.ts'
 import { PERMISSIONS_PAGE, permissionsPage } from './permissions-page.ts'
 import { rbacFiles } from './rbac-files.ts'
+import { REASONS_PAGE, reasonsPage } from './reasons-page.ts'
 
 /**
  * Writes `crds/`, `docs/kinds/`, the chart's rules of RBAC and admission, and `docs/permissions.md` from the descriptors in `src/kinds`, and `docs/api-coverage.md` from the table of facts and
- * the tests that there are, and the chart's README from the comments in its values.yaml. With `--check` it writes nothing and fails, naming every file that is stale, missing or of no kind.
+ * the tests that there are, `docs/reasons.md` from the reasons of conditions and Events, and the chart's README from the comments in its values.yaml. With `--check` it writes nothing and fails, naming every file that is stale, missing or of no kind.
  * A fact that is due and that no test holds fails both, and so does a kind that breaks one of the rules in `scripts/lints`, or what a release is made of: nothing is written then.
  */
 async function main(check: boolean): Promise<number> {
@@ -36,6 +37,7 @@ async function main(check: boolean): Promise<number> {
     ...permissions,
     [COVERAGE_PAGE, page],
     [CHART_PAGE, await chartPage(root)],
+    [REASONS_PAGE, reasonsPage()],
   ])
   const { stale, missing, extra } = check ? await differences(files, root) : await writeGenerated(files, root)
   report(check ? 'stale' : 'rewritten', stale)

@@ -1,6 +1,7 @@
+import { Type } from 'typebox'
 import type { Claims } from '../managed/types/access.ts'
 import { list, text } from '../schema/define.ts'
-import { sorted, textsOf } from './remote.ts'
+import { cut, sorted, textsOf } from './remote.ts'
 
 /** The contract states no limits. */
 const RULES = 256
@@ -38,6 +39,22 @@ export const acl = list(rule, {
     },
   ],
 })
+
+/** Status field of a kind with rules. */
+export const aclStatus = {
+  acl: Type.Optional(
+    list(text({ description: 'A rule; `*` alone permits everything.', maxLength: RULE_LENGTH }), {
+      description: `The rules in effect at the API, whoever set them; at most ${RULES} are shown.`,
+      maxItems: RULES,
+    }),
+  ),
+}
+
+/** Value of that field: no rules permit everything, and so says the status. */
+export function shownACL(value: unknown): readonly string[] {
+  const rules = comparableACL(value)
+  return rules.length === 0 ? ['*'] : rules.slice(0, RULES).map((rule) => cut(rule, RULE_LENGTH))
+}
 
 /**
  * Rules sent or returned, in one form for comparing: a set; hosts without meaningless case, labels to the letter; `*` is what no rule

@@ -14,8 +14,8 @@ import { type AnsweredTarget, type DNSRecord, dnsReady, domainAnswerProblem } fr
 import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificate-spec.ts'
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
-import { dnsEndpoint } from './dns-endpoint.ts'
-import { answeredDomain, targetName } from './domain-name.ts'
+import { dnsEndpoint, neededRecords } from './dns-endpoint.ts'
+import { answeredDomain, targetName, uniqueDomain } from './domain-name.ts'
 import { cut, given, namesOf, sorted, textOf, textsOf, timeOf } from './remote.ts'
 
 /** Agent ingresses with their certificates (`management-api.md § Domains, addresses, ingress`). */
@@ -41,6 +41,7 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
     domain: textOf(remote.domain)?.toLowerCase(),
     certificate_management_policy: heldCertificatePolicy(remote),
   }),
+  uniqueNames: uniqueDomain,
   answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, answeredTargets(remote)),
   status,
   renewsAt: ({ renewsAt }) => textOf(renewsAt),
@@ -75,7 +76,7 @@ function status(remote: RemoteObject): Fields {
   return given({
     nsTargets: targets.length === 0 ? undefined : targets,
     regionDomains: regions.length === 0 ? undefined : regions.slice(0, REGION_DOMAINS_SHOWN),
-    ...certificateStatus(stateOf(remote), dnsRecords(answeredDomain(remote.domain), remote)),
+    ...certificateStatus(remote, stateOf(remote), dnsRecords(answeredDomain(remote.domain), remote)),
   })
 }
 
@@ -100,7 +101,7 @@ function readiness({ spec, remote, now, status: before }: ReadinessView<AgentIng
   const records = dnsRecords(spec.domain, remote)
   // As the object has it: of an adopted one the spec may leave it out.
   const managed = heldCertificatePolicy(remote) !== null
-  const shown = managed ? managedReadiness(state, records, now) : unmanaged
+  const shown = managed ? managedReadiness(state, neededRecords(spec, records), now) : unmanaged
   return { ...shown, conditions: [...(shown.conditions ?? []), ...dnsReady(managed, state, records)] }
 }
 

@@ -11,6 +11,7 @@ import { sharing } from '../managed/types/grant.ts'
 import { bytesText, choice, integer, list, object, stringMap, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { celName, fixedField, keysLimit, type Rule, unionOf } from '../schema/rules.ts'
+import { backendStatus, tunnelsOnline } from './backend-status.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { managedKind } from './names.ts'
 
@@ -19,8 +20,6 @@ const CHILDREN = 64
 /** Of a response, in bytes. The contract states no limits; with these a Backend can be stored and sent. */
 const BODY = 262_144
 const HEADER = 4096
-/** How many tunnels the status names. */
-export const TUNNELS_SHOWN = 256
 
 const tunnelGroup = object(
   {
@@ -153,19 +152,14 @@ export const backendDefinition = defineKind({
     },
     { description: 'What the backend should be.', rules },
   ),
-  status: object(
-    {
-      ...commonStatus,
-      tunnels: Type.Optional(
-        list(text({ description: 'Id of a tunnel.', maxLength: 255 }), {
-          description: `Ids of the online tunnels of a TunnelGroup, at most ${TUNNELS_SHOWN}.`,
-          maxItems: TUNNELS_SHOWN,
-        }),
-      ),
-    },
-    { description: 'The backend at the API.' },
-  ),
-  printerColumns: managedColumns(textColumn('Type', '.spec.type', 'What the backend does.')),
+  status: object({ ...commonStatus, ...backendStatus }, { description: 'The backend at the API.' }),
+  printerColumns: managedColumns(textColumn('Type', '.spec.type', 'What the backend does.'), {
+    name: 'Tunnels',
+    type: 'integer',
+    jsonPath: '.status.tunnelCount',
+    description: 'How many tunnels of a TunnelGroup were online when the API was last read.',
+  }),
+  conditions: [tunnelsOnline],
 })
 
 export type BackendSpec = SpecOf<typeof backendDefinition>

@@ -3,9 +3,10 @@ import type { Collection, RemoteObject } from '../api/types.ts'
 import type { Claims } from '../managed/types/access.ts'
 import type { Ref } from '../managed/types/common.ts'
 import type { Desired, Fields, FoundReference, ManagedDescriptor } from '../managed/types/descriptor.ts'
-import { type BackendSpec, backendDefinition, TUNNELS_SHOWN } from './backend-schema.ts'
+import { type BackendSpec, backendDefinition } from './backend-schema.ts'
+import { shownBackend, tunnelsOnlineOf } from './backend-status.ts'
 import { available, plain } from './defaults.ts'
-import { namesOf, objectOf, refIds, sorted, textMapOf, textOf, textsOf } from './remote.ts'
+import { namesOf, objectOf, textMapOf, textOf, textsOf } from './remote.ts'
 
 /** Backends of all four types (`management-api.md § Edges and backends`). Cycles are found by whoever follows references. */
 export const backend: ManagedDescriptor<BackendSpec> = {
@@ -29,8 +30,8 @@ export const backend: ManagedDescriptor<BackendSpec> = {
   observe,
   comparable: (fields) =>
     fields.headers === undefined ? fields : { ...fields, headers: lowerCaseNames(textMapOf(fields.headers)) },
-  status: ({ tunnels }) => (tunnels === undefined ? {} : { tunnels: sorted(refIds(tunnels)).slice(0, TUNNELS_SHOWN) }),
-  readiness: () => available('the backend is in place'),
+  status: shownBackend,
+  readiness: ({ remote }) => ({ ...available('the backend is in place'), conditions: tunnelsOnlineOf(remote) }),
 }
 
 function collectionOfType(type: BackendSpec['type']): Collection {

@@ -5,7 +5,7 @@ import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { sharing } from '../managed/types/grant.ts'
 import { bool, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { managedColumns, wideColumn } from './columns.ts'
+import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
 import { namesOf } from './remote.ts'
@@ -46,7 +46,7 @@ const definition = defineKind({
     },
     { description: 'The bot at the API.' },
   ),
-  printerColumns: managedColumns(wideColumn('Name', '.spec.displayName', 'Name of the bot.'), {
+  printerColumns: managedColumns(textColumn('Display name', '.spec.displayName', 'Name of the bot.'), {
     name: 'Active',
     type: 'boolean',
     jsonPath: '.status.active',

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../api/types.ts'
-import { reasons } from '../managed/reasons.ts'
+import { type Reason, reasons } from '../managed/reasons.ts'
 import type { KindCondition } from '../managed/types/descriptor.ts'
 import type { CertificateState } from './certificate.ts'
 import { cut } from './remote.ts'
@@ -71,7 +71,7 @@ export function dnsReady(
   records: readonly DNSRecord[],
 ): readonly KindCondition[] {
   if (records.length === 0) return []
-  const condition = (status: KindCondition['status'], reason: string, about: string): readonly KindCondition[] => {
+  const condition = (status: KindCondition['status'], reason: Reason, about: string): readonly KindCondition[] => {
     return [{ type: 'DNSReady', status, reason, message: `${about}: ${records.map(recordText).join(', ')}` }]
   }
   if (!managed)

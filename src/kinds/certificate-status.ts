@@ -1,12 +1,14 @@
 import { Type } from 'typebox'
+import type { RemoteObject } from '../api/types.ts'
 import type { Fields } from '../managed/types/descriptor.ts'
 import { choice, list, object, text, timestamp } from '../schema/define.ts'
 import type { CertificateState } from './certificate.ts'
 import type { DNSRecord } from './certificate-dns.ts'
-import { given } from './remote.ts'
+import { given, objectOf, wholeText } from './remote.ts'
 
 /** How many DNS records a status names. */
 const RECORDS = 32
+const POLICY_TEXT = 63
 
 const provisioningJob = object(
   {
@@ -33,6 +35,17 @@ const dnsRecord = object(
   { description: 'A DNS record.' },
 )
 
+const certificatePolicy = object(
+  {
+    authority: Type.Optional(text({ description: 'Authority that issues the certificate.', maxLength: POLICY_TEXT })),
+    privateKeyType: Type.Optional(text({ description: 'Type of the private key.', maxLength: POLICY_TEXT })),
+  },
+  {
+    description:
+      'How the service manages the certificate, whoever asked for it, in the words of the API; absent while it does not.',
+  },
+)
+
 /** Status fields of every kind whose certificates the service manages. */
 export const certificateStatusFields = {
   dnsRecords: Type.Optional(
@@ -42,17 +55,29 @@ export const certificateStatusFields = {
       maxItems: RECORDS,
     }),
   ),
+  certificatePolicy: Type.Optional(certificatePolicy),
   renewsAt: Type.Optional(timestamp({ description: 'When the service will request the next certificate.' })),
   provisioningJob: Type.Optional(provisioningJob),
 }
 
 /** Values of these fields. */
-export function certificateStatus({ renewsAt, job }: CertificateState, records: readonly DNSRecord[]): Fields {
+export function certificateStatus(
+  remote: RemoteObject,
+  { renewsAt, job }: CertificateState,
+  records: readonly DNSRecord[],
+): Fields {
+  const policy = objectOf(remote.certificate_management_policy)
   return given({
     dnsRecords: records.length === 0 ? undefined : records.slice(0, RECORDS),
+    certificatePolicy:
+      policy && given({ authority: short(policy.authority), privateKeyType: short(policy.private_key_type) }),
     renewsAt,
     provisioningJob: job && given({ ...job }),
   })
+}
+
+function short(value: unknown): string | undefined {
+  return wholeText(value, POLICY_TEXT)
 }
 
 /** The conditions that such kinds show, for their pages. */

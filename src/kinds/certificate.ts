@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../api/types.ts'
-import { reasons } from '../managed/reasons.ts'
+import { type Reason, reasons } from '../managed/reasons.ts'
 import type { KindCondition, Readiness } from '../managed/types/descriptor.ts'
 import { type DNSRecord, recordText } from './certificate-dns.ts'
 import { cut, objectOf, textOf, timeOf } from './remote.ts'
@@ -73,11 +73,18 @@ function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, Math.ceil(value)))
 }
 
+/** The DNS records that a certificate needs, and who makes them. */
+export interface NeededRecords {
+  readonly records: readonly DNSRecord[]
+  /** Whether the spec asks for a DNSEndpoint, by which they are made. */
+  readonly byEndpoint: boolean
+}
+
 /** A managed certificate as it shows in conditions, `CertificateReady` among them. */
-export function managedReadiness(state: CertificateState, records: readonly DNSRecord[], now: number): Readiness {
+export function managedReadiness(state: CertificateState, needed: NeededRecords, now: number): Readiness {
   const lookAgainMs = pollAfter(state, now) ?? (state.issued ? undefined : FIRST_POLL_MS)
   const look = lookAgainMs === undefined ? {} : { lookAgainMs }
-  const problem = problemOf(state.job, records)
+  const problem = problemOf(state.job, needed)
   if (problem === undefined && state.issued) {
     const message = state.job === undefined ? 'a certificate is in use' : 'a certificate is in use and being renewed'
     return ready(message, { status: 'True', reason: reasons.CertificateIssued, message }, look)
@@ -109,27 +116,35 @@ function ready(
   }
 }
 
-export function certificateReady(status: KindCondition['status'], reason: string, message: string): KindCondition {
+export function certificateReady(status: KindCondition['status'], reason: Reason, message: string): KindCondition {
   return { type: 'CertificateReady', status, reason, message }
 }
 
 interface Problem {
-  readonly reason: string
+  readonly reason: Reason
   readonly message: string
   readonly stalled: boolean
 }
 
-function problemOf(job: ProvisioningJob | undefined, records: readonly DNSRecord[]): Problem | undefined {
+function problemOf(job: ProvisioningJob | undefined, needed: NeededRecords): Problem | undefined {
   if (job?.errorCode === undefined) return undefined
   const again = job.retriesAt === undefined ? 'the service tries again by itself' : `tried again at ${job.retriesAt}`
   const said = job.message === undefined ? '' : ` (${job.message})`
   if (job.errorCode === 'DNS_ERROR') {
-    const todo =
-      records.length === 0
-        ? 'correct the DNS of the domain'
-        : `make ${records.map((record) => `the record ${recordText(record)}`).join(' and ')}`
-    return { reason: reasons.DNSError, message: `DNS is not set up: ${todo}; ${again}${said}`, stalled: true }
+    return {
+      reason: reasons.DNSError,
+      message: `DNS is not set up: ${dnsRemedy(needed)}; ${again}${said}`,
+      stalled: true,
+    }
   }
   const message = `the service could not issue the certificate for the time being; it will be retried: ${again}${said}`
   return { reason: reasons.InternalError, message, stalled: false }
+}
+
+function dnsRemedy({ records, byEndpoint }: NeededRecords): string {
+  if (records.length === 0) return 'correct the DNS of the domain'
+  const named = records.map((record) => `the record ${recordText(record)}`).join(' and ')
+  return byEndpoint
+    ? `spec.dns.endpoint has ${named} made, and the condition DNSEndpointReady says whether that works`
+    : `make ${named}`
 }

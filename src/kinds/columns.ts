@@ -1,34 +1,37 @@
 import type { PrinterColumn } from '../schema/definition.ts'
 
-const ready = (field: 'status' | 'reason' | 'message'): string => `.status.conditions[?(@.type=="Ready")].${field}`
+type ConditionField = 'status' | 'reason' | 'message'
 
-const state: readonly PrinterColumn[] = [
-  { name: 'Ready', type: 'string', jsonPath: ready('status'), description: 'Status of the condition Ready.' },
-  { name: 'Reason', type: 'string', jsonPath: ready('reason'), description: 'Reason of the condition Ready.' },
-  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age of the resource.' },
-  {
-    name: 'Message',
-    type: 'string',
-    jsonPath: ready('message'),
-    description: 'Message of the condition Ready.',
-    priority: 1,
-  },
-]
+const of = (type: string, field: ConditionField): string => `.status.conditions[?(@.type=="${type}")].${field}`
+
+const ready: PrinterColumn = conditionColumn('Ready', 'Ready', 'Status of the condition Ready.')
+const reason: PrinterColumn = textColumn('Reason', of('Ready', 'reason'), 'Reason of the condition Ready.')
+const age: PrinterColumn = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+  description: 'Age of the resource.',
+}
+const message: PrinterColumn = wideColumn('Message', of('Ready', 'message'), 'Message of the condition Ready.')
 
 /** Columns of a kind without a remote object: its own, then how it stands. */
 export function stateColumns(...own: readonly PrinterColumn[]): readonly PrinterColumn[] {
-  return [...own, ...state]
+  return [...own, ready, reason, age, message]
 }
 
-/** Columns of a managed kind: its own, the id at the API, then how it stands. */
+/**
+ * Columns of a managed kind: its own, then how it stands. An edit that is refused leaves it Ready, since its object goes on working as it was: only Synced
+ * tells, so that is always shown. The id is for those who look at the API, too.
+ */
 export function managedColumns(...own: readonly PrinterColumn[]): readonly PrinterColumn[] {
-  const id: PrinterColumn = {
-    name: 'ID',
-    type: 'string',
-    jsonPath: '.status.id',
-    description: 'Id of the remote object.',
-  }
-  return stateColumns(...own, id)
+  const synced = conditionColumn(
+    'Synced',
+    'Synced',
+    'Whether the remote object equals the spec: status of the condition Synced.',
+  )
+  const id = wideColumn('ID', '.status.id', 'Id of the remote object.')
+  const syncMessage = wideColumn('Sync message', of('Synced', 'message'), 'Message of the condition Synced.')
+  return [...own, ready, synced, reason, age, id, message, syncMessage]
 }
 
 /** A column of text, shown always. */
@@ -38,10 +41,10 @@ export function textColumn(name: string, jsonPath: string, description: string):
 
 /** A column of text, shown with `-o wide`. */
 export function wideColumn(name: string, jsonPath: string, description: string): PrinterColumn {
-  return { name, type: 'string', jsonPath, description, priority: 1 }
+  return { ...textColumn(name, jsonPath, description), priority: 1 }
 }
 
 /** A column of a condition's status. */
 export function conditionColumn(name: string, type: string, description: string): PrinterColumn {
-  return { name, type: 'string', jsonPath: `.status.conditions[?(@.type=="${type}")].status`, description }
+  return textColumn(name, of(type, 'status'), description)
 }

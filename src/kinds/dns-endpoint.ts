@@ -6,6 +6,7 @@ import type { Fields } from '../managed/types/descriptor.ts'
 import { bool, integer, object } from '../schema/define.ts'
 import { experimental } from '../schema/experimental.ts'
 import { coversDomain } from '../util/domain-pattern.ts'
+import type { NeededRecords } from './certificate.ts'
 import { CHALLENGE, DNS_RECORD_TYPES, type DNSRecord } from './certificate-dns.ts'
 
 /** Largest TTL of DNS (RFC 2181, section 8). */
@@ -45,6 +46,11 @@ export const dnsEndpointCondition = {
 interface AsksForDNS extends CommonSpec {
   readonly domain: string
   readonly dns?: { readonly endpoint?: boolean; readonly recordTTL?: number }
+}
+
+/** `records` with who makes them. */
+export function neededRecords({ dns: asked }: Pick<AsksForDNS, 'dns'>, records: readonly DNSRecord[]): NeededRecords {
+  return { records, byEndpoint: asked?.endpoint ?? false }
 }
 
 /** As `coversDomain` has it, for the records of a domain and that of its challenge. */

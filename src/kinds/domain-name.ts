@@ -1,3 +1,5 @@
+import type { Fields } from '../managed/types/descriptor.ts'
+
 const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
 
 /** A lower-case DNS name of at least two labels. */
@@ -34,4 +36,9 @@ export function answeredDomain(value: unknown): string | undefined {
 /** Whether the reserved name `domain` covers `host`: it is the same, or a wildcard one label above. */
 export function covers(domain: string, host: string): boolean {
   return domain === host || domain === `*.${host.slice(host.indexOf('.') + 1)}`
+}
+
+/** The one name that the API lets no two domains of a kind have. */
+export function uniqueDomain({ domain }: Fields): readonly string[] {
+  return [answeredDomain(domain)].filter((name) => name !== undefined)
 }

@@ -11,8 +11,9 @@ import { anyObject, bool, choice, integer, list, object, text } from '../schema/
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { atMostOne, fixedField, type Rule, unionOf } from '../schema/rules.ts'
 import { textBudget } from '../schema/text-budget.ts'
-import { managedColumns, textColumn, wideColumn } from './columns.ts'
+import { managedColumns, textColumn } from './columns.ts'
 import { DOMAIN_LENGTH, HOST_PATTERN } from './domain-name.ts'
+import { moduleStatus } from './edge-module-status.ts'
 import { managedKind } from './names.ts'
 
 /** The contract states no limits for these lists; these keep resources readable and rules affordable. */
@@ -292,6 +293,7 @@ export const edgeDefinition = defineKind({
             'Who may connect. Restricted: the addresses that IP policies allow, whether or not a client certificate is needed too. MutualTLS: clients with a certificate, from any address. Public: everybody.',
         }),
       ),
+      ...moduleStatus,
       foreignModules: Type.Optional(
         list(text({ description: 'Name of the module, as in the spec.', maxLength: 63 }), {
           description: 'Modules that somebody else enabled. They are left as they are.',
@@ -305,7 +307,7 @@ export const edgeDefinition = defineKind({
   printerColumns: managedColumns(
     textColumn('Protocol', '.spec.protocol', 'Protocol of the traffic.'),
     textColumn('Access', '.status.access', 'Who may connect.'),
-    wideColumn('Hostports', '.status.hostports', 'Where the edge listens.'),
+    textColumn('Hostports', '.status.hostports', 'Where the edge listens.'),
   ),
 })
 

@@ -4,6 +4,7 @@ import type { Desired, Fields, ManagedDescriptor, ReferenceKind } from '../manag
 import type { InternalStatus } from '../managed/types/internal.ts'
 import { available, plain } from './defaults.ts'
 import { hostportClaims, hostportReferences, hostportTexts, usesAddress, usesDomain } from './edge-hostports.ts'
+import { shownModules } from './edge-module-status.ts'
 import {
   comparableModule,
   DISABLED,
@@ -18,7 +19,7 @@ import {
 } from './edge-modules.ts'
 import { type EdgeSpec, edgeDefinition } from './edge-schema.ts'
 import { isOurs, partsOfOthers } from './parts-of-others.ts'
-import { namesOf, objectOf, refId, refIds, sorted, textsOf } from './remote.ts'
+import { given, namesOf, objectOf, refId, refIds, sorted, textsOf } from './remote.ts'
 
 const refersTo: readonly ReferenceKind[] = [
   { kind: 'Backend', idsIn: ({ backend }) => [refId(objectOf(backend)?.backend)].filter((id) => id !== undefined) },
@@ -64,6 +65,7 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
   observe: (remote) => comparable({ hostports: remote.hostports, ...heldModules(remote) }),
   comparable,
   otherwise,
+  uniqueNames: ({ hostports }) => textsOf(hostports),
   status,
   modules: wantedModules,
   ...partsOfOthers({
@@ -120,11 +122,12 @@ function comparable(fields: Fields): Fields {
 /** Modules that nobody has asked for here were put there by somebody else. One that is not enabled any more is nobody's. */
 function status(remote: RemoteObject, { appliedModules = [] }: InternalStatus): Fields {
   const foreign = presentModules(remote).filter((field) => !appliedModules.includes(field))
-  return {
+  return given({
     hostports: textsOf(remote.hostports),
     access: accessOf(remote),
-    ...(foreign.length === 0 ? {} : { foreignModules: sorted(foreign) }),
-  }
+    modules: shownModules(remote),
+    foreignModules: foreign.length === 0 ? undefined : sorted(foreign),
+  })
 }
 
 function presentModules(remote: RemoteObject): readonly string[] {

@@ -2,6 +2,7 @@ import type { RemoteObject } from '../api/types.ts'
 import {
   type AccountView,
   isInForce,
+  type PartView,
   type Release,
   type SiblingView,
   type TargetView,
@@ -40,6 +41,10 @@ export function unusablePolicy(policy: TargetView): string | undefined {
   }
   // A rule that is being deleted goes as soon as it may: who comes to use the policy now must not count on it.
   if ((fromParts && staying.length === 0) || rulesLeft(policy) <= 0) {
+    // The policy counts its rules a moment after they were made.
+    if (fromParts ? staying.length > 0 : listOf(spec.rules).length > 0) {
+      return 'does not have every declared rule in place yet'
+    }
     return parts.length > staying.length
       ? 'has no rule that is not being deleted: add another, or set its allowEmpty: true'
       : 'has no rules: add one, or set its allowEmpty: true'
@@ -74,10 +79,18 @@ export function releaseRule([policy]: readonly TargetView[], { siblings, users }
   if (known.length === 0 && users === undefined) return { type: 'look', at: 'users' }
   const all = [...new Set([...known, ...(users ?? [])])]
   if (all.length === 0) return { type: 'delete' }
-  return {
-    type: 'wait',
-    message: `the last rule of a policy that ${named(all)} uses: add another rule, set allowEmpty: true in the policy, or take the policy out of use`,
-  }
+  const coming = (policy?.parts ?? []).filter(isUnderWay).map(({ name }) => name)
+  const remedy =
+    coming.length > 0
+      ? `it goes once ${named(coming)} is in place`
+      : 'add another rule, set allowEmpty: true in the policy, or take the policy out of use'
+  return { type: 'wait', message: `the last rule of a policy that ${named(all)} uses: ${remedy}` }
+}
+
+/** Not in place yet, and not refused either: nobody has to do anything for it. */
+function isUnderWay(part: PartView): boolean {
+  const isStalled = part.status.conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') ?? false
+  return !part.deleting && !isStalled && !isInForce(part)
 }
 
 function stays({ holder }: SiblingView): boolean {

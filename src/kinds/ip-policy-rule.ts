@@ -90,6 +90,7 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
     const { cidr: range, action } = heldRule(remote)
     return { ip_policy_id: policyOf(remote), cidr: range, action }
   },
+  uniqueNames: ({ ip_policy_id, cidr: range }) => [`${range} in ${ip_policy_id}`],
   comparable: (fields) => ({ ...fields, cidr: normaliseCIDR(textOf(fields.cidr) ?? '') }),
   status: () => ({}),
   readiness: () => available('the rule is in place'),

@@ -2,17 +2,19 @@ import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
 import { commonSpec, commonSpecRules, commonStatus, reference } from '../managed/types/common.ts'
 import type { Fields, ManagedDescriptor } from '../managed/types/descriptor.ts'
-import { bool, choice, list, object } from '../schema/define.ts'
+import { bool, choice, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
-import { managedColumns, textColumn } from './columns.ts'
+import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { sentPolicies } from './ip-policy-ids.ts'
 import { managedKind } from './names.ts'
-import { namesOf, refIds, sorted, textOf, textsOf } from './remote.ts'
+import { ID_LENGTH, namesOf, refIds, shownIds, sorted, textOf, textsOf } from './remote.ts'
 
 /** The contract states no limit; the same as for the policies of an Edge. */
 const REFERENCES = 64
+/** Others may give it more. */
+const SHOWN = 2 * REFERENCES
 
 const definition = defineKind({
   ...managedKind,
@@ -65,14 +67,32 @@ const definition = defineKind({
       ],
     },
   ),
-  status: object({ ...commonStatus }, { description: 'The restriction at the API.' }),
+  status: object(
+    {
+      ...commonStatus,
+      enforcement: Type.Optional(
+        choice(['Enforce', 'Warn'], {
+          description:
+            'What happens to other addresses at the API. Enforce: they are refused. Warn: they get a warning.',
+        }),
+      ),
+      ipPolicyIDs: Type.Optional(
+        list(text({ description: 'Id of a policy.', maxLength: ID_LENGTH }), {
+          description: `Ids of the policies that the restriction has at the API; at most ${SHOWN} are shown.`,
+          maxItems: SHOWN,
+        }),
+      ),
+    },
+    { description: 'The restriction at the API.' },
+  ),
   printerColumns: managedColumns(
     textColumn('Type', '.spec.type', 'Which traffic is restricted.'),
     textColumn(
       'Enforcement',
-      '.spec.enforcement',
-      'Enforce: other addresses are refused. Warn, or empty: they only get a warning.',
+      '.status.enforcement',
+      'Enforce: other addresses are refused. Warn: they only get a warning.',
     ),
+    wideColumn('Policies', '.status.ipPolicyIDs', 'Ids of its policies.'),
   ),
 })
 
@@ -122,7 +142,10 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
     ip_policy_ids: sorted(refIds(ip_policies)),
   }),
   comparable: (fields: Fields) => ({ ...fields, ip_policy_ids: sorted(textsOf(fields.ip_policy_ids)) }),
-  status: () => ({}),
+  status: ({ enforced, ip_policies }) => ({
+    enforcement: enforced === true ? 'Enforce' : 'Warn',
+    ipPolicyIDs: shownIds(sorted(refIds(ip_policies)), SHOWN),
+  }),
   readiness: ({ remote: { enforced } }) =>
     available(enforced === true ? 'the restriction is enforced' : 'the restriction is in place and only warns'),
 }

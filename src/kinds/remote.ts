@@ -55,6 +55,14 @@ export function refIds(value: unknown): readonly string[] {
     .filter((id) => id !== undefined)
 }
 
+/** Characters of an id that a status takes. */
+export const ID_LENGTH = 255
+
+/** As many ids as a bounded list of a status takes, in their order; what is too long for one is left out. */
+export function shownIds(ids: readonly string[], max: number): readonly string[] {
+  return ids.filter((id) => wholeText(id, ID_LENGTH) !== undefined).slice(0, max)
+}
+
 /** An RFC 3339 time, or undefined for anything that the apiserver would refuse as one. */
 export function timeOf(value: unknown): string | undefined {
   const text = textOf(value)

@@ -21,8 +21,8 @@ import {
 import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificate-spec.ts'
 import { certificateStatus } from './certificate-status.ts'
 import { plain } from './defaults.ts'
-import { dnsEndpoint } from './dns-endpoint.ts'
-import { answeredDomain, targetName } from './domain-name.ts'
+import { dnsEndpoint, neededRecords } from './dns-endpoint.ts'
+import { answeredDomain, targetName, uniqueDomain } from './domain-name.ts'
 import { foreignIdsOf, wantedConfiguration } from './endpoint-configuration.ts'
 import { isOurs, partsOfOthers } from './parts-of-others.ts'
 import { given, namesOf, refId, refURI, textOf } from './remote.ts'
@@ -78,6 +78,7 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
         [HTTPS]: refId(remote.https_endpoint_configuration),
       }),
   }),
+  uniqueNames: uniqueDomain,
   answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, targetsOf(remote)),
   status,
   renewsAt: ({ renewsAt }) => textOf(renewsAt),
@@ -162,7 +163,7 @@ function status(remote: RemoteObject): Fields {
     acmeChallengeCNAMETarget: challenge.name,
     certificateID: refId(remote.certificate),
     certificateURI: refURI(remote.certificate),
-    ...certificateStatus(stateOf(remote), dnsRecords(answeredDomain(remote.domain), remote)),
+    ...certificateStatus(remote, stateOf(remote), dnsRecords(answeredDomain(remote.domain), remote)),
   })
 }
 
@@ -195,7 +196,9 @@ function readiness({ spec, remote, now }: ReadinessView<ReservedDomainSpec>): Re
   const records = dnsRecords(spec.domain, remote)
   // As the object has it: of an adopted one the spec may leave it out.
   const managed = heldCertificatePolicy(remote) !== null
-  const shown = managed ? managedReadiness(state, records, now) : unmanaged(spec, refId(remote.certificate))
+  const shown = managed
+    ? managedReadiness(state, neededRecords(spec, records), now)
+    : unmanaged(spec, refId(remote.certificate))
   return { ...shown, conditions: [...(shown.conditions ?? []), ...dnsReady(managed, state, records)] }
 }
 

@@ -4,8 +4,8 @@ import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/comm
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { acl, aclClaims, comparableACL, wantedACL } from './acl.ts'
-import { managedColumns, textColumn } from './columns.ts'
+import { acl, aclClaims, aclStatus, comparableACL, shownACL, wantedACL } from './acl.ts'
+import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
@@ -42,8 +42,12 @@ const definition = defineKind({
     },
     { description: 'What the credential should be.', rules: [...commonSpecRules, publicKeyRule, ownerRule] },
   ),
-  status: object({ ...commonStatus, ...ownerStatus }, { description: 'The credential at the API.' }),
-  printerColumns: managedColumns(textColumn('Owner', '.status.ownerID', 'Id of the user or bot that owns it.')),
+  status: object({ ...commonStatus, ...ownerStatus, ...aclStatus }, { description: 'The credential at the API.' }),
+  printerColumns: managedColumns(
+    textColumn('Bot', '.spec.owner.botUserRef.name', 'Name of the BotUser that owns it, where the spec names one.'),
+    wideColumn('Owner', '.status.ownerID', 'Id of the user or bot that owns it.'),
+    wideColumn('ACL', '.status.acl', 'What tunnels started with it may bind.'),
+  ),
   replacing: publicKeyReplacing,
 })
 
@@ -81,6 +85,6 @@ export const sshCredential: ManagedDescriptor<SSHCredentialSpec> = {
     public_key: comparablePublicKey(fields.public_key),
     acl: comparableACL(fields.acl),
   }),
-  status: (remote) => given({ ownerID: ownerOf(remote) }),
+  status: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
   readiness: () => available('the credential is in place'),
 }

@@ -4,7 +4,7 @@ import { commonSpec, commonSpecRules, commonStatus, outputStatus, rotationStatus
 import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { acl, aclClaims, comparableACL, wantedACL } from './acl.ts'
+import { acl, aclClaims, aclStatus, comparableACL, shownACL, wantedACL } from './acl.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'
 import { plain } from './defaults.ts'
 import { managedKind } from './names.ts'
@@ -27,13 +27,14 @@ const definition = defineKind({
     { description: 'What the credential should be.', rules: [...commonSpecRules, ownerRule] },
   ),
   status: object(
-    { ...commonStatus, ...outputStatus, ...rotationStatus, ...ownerStatus },
+    { ...commonStatus, ...outputStatus, ...rotationStatus, ...ownerStatus, ...aclStatus },
     { description: 'The credential at the API.' },
   ),
   printerColumns: managedColumns(
     textColumn('Secret', '.status.output.name', 'Secret with the token.'),
     wideColumn('Rotates', '.status.nextRotationAt', 'When the next token is issued.'),
     wideColumn('Owner', '.status.ownerID', 'Id of the user or bot that owns it.'),
+    wideColumn('ACL', '.status.acl', 'What tunnels started with it may bind.'),
   ),
   conditions: tokenConditions,
 })
@@ -60,7 +61,7 @@ export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
   }),
   observe: (remote) => ({ owner_id: ownerOf(remote), acl: comparableACL(remote.acl) }),
   comparable: (fields) => (fields.acl === undefined ? fields : { ...fields, acl: comparableACL(fields.acl) }),
-  status: (remote) => given({ ownerID: ownerOf(remote) }),
+  status: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
   readiness: (view) => tokenReadiness('the token is in its Secret', view),
   output: tokenOutput,
   succession: tokenSuccession,

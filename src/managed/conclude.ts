@@ -1,6 +1,8 @@
+import { wasClockSet } from '../util/noted-time.ts'
 import { type CustomResource, generationOf, retains, statusOf } from './cr.ts'
 import { isGranted } from './crossings.ts'
 import { markerText, type Wanted } from './desired.ts'
+import { equalJSON } from './equal.ts'
 import { compareFingerprints } from './fingerprints.ts'
 import { grantConditions } from './grant-conditions.ts'
 import { markerOf } from './marker.ts'
@@ -9,6 +11,7 @@ import type { Reconciliation } from './reconciliation.ts'
 import { reportSuccession } from './succession/succession.ts'
 import { noteMark } from './taken-over.ts'
 import { lookAgainIn } from './types/look-again.ts'
+import { unansweredMs } from './unanswered.ts'
 import type { Verdict } from './verdict.ts'
 
 /** The writes that are left to do, by what this run knows. */
@@ -38,13 +41,23 @@ function haveInputsChanged({ cr, internal }: Reconciliation, { inputs }: Wanted)
 /** Notes status fields of the kind, and what is kept of the object. */
 export function noteKindStatus(run: Reconciliation, { remote, children }: Observed): void {
   const { cr, descriptor, internal } = run
-  const kept = { ...internal, ...descriptor.intent(cr.spec, internal) }
+  const intent = descriptor.intent(cr.spec, internal)
+  const kept = { ...internal, ...intent }
   run.noteKind({
     ...descriptor.status(remote, kept),
     ...descriptor.children?.status(children),
     ...reportSuccession(run, remote).fields,
   })
-  run.noteInternal(descriptor.internal(remote, kept))
+  const settled = descriptor.internal(remote, kept)
+  // What an update without an answer has yet to write is no stranger's when it comes.
+  run.noteInternal(unansweredMs(run) > 0 ? { ...settled, ...intent } : settled)
+}
+
+/** When an update without an answer is surely over, where something may still come of it. Milliseconds from now. */
+function restMs(run: Reconciliation, { remote }: Observed): number | undefined {
+  const { descriptor, internal } = run
+  const ms = unansweredMs(run)
+  return ms === 0 || equalJSON({ ...internal, ...descriptor.internal(remote, internal) }, internal) ? undefined : ms
 }
 
 /** Status of the kind and the verdict, from an object that equals the spec. */
@@ -56,13 +69,13 @@ export function conclude(run: Reconciliation, observed: Observed): Verdict {
   const unclaimed = descriptor.parts.length === 0 ? undefined : countUnclaimed(run, observed)
   const { status } = run
   const readiness = descriptor.readiness({ spec: cr.spec, remote, unclaimed, now: context.clock.now(), status })
-  const { ready, reason, message, stalled = false, conditions, lookAgainMs } = readiness
+  const { ready, reason, message, stalled = false, conditions } = readiness
+  const lookAgainMs = sooner(readiness.lookAgainMs, restMs(run, observed))
   const undeclared = session.access.granted === undefined ? undefined : readiness.undeclared
   const retained = run.status.adopted === true && retains(cr)
   const succession = reportSuccession(run, remote)
   const again = sooner(lookAgainMs, succession.lookAgainMs)
-  // As the run began: where the clock was set in the middle of it, some of this follows from the clock before and some from the one after.
-  memory.clockOffset = again === undefined ? undefined : run.clockOffset
+  memory.clockOffset = again === undefined ? undefined : offsetOf(run)
   memory.lookAt = lookAgainMs === undefined ? undefined : context.clock.monotonic() + lookAgainMs
   return {
     standing:
@@ -74,6 +87,14 @@ export function conclude(run: Reconciliation, observed: Observed): Verdict {
     conditions: [...(conditions ?? []), ...succession.conditions, ...grantConditions(run)],
     outcome: again === undefined ? { type: 'done' } : { type: 'after', ms: lookAgainIn(again), reason, lane: 'poll' },
   }
+}
+
+/**
+ * By which clock it is planned when to look again. Where that was set in the middle of the run, some of the plan follows from the clock
+ * before and some from the one after: it is by no clock that there will be.
+ */
+function offsetOf({ clockOffset, context: { clock } }: Reconciliation): number {
+  return wasClockSet(clockOffset, clock) ? Number.POSITIVE_INFINITY : clockOffset
 }
 
 /** Children that no CR holds, nor is about to: what a part has just made bears its mark. In a shared account a CR of another namespace counts where that is granted. */

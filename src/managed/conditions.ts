@@ -3,7 +3,7 @@ import { printable } from '../util/printable.ts'
 import type { Reason } from './reasons.ts'
 import { reasons } from './reasons.ts'
 import type { Condition } from './types/common.ts'
-import type { KindCondition } from './types/descriptor.ts'
+import type { ConditionText, KindCondition } from './types/descriptor.ts'
 
 /** How a resource stands after a reconcile, before it is put into the words of conditions. */
 export type Standing =
@@ -12,7 +12,7 @@ export type Standing =
   /** Equal to its spec; something at the far side is still under way or wrong. */
   | {
       readonly type: 'synced'
-      readonly reason: string
+      readonly reason: Reason
       readonly message: string
       readonly stalled: boolean
       /** The object was adopted, and stays when its resource is deleted. */
@@ -40,8 +40,8 @@ export type Standing =
 export function conditionsFor(
   standing: Standing,
   previous: readonly Condition[],
-  extra: readonly KindCondition[] | undefined,
-): readonly KindCondition[] {
+  extra: readonly ConditionText[] | undefined,
+): readonly ConditionText[] {
   const ready = previous.find((condition) => condition.type === 'Ready')
   const kept = extra ?? previous.filter(({ type }) => !isCommon(type))
   return [...commonConditions(standing, ready), ...kept]
@@ -54,7 +54,7 @@ export function isCommon(type: string): boolean {
   return COMMON.has(type)
 }
 
-function commonConditions(standing: Standing, ready: Condition | undefined): KindCondition[] {
+function commonConditions(standing: Standing, ready: Condition | undefined): ConditionText[] {
   switch (standing.type) {
     case 'ready':
       return [is('Ready', reasons.Available, standing.message), inSync(standing)]
@@ -98,11 +98,11 @@ function inSync({ retained = false }: { readonly retained?: boolean }): KindCond
   return is('Synced', reasons.InSync, retained ? IN_SYNC_RETAINED : IN_SYNC)
 }
 
-function is(type: string, reason: string, message: string): KindCondition {
+function is(type: string, reason: Reason, message: string): KindCondition {
   return { type, status: 'True', reason, message }
 }
 
-function isNot(type: string, reason: string, message: string): KindCondition {
+function isNot(type: string, reason: Reason, message: string): KindCondition {
   return { type, status: 'False', reason, message }
 }
 
@@ -111,7 +111,7 @@ function isNot(type: string, reason: string, message: string): KindCondition {
  * differs or was made for an older spec, so that equal standings are equal texts.
  */
 export function stampConditions(
-  next: readonly KindCondition[],
+  next: readonly ConditionText[],
   previous: readonly Condition[],
   generation: number,
   now: number,

@@ -19,6 +19,7 @@ import { refuseSilencing } from './key-in-use.ts'
 import { appliedAfter, appliedBefore } from './left-alone.ts'
 import { confirm, look } from './look.ts'
 import { markerOf, parseMarker } from './marker.ts'
+import { namingHolder } from './name-holder.ts'
 import { REMOTE_ID } from './names.ts'
 import { observe } from './observe.ts'
 import { accompanied, keepCompanion } from './outputs/companion.ts'
@@ -43,6 +44,7 @@ import { announceSuccession, noteSuccessionFailure, successionStep } from './suc
 import { isTakenChild, refuseTaken } from './taken-over.ts'
 import type { ManagedDescriptor } from './types/descriptor.ts'
 import { lookAgainIn } from './types/look-again.ts'
+import { noteUnanswered } from './unanswered.ts'
 import type { Verdict } from './verdict.ts'
 import { successionReason, updateReason } from './write-reason.ts'
 
@@ -55,6 +57,15 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
   if (observed) return observe(run)
   await keepFinalizer(run)
   const wanted = await resolveOrLetGo(run)
+  try {
+    return await convergeTo(run, wanted, known)
+  } catch (error) {
+    throw namingHolder(run, wanted, error)
+  }
+}
+
+/** @param known id of the object that the CR has, if it has one */
+async function convergeTo(run: Reconciliation, wanted: Wanted, known: string | undefined): Promise<Verdict> {
   const adopting = isAdopting(run.cr)
   const existing = adopting ? await adopt(run, wanted) : await held(run, known)
   waitBeforeRestricting(run, existing)
@@ -337,7 +348,9 @@ async function execute(
     if (operation.type === 'replace') throw new Error('a replacement is carried out before other writes')
     if (!('target' in operation)) {
       references.confirm()
-      await run.context.inFlight.during(run.session, references.ids, () => sendUpdate(run, parentId, operation, reason))
+      await run.context.inFlight.during(run.session, references.ids, () => {
+        return noteUnanswered(run, () => sendUpdate(run, parentId, operation, reason))
+      })
       continue
     }
     const made = await executeChild(run, operation, reason)

@@ -44,6 +44,8 @@ export interface Memory {
   createdHere?: boolean | undefined
   /** Monotonic time by which a child's POST that got no answer must have ended. */
   childUnknownUntil?: number | undefined
+  /** Monotonic time until which an update that was not answered may still be carried out. */
+  updateUnknownUntil?: number | undefined
   /** Monotonic time by which the POST of a guard that got no answer must have ended. */
   guardUnknownUntil?: number | undefined
   /** Ids of marked objects of this CR that are neither its own nor superseded; found by the drift pass. */
@@ -113,6 +115,7 @@ export class Memories {
     memory.deletingSince = undefined
     memory.retiringSince = undefined
     memory.replacedFor = undefined
+    memory.updateUnknownUntil = undefined
     memory.succession = undefined
     memory.keptFor = undefined
     memory.dismissed = undefined

@@ -98,16 +98,20 @@ export class ManagedReconciler {
       // The answer of a create stays in memory; the retry stores it before anything else.
       return { type: 'backoff', error }
     }
-    this.#announce(before, run.cr, standing)
+    this.#announce(before, run.cr, { standing, descriptor: run.descriptor })
     return run.overtaken ? { type: 'after', ms: 0, reason: 'changed meanwhile', lane: 'edit' } : outcome
   }
 
   /** One Event when the reason or message of Ready or Synced changes, or another condition turns False, and none while they stay. */
-  #announce(before: CustomResource, after: CustomResource, standing: Standing): void {
+  #announce(
+    before: CustomResource,
+    after: CustomResource,
+    { standing, descriptor }: { readonly standing: Standing; readonly descriptor: ManagedDescriptor },
+  ): void {
     const told = (cr: CustomResource, type: string) => statusOf(cr).conditions?.find((entry) => entry.type === type)
     const [ready, was] = [told(after, 'Ready'), told(before, 'Ready')]
     if (standing.type === 'ready') {
-      for (const { reason, message } of turnedFalse(before, after)) {
+      for (const { reason, message } of turnedFalse(before, after, descriptor)) {
         this.#context.events.record(after, { type: 'Warning', reason, message })
       }
       if (was?.status === 'True' || ready === undefined) return
@@ -138,11 +142,19 @@ function changed(now: Told | undefined, before: Told | undefined): Told | undefi
 }
 
 /** Conditions of the kind that have become bad although the resource is Ready: the next step may be that it is not (a renewal that fails). */
-function turnedFalse(before: CustomResource, after: CustomResource): readonly Told[] {
+function turnedFalse(
+  before: CustomResource,
+  after: CustomResource,
+  { definition }: ManagedDescriptor,
+): readonly Told[] {
+  const warns = (type: string): boolean => {
+    const doc = definition.conditions?.find((condition) => condition.type === type)
+    return !isCommon(type) && doc?.informational !== true
+  }
   const former = statusOf(before).conditions ?? []
   return (statusOf(after).conditions ?? []).filter(({ type, status, reason }) => {
     const was = former.find((condition) => condition.type === type)
-    return !isCommon(type) && status === 'False' && (was?.status !== 'False' || was.reason !== reason)
+    return warns(type) && status === 'False' && (was?.status !== 'False' || was.reason !== reason)
   })
 }
 

@@ -14,7 +14,7 @@ import { mergePatch } from './merge-patch.ts'
 import { reasons } from './reasons.ts'
 import { openRequest } from './requests.ts'
 import type { CommonStatus, Condition } from './types/common.ts'
-import type { Fields, KindCondition, ManagedDescriptor } from './types/descriptor.ts'
+import type { ConditionText, Fields, ManagedDescriptor } from './types/descriptor.ts'
 import type { InternalStatus } from './types/internal.ts'
 
 /** Status fields of the reconciler itself; all others are the kind's. */
@@ -140,7 +140,7 @@ export class Reconciliation {
   }
 
   /** Writes what was noted, with `standing` in the words of conditions. Nothing changed → no write. */
-  async write(standing: Standing, conditions?: readonly KindCondition[]): Promise<void> {
+  async write(standing: Standing, conditions?: readonly ConditionText[]): Promise<void> {
     await this.#alone(() => this.#write(standing, conditions))
   }
 
@@ -181,7 +181,7 @@ export class Reconciliation {
     await ended
   }
 
-  async #write(standing: Standing, conditions: readonly KindCondition[] | undefined): Promise<void> {
+  async #write(standing: Standing, conditions: readonly ConditionText[] | undefined): Promise<void> {
     for (let tries = 1; ; tries++) {
       const patch = mergePatch(statusOf(this.#cr), this.#next(standing, conditions))
       if (patch === undefined) return
@@ -196,7 +196,7 @@ export class Reconciliation {
     }
   }
 
-  #next(standing: Standing, conditions: readonly KindCondition[] | undefined): Fields {
+  #next(standing: Standing, conditions: readonly ConditionText[] | undefined): Fields {
     const before = statusOf(this.#cr)
     return {
       ...(this.#kind === undefined ? before : common(before)),
@@ -216,7 +216,7 @@ export class Reconciliation {
     return Object.keys(kept).length === 0 ? undefined : kept
   }
 
-  #stamped(standing: Standing, conditions: readonly KindCondition[] | undefined): readonly Condition[] {
+  #stamped(standing: Standing, conditions: readonly ConditionText[] | undefined): readonly Condition[] {
     const previous = statusOf(this.#cr).conditions ?? []
     const next = conditionsFor(standing, previous, conditions)
     return stampConditions(next, previous, this.#generation, this.context.clock.now())

@@ -4,14 +4,14 @@ import { done, type Outcome } from '../runtime/outcome.ts'
 import type { Standing } from './conditions.ts'
 import { ConflictError, TerminalError, WaitError } from './errors.ts'
 import { type Reason, reasons } from './reasons.ts'
-import type { KindCondition } from './types/descriptor.ts'
+import type { ConditionText } from './types/descriptor.ts'
 
 /** How a reconcile ended: what the status should say, and when to look again. */
 export interface Verdict {
   /** Undefined: the status stays as it is. */
   readonly standing: Standing | undefined
   /** Conditions of the kind; undefined keeps the ones there are. */
-  readonly conditions?: readonly KindCondition[] | undefined
+  readonly conditions?: readonly ConditionText[] | undefined
   readonly outcome: Outcome
 }
 

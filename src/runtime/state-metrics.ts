@@ -1,11 +1,13 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
 
-/** How a resource stands, by its condition Ready. */
+/** How a resource stands, by its conditions Ready and Synced. */
 export interface ResourceState {
   readonly kind: string
   /** `True`, `False` or `Unknown`. */
   readonly ready: string
-  /** A reason of the condition, of which there are a few dozen; empty while nobody has looked at the resource. */
+  /** The same of Synced; empty where the resource has no such condition. */
+  readonly synced: string
+  /** Of the first of the two that is not True, else of Ready. There are a few dozen; empty while nobody has looked at the resource. */
   readonly reason: string
 }
 
@@ -37,12 +39,12 @@ export function watchStates(registry: Registry, { resources, accounts, budgets }
   const registers: [Registry] = [registry]
   new Gauge({
     name: 'culvert_resources',
-    help: 'Custom resources, by status and reason of their condition Ready.',
-    labelNames: ['kind', 'ready', 'reason'],
+    help: 'Custom resources, by their conditions Ready and Synced, and the reason of the first of them that is not True.',
+    labelNames: ['kind', 'ready', 'synced', 'reason'],
     registers,
     collect() {
       this.reset()
-      for (const { kind, ready, reason } of resources()) this.inc({ kind, ready, reason })
+      for (const { kind, ready, synced, reason } of resources()) this.inc({ kind, ready, synced, reason })
     },
   })
   new Gauge({

@@ -16,6 +16,8 @@ export interface PrinterColumn {
 interface ConditionDoc {
   readonly type: string
   readonly description: string
+  /** It tells what is so, and nothing is wrong either way: no Event warns of it. Default: false. */
+  readonly informational?: boolean
 }
 
 /** A kind as the apiserver, the validator and the documentation know it. */

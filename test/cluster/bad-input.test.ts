@@ -60,8 +60,7 @@ test('a domain that is taken', async () => {
   await tells(world, 'ReservedDomain', 'shop', {
     reason: 'Conflict',
     state: 'Stalled',
-    message:
-      'POST reserved_domains: domain: "shop.tunnel.example" is taken: remove what is in the way at the API, or name something else; it is tried again every ten minutes',
+    message: `POST reserved_domains: domain: "shop.tunnel.example" is taken; shop.tunnel.example belongs to ${taken}, which nobody here has: adopt it (spec.externalID and managementPolicy: Manage), delete it at the API, or name something else; it is tried again every ten minutes`,
     event: 'Warning',
   })
   await othersGoOn(world)

@@ -117,7 +117,7 @@ test('every object of the account equals what its manifest says', async () => {
   expect(await only('api_keys', 'For the deployment pipeline')).toMatchObject({ owner_id: bot.id, token: null })
   expect(await only('credentials')).toMatchObject({
     description: 'Agents of the shop',
-    acl: ['bind:*.tunnel.example', 'bind:app=shop'],
+    acl: ['bind:*.tunnel.example', 'bind:app=shop', 'bind:version=*'],
     token: null,
   })
   const groups = await all('backends/tunnel_group')
@@ -216,8 +216,10 @@ test('every object of the account equals what its manifest says', async () => {
 
 test('kubectl shows useful columns and explains the fields', async () => {
   const table = await kubectl('get', 'culvert', '-A')
-  expect(table).toMatch(/NAMESPACE +NAME +PROTOCOL +ACCESS +.*ID +READY +REASON +AGE/)
-  expect(table).toMatch(/edge\.culvert\.dev\/shop +TLS +Restricted +.*edgtls_\w+ +True +Available/)
+  expect(table).toMatch(/NAMESPACE +NAME +PROTOCOL +ACCESS +HOSTPORTS +READY +SYNCED +REASON +AGE/)
+  expect(table).toMatch(
+    /edge\.culvert\.dev\/shop +TLS +Restricted +.*shop\.tunnel\.example:443.* +True +True +Available/,
+  )
   expect(await kubectl('explain', 'edge.spec.hostports')).toMatch(/DESCRIPTION:\s+\S+/)
 })
 

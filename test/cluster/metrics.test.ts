@@ -12,6 +12,25 @@ test('an operator that leads shows the metrics of docs/metrics.md, and no other'
   expect(shown.map(([, name, type]) => `${name} ${type}`).toSorted(byName)).toEqual(page.toSorted(byName))
 })
 
+test('a resource that works shows by its reason why it is not as its spec says', async () => {
+  await using world = await World.open()
+  const { operator } = world
+  const counted = (...labels: string[]) => operator.metric('culvert_resources', 'kind="IPPolicy"', ...labels)
+  await world.apply('IPPolicy', 'office', { allowEmpty: true })
+  await world.ready('IPPolicy', 'office')
+  await until('it is in sync', async () => {
+    return (await counted('ready="True"', 'synced="True"', 'reason="Available"')) === 1
+  })
+  const match = { method: 'PATCH', path: '/ip_policies/**', every: true }
+  world.emulator.admin.addFault({ match, act: { type: 'status', status: 400 } })
+  await world.apply('IPPolicy', 'office', { allowEmpty: true, description: 'edited' })
+  await world.reason('IPPolicy', 'office', 'Synced', 'Rejected')
+  await until('it is not in sync', async () => {
+    return (await counted('ready="True"', 'synced="False"', 'reason="Rejected"')) === 1
+  })
+  expect(await counted()).toBe(1)
+})
+
 test('resources and accounts show how they stand, and an account that is gone shows no more', async () => {
   await using world = await World.open()
   const { operator, namespace } = world

@@ -28,6 +28,14 @@ The account behind them:
   curl -H 'Authorization: Bearer ${apiKey}' -H 'Service-Version: 2' ${emulatorUrl}/edges/tls
   curl -H 'Authorization: Bearer ${adminToken}' ${emulatorUrl}/_emulator/journal
 
+An agent that serves the shop, played by the emulator; it connects from the office, as the IPRestriction asks:
+
+  TOKEN="$(kubectl -n quickstart get secret shop-agent -o jsonpath='{.data.token}' | base64 -d)"
+  curl -H 'Authorization: Bearer ${adminToken}' -H 'Content-Type: application/json' ${emulatorUrl}/_emulator/agents \\
+    -d '{"token":"'"$TOKEN"'","ip":"198.51.100.7","tunnels":[{"labels":{"app":"shop","version":"1"}}]}'
+  kubectl -n quickstart annotate backends.culvert.dev shop culvert.dev/reconcile-requested-at=now
+  kubectl -n quickstart get backends.culvert.dev,tunnelsessions
+
 The operator's log: ${running.operatorLog}
 
 Ctrl-C ends all of it.

@@ -3,7 +3,7 @@ import { generationOf } from '../cr.ts'
 import { mergePatch } from '../merge-patch.ts'
 import { type Reason, reasons } from '../reasons.ts'
 import type { AccountStatus } from '../types/account.ts'
-import type { Fields, KindCondition } from '../types/descriptor.ts'
+import type { ConditionText, Fields } from '../types/descriptor.ts'
 import type { AccountContext } from './account-context.ts'
 import { type AccountResource, keyOfAccount } from './account-resource.ts'
 
@@ -43,7 +43,7 @@ export async function writeAccountStatus(
 }
 
 /** What stands in the conditions of an account beside the common ones. */
-function mirrorConditions(context: AccountContext, resource: AccountResource): readonly KindCondition[] {
+function mirrorConditions(context: AccountContext, resource: AccountResource): readonly ConditionText[] {
   const told = resource.status?.conditions ?? []
   return context.mirrorConditions(keyOfAccount(resource)) ?? told.filter(({ type }) => !isCommon(type))
 }

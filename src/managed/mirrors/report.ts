@@ -2,7 +2,7 @@ import { type AccountKey, type AccountResource, accountText } from '../accounts/
 import { isCommon } from '../conditions.ts'
 import { equalJSON } from '../equal.ts'
 import { reasons } from '../reasons.ts'
-import type { KindCondition } from '../types/descriptor.ts'
+import type { ConditionText, KindCondition } from '../types/descriptor.ts'
 import { shownCondition } from '../types/mirror.ts'
 import { MIRRORS_PER_NAMESPACE } from './settings.ts'
 
@@ -47,6 +47,6 @@ export class MirrorReports {
   }
 }
 
-function plain({ type, status, reason, message }: KindCondition): KindCondition {
+function plain({ type, status, reason, message }: ConditionText): ConditionText {
   return { type, status, reason, message }
 }

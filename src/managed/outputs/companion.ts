@@ -225,7 +225,7 @@ function notInstalled(companion: Companion<CommonSpec>): Accompanied {
 function told(
   { condition }: Companion<CommonSpec>,
   status: KindCondition['status'],
-  reason: string,
+  reason: Reason,
   message: string,
   lookAgainMs?: number,
 ): Accompanied {

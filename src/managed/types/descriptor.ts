@@ -1,5 +1,6 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
+import type { Reason } from '../reasons.ts'
 import type { Claims, Reach } from './access.ts'
 import type { CommandDescriptor } from './command.ts'
 import type { CommonSpec, CommonStatus, InputSource, KeyRef, Ref } from './common.ts'
@@ -83,18 +84,23 @@ export interface Desired<Spec> {
   marker(nonce: string, metadata?: OwnMetadata): string
 }
 
-/** A condition of the kind, beside the common ones. */
-export interface KindCondition {
+/** What a condition says, which may be one that another version has left. */
+export interface ConditionText {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason: string
   readonly message: string
 }
 
+/** A condition of the kind, beside the common ones. */
+export interface KindCondition extends ConditionText {
+  readonly reason: Reason
+}
+
 /** Whether the remote object, equal to the spec as it is, does its work. */
 export interface Readiness {
   readonly ready: boolean
-  readonly reason: string
+  readonly reason: Reason
   readonly message: string
   /** Nothing moves until somebody acts: shown as Stalled. */
   readonly stalled?: boolean
@@ -253,10 +259,15 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    */
   comparable(fields: Fields, remote?: RemoteObject): Fields
   /**
+  /**
    * What is sent in place of the body of an update that the API has refused as invalid: another way to say the same, or as much of it as such a server takes.
    * Absent or undefined: nothing.
    */
   otherwise?(body: Fields, remote: RemoteObject): Fields | undefined
+  /**
+   * Names that the API lets one object alone have, in words for people, from fields in the form that `observe` gives. Absent: nothing is unique.
+   */
+  uniqueNames?(fields: Fields): readonly string[]
   /**
    * Why nothing of what the API returned for the object may be used, in words that quote little of it; undefined when it may. Then nothing is written, at the
    * API or in the cluster. Absent: it always may.

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { isCommon } from '../../../src/managed/conditions.ts'
 import { ARGO_FOR, Judge, type Kstatus } from '../../gitops/judge.ts'
 import { applyAll, applyNeeds, casesTitled, subjectsOf, withText } from '../support/cases.ts'
 import { type Resource, World } from '../support/world.ts'
@@ -20,6 +21,12 @@ async function expectSeen(objects: readonly (Resource | undefined)[], status: Ks
     return [`${kind}/${metadata.name}`, kstatus?.status, argo?.status]
   })
   expect(seen).toEqual(present.map(({ kind, metadata }) => [`${kind}/${metadata.name}`, status, ARGO_FOR[status]]))
+}
+
+/** The statuses of what a resource says of itself in the conditions that all kinds have. */
+function standing(resource: Resource | undefined): Readonly<Record<string, string>> {
+  const shared = (resource?.status?.conditions ?? []).filter(({ type }) => isCommon(type))
+  return Object.fromEntries(shared.map(({ type, status }) => [type, status]))
 }
 
 test('kstatus and Argo CD follow every kind from its first second to its last', { timeout: 300_000 }, async () => {
@@ -82,6 +89,41 @@ describe('what is not as it should be', () => {
     await expectSeen([await world.get('IPPolicy', 'refused')], 'Failed')
     await expectSeen([await world.get('ReservedAddress', 'overloaded')], 'InProgress')
     await expectSeen([await world.get('IPRestriction', 'waiting')], 'InProgress')
+  })
+
+  test('fails by an edit that is refused, though what was there before goes on working', async () => {
+    await using world = await World.open()
+    const { admin } = world.emulator
+    const policy = { rules: [{ cidr: '198.51.100.0/24', action: 'Allow' }] }
+    await world.apply('IPPolicy', 'office', policy)
+    await world.ready('IPPolicy', 'office')
+    const match = { method: 'PATCH', path: '/ip_policies/**', every: true }
+    admin.addFault({ match, act: { type: 'status', status: 400 } })
+    await world.apply('IPPolicy', 'office', { ...policy, description: 'edited' })
+    await world.reason('IPPolicy', 'office', 'Stalled', 'Rejected')
+    const refused = await world.get('IPPolicy', 'office')
+    expect(standing(refused)).toEqual({ Ready: 'True', Synced: 'False', Stalled: 'True' })
+    await expectSeen([refused], 'Failed')
+
+    // An edit that can be made before the refused one is corrected: in progress, then finished.
+    await world.apply('IPPolicy', 'office', policy)
+    await world.ready('IPPolicy', 'office')
+    const reverted = await world.get('IPPolicy', 'office')
+    expect(standing(reverted)).toEqual({ Ready: 'True', Synced: 'True' })
+    await expectSeen([reverted], 'Current')
+  })
+
+  test('is in progress by an edit that waits or fails, though what was there before goes on working', async () => {
+    await using world = await World.open()
+    await world.apply('IPPolicy', 'office', { rules: [{ cidr: '198.51.100.0/24', action: 'Allow' }] })
+    const restriction = { type: 'Dashboard', ipPolicyRefs: [{ name: 'office' }] }
+    await world.apply('IPRestriction', 'dashboard', restriction)
+    await world.ready('IPRestriction', 'dashboard')
+    await world.apply('IPRestriction', 'dashboard', { ...restriction, ipPolicyRefs: [{ name: 'nobody' }] })
+    await world.reason('IPRestriction', 'dashboard', 'Reconciling', 'ReferenceNotReady')
+    const waiting = await world.get('IPRestriction', 'dashboard')
+    expect(standing(waiting)).toEqual({ Ready: 'True', Synced: 'False', Reconciling: 'True' })
+    await expectSeen([waiting], 'InProgress')
   })
 
   test('is suspended while it is paused, as Argo CD calls it; kstatus has no word for that', async () => {

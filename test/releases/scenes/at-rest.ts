@@ -11,9 +11,10 @@ const tunnels = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } 
 export const atRest: Scene = {
   name: 'at-rest',
   about:
-    'Every kind Ready with every field that a spec may have; observed, adopted, paused, put right after drift, rotated.',
+    'Every kind Ready with every field that a spec may have; observed, adopted, paused, put right after drift, rotated, served by an agent.',
   world: { leaderElect: true },
   async play({ world }) {
+    await served(world)
     await applyNeeds(world, cases, ['rest'])
     const subjects = subjectsOf(cases, 'rest')
     await applyAll(world, subjects)
@@ -22,6 +23,16 @@ export const atRest: Scene = {
     await drifted(world)
     return [...(await adopted(world)), ...(await paused(world))]
   },
+}
+
+/** A group that an agent serves, before there is anything that shuts agents out. */
+async function served(world: World): Promise<void> {
+  const labels = { app: 'served' }
+  const { body } = await world.api.post('/credentials', {})
+  world.emulator.admin.connectAgent({ token: String(body.token), tunnels: [{ labels }] })
+  await world.apply('Backend', 'served', { type: 'TunnelGroup', tunnelGroup: { labels } })
+  await world.ready('Backend', 'served')
+  await world.reason('Backend', 'served', 'TunnelsOnline', 'TunnelsOnline')
 }
 
 async function rotated(world: World): Promise<void> {

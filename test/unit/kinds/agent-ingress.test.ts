@@ -105,6 +105,7 @@ test('name servers and regions are in the status in one order, whatever the orde
   const status = agentIngress.status(remoteWith(null), {})
   expect(status).toEqual({
     nsTargets: targets.toSorted(),
+    certificatePolicy: { authority: 'letsencrypt', privateKeyType: 'rsa' },
     regionDomains: ['eu.agents.example.com', 'us.agents.example.com'],
     dnsRecords: targets.toSorted().map((value) => ({ name: 'agents.example.com', type: 'NS', value })),
   })

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { RemoteObject } from '../../../src/api/types.ts'
 import { backend } from '../../../src/kinds/backend.ts'
 import type { BackendSpec } from '../../../src/kinds/backend-schema.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
@@ -65,10 +66,43 @@ test('headers that differ only in case, and names that are none, are problems th
   expect(problems[1]).toContain('x-a')
 })
 
-test('the online tunnels of a group are in the status, in a fixed order', () => {
+describe('the status', () => {
   const tunnels = [
     { id: 'tn_2', uri: '' },
     { id: 'tn_1', uri: '' },
   ]
-  expect(backend.status({ id: 'x', tunnels }, {})).toEqual({ tunnels: ['tn_1', 'tn_2'] })
+  const online = (remote: RemoteObject) => backend.readiness({ spec: group, remote, now: 0 })
+  const group = { type: 'TunnelGroup' } as const
+
+  test('has the labels of a group, and its online tunnels in a fixed order', () => {
+    expect(backend.status({ id: 'x', labels: { app: 'shop' }, tunnels }, {})).toEqual({
+      labels: { app: 'shop' },
+      tunnelCount: 2,
+      tunnels: ['tn_1', 'tn_2'],
+    })
+  })
+
+  test('says by a condition whether any is online, and a group is Ready without one', () => {
+    const told = (remote: RemoteObject) => online(remote).conditions?.map(({ status, reason }) => [status, reason])
+    expect(told({ id: 'x', tunnels })).toEqual([['True', 'TunnelsOnline']])
+    expect(told({ id: 'x', tunnels: [] })).toEqual([['False', 'NoTunnels']])
+    expect(online({ id: 'x', tunnels: [] })).toMatchObject({ ready: true })
+  })
+
+  test('says nothing of tunnels where the API does not', () => {
+    for (const remote of [{ id: 'x' }, { id: 'x', tunnels: null }]) {
+      expect(online(remote).conditions).toEqual([])
+      expect(backend.status(remote, {})).toEqual({})
+    }
+  })
+
+  test('has the weights of a weighted backend, and the order of a failover', () => {
+    expect(backend.status({ id: 'x', backends: { b: 10, a: 90 } }, {})).toEqual({
+      backends: [
+        { id: 'a', weight: 90 },
+        { id: 'b', weight: 10 },
+      ],
+    })
+    expect(backend.status({ id: 'x', backends: ['b', 'a'] }, {})).toEqual({ backends: [{ id: 'b' }, { id: 'a' }] })
+  })
 })

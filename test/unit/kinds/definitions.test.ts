@@ -7,7 +7,7 @@ const definitions = kinds.map(({ definition }) => definition)
 
 /** What `kubectl get` has to show of a kind: how it stands, or for what is only shown, what it is. */
 const columns: Readonly<Record<(typeof kinds)[number]['role'], readonly string[]>> = {
-  managed: ['Ready', 'Reason', 'Age', 'Message'],
+  managed: ['Ready', 'Synced', 'Reason', 'Age', 'ID', 'Message', 'Sync message'],
   account: ['Ready', 'Reason', 'Age', 'Message'],
   mirror: ['ID', 'Started', 'Account'],
   command: ['Action', 'Complete', 'Reason', 'Age', 'Message'],
@@ -24,6 +24,13 @@ describe.each(kinds.map(({ role, definition }) => ({ kind: definition.kind, role
     test('is listed by the category and shows how it stands', () => {
       expect(definition.categories).toContain('culvert')
       expect(definition.printerColumns.map(({ name }) => name)).toEqual(expect.arrayContaining([...columns[role]]))
+    })
+
+    test('shows always whether an edit was taken, and the id of its object with -o wide only', () => {
+      if (role !== 'managed') return
+      const short = definition.printerColumns.filter(({ priority = 0 }) => priority === 0).map(({ name }) => name)
+      expect(short).toEqual(expect.arrayContaining(['Ready', 'Synced']))
+      expect(short).not.toContain('ID')
     })
   },
 )

@@ -86,7 +86,7 @@ describe('a module that is not in the spec', () => {
   test('is somebody else’s when neither the spec nor the status says that we put it there', () => {
     const named: EdgeSpec = { ...without, backend: { id: 'bkdtg_1' } }
     const kept = edge.intent(named, {})
-    expect(edge.status(remote, kept)).toEqual({
+    expect(edge.status(remote, kept)).toMatchObject({
       hostports: ['a.example.com:443'],
       access: 'Restricted',
       foreignModules: ['ipRestriction'],
@@ -268,6 +268,24 @@ test.each([
   ['Public', { ip_restriction: { enabled: true, ip_policies: [] }, mutual_tls: null }],
 ])('access is %s when the modules say so', (access, modules) => {
   expect(edge.status({ id: 'x', ...modules }, {}).access).toBe(access)
+})
+
+test('the modules stand in the status as the API has them, whoever set them', () => {
+  const modules = {
+    backend: { enabled: false, backend: null },
+    ip_restriction: { ip_policies: [{ id: 'ipp_2' }, { id: 'ipp_1' }] },
+    mutual_tls: { enabled: true, certificate_authorities: [{ id: 'ca_1' }] },
+    tls_termination: { enabled: true, terminate_at: 'edge', min_version: 'tls1.2' },
+    policy: { enabled: true, inbound: [{ name: 'a' }, { name: 'b' }], outbound: null },
+  }
+  expect(edge.status({ id: 'x', ...modules }, {}).modules).toEqual({
+    backend: { enabled: false },
+    ipRestriction: { enabled: true, ipPolicyIDs: ['ipp_1', 'ipp_2'] },
+    mutualTLS: { enabled: true, certificateAuthorityIDs: ['ca_1'] },
+    tlsTermination: { enabled: true, terminateAt: 'Edge', minVersion: 'tls1.2' },
+    trafficPolicy: { enabled: true, inboundRules: 2, outboundRules: 0 },
+  })
+  expect(edge.status({ id: 'x', backend: null }, {})).not.toHaveProperty('modules')
 })
 
 describe('without a minVersion in the spec', () => {

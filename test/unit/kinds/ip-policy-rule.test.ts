@@ -120,6 +120,20 @@ describe('a rule that is deleted', () => {
     expect(found).toEqual({ type: 'wait', message: expect.stringContaining('Edge/shop') })
   })
 
+  test('stays without asking for another rule while one is being made, and asks for one when that is refused', () => {
+    const message = (...parts: readonly PartView[]): string => {
+      const found = release([policy({ parts })], { siblings: [] })
+      return found.type === 'wait' ? found.message : ''
+    }
+    const coming = part({ name: 'IPPolicyRule/coming', status: {} })
+    expect(message(coming)).toContain('it goes once IPPolicyRule/coming is in place')
+    expect(message(coming)).not.toContain('add another rule')
+    const stalled = (part().status.conditions ?? []).slice(0, 1).map((condition) => ({ ...condition, type: 'Stalled' }))
+    const refused = part({ name: 'IPPolicyRule/refused', status: { conditions: stalled } })
+    expect(message(refused)).toContain('add another rule')
+    expect(message(part({ deleting: true }))).toContain('add another rule')
+  })
+
   test('has the account looked at for what resources do not tell: other rules first, then users', () => {
     // That its resource is in force says nothing of a rule that somebody has deleted at the API.
     expect(release([policy({ parts: [part()] })])).toEqual({ type: 'look', at: 'siblings' })

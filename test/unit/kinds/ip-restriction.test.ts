@@ -32,6 +32,11 @@ test('policies are a set: another order is no difference, and one named twice is
   expect(planCreate(ipRestriction, desiredOf({ spec: twice }), 'm')).toMatchObject({ ip_policy_ids: ['ipp_9'] })
 })
 
+test('the status says what the API has: whether it is enforced, and by which policies', () => {
+  expect(ipRestriction.status(remote, {})).toEqual({ enforcement: 'Enforce', ipPolicyIDs: ['id-of-office', 'ipp_9'] })
+  expect(ipRestriction.status({ id: 'ipx_1' }, {})).toEqual({ enforcement: 'Warn', ipPolicyIDs: [] })
+})
+
 test('a restriction that is silent about it is created without enforcing, and stops enforcing', () => {
   const { enforcement: _, ...silent } = spec
   expect(planCreate(ipRestriction, desiredOf({ spec: silent }), 'm')).toMatchObject({ enforced: false })

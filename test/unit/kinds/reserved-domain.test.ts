@@ -71,6 +71,14 @@ test('a DNS error names the records to make and when it is tried again, and stal
   expect(condition('DNSReady', remote)).toMatchObject({ status: 'False', reason: 'DNSError' })
 })
 
+test('a DNS error asks nobody to make the records that a DNSEndpoint is to make', () => {
+  const remote = remoteWith({ error_code: 'DNS_ERROR', msg: 'no CNAME', started_at: at(-60), retries_at: at(30) })
+  const { message } = readiness(remote, start, { ...managed, dns: { endpoint: true } })
+  expect(message).toContain('spec.dns.endpoint has the record *.apps.example.com CNAME x.cname.tunnel.example')
+  expect(message).toContain('DNSEndpointReady')
+  expect(message).not.toContain('make the record')
+})
+
 test('an internal error says that it will be retried, and does not stall', () => {
   const found = readiness(remoteWith({ error_code: 'INTERNAL_ERROR', retries_at: at(45) }))
   expect(found).toMatchObject({ ready: false, reason: 'InternalError', stalled: false, lookAgainMs: 45_000 })
@@ -209,6 +217,15 @@ test('a policy has RSA keys and the one authority there is unless it says otherw
     const remote = { id: 'rd_1', certificate_management_policy: shown }
     expect(reservedDomain.observe(remote).certificate_management_policy).toEqual(full)
   }
+})
+
+test('the policy in effect is in the status, in the words of the API', () => {
+  expect(reservedDomain.status(remoteWith(null), {})).toMatchObject({
+    certificatePolicy: { authority: 'letsencrypt', privateKeyType: 'rsa' },
+  })
+  expect(reservedDomain.status({ id: 'rd_1', certificate_management_policy: null }, {})).not.toHaveProperty(
+    'certificatePolicy',
+  )
 })
 
 test('the records to make are in the status', () => {

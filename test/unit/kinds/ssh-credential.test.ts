@@ -39,8 +39,14 @@ test('its rules are a set, and are taken away by the one that permits everything
 
 test('its owner stands in the status, and bots that own it are referred to', () => {
   const remote = { id: 'sshcr_1', owner_id: 'bot_1' }
-  expect(sshCredential.status(remote, {})).toEqual({ ownerID: 'bot_1' })
+  expect(sshCredential.status(remote, {})).toMatchObject({ ownerID: 'bot_1' })
   expect(sshCredential.refersTo.map(({ kind, idsIn }) => [kind, idsIn(remote)])).toEqual([['BotUser', ['bot_1']]])
+})
+
+test('the rules in effect stand in the status; none at the API permit everything', () => {
+  const acl = (rules: unknown) => sshCredential.status({ id: 'sshcr_1', acl: rules }, {}).acl
+  expect(acl(['bind:app=Shop', 'bind:A.example.com'])).toEqual(['bind:a.example.com', 'bind:app=Shop'])
+  for (const none of [undefined, null, [], ['*']]) expect(acl(none)).toEqual(['*'])
 })
 
 test('a private key is refused before anything is sent', () => {

@@ -385,3 +385,20 @@ describe('a policy', () => {
     expect(shared.condition(OWN, 'Synced')?.status).toBe('True')
   })
 })
+
+test('who has a range already is told in the namespace of who has it, and nowhere else', async () => {
+  const shared = SharedWorld.start()
+  const rule = (ref: Readonly<Record<string, unknown>>) => ({ ipPolicyRef: ref, cidr: '10.0.0.0/8', action: 'Allow' })
+  shared.apply('shop/IPPolicy/open', { rulesSource: 'IPPolicyRules', allowEmpty: true, ...toBlog })
+  await shared.ready('shop/IPPolicy/open')
+  shared.apply('shop/IPPolicyRule/first', rule({ name: 'open' }))
+  await shared.ready('shop/IPPolicyRule/first')
+
+  shared.apply('shop/IPPolicyRule/second', rule({ name: 'open' }))
+  const near = await shared.says('shop/IPPolicyRule/second', 'Synced', 'Conflict')
+  expect(near).toContain('belongs to IPPolicyRule/first of this namespace')
+
+  shared.apply('blog/IPPolicyRule/third', rule({ namespace: 'shop', name: 'open' }))
+  const far = await shared.says('blog/IPPolicyRule/third', 'Synced', 'Conflict')
+  expect(far).not.toMatch(/belongs to|first|second/)
+})

@@ -120,13 +120,20 @@ export async function renewalsFail(world: World): Promise<void> {
   await world.reason('SSHHostCertificate', 'ended', 'Ready', 'Expired')
 }
 
-/** Edits that the API fails to take, a resource that it refuses for good, and one that waits for another that does not exist. */
+/** Edits that the API fails to take, one that it refuses, a resource that it refuses for good, and one that waits for another that does not exist. */
 export async function editsFail(world: World): Promise<void> {
   await world.apply('IPRestriction', 'waiting', { type: 'API', enforcement: 'Warn', ipPolicyRefs: [{ name: 'none' }] })
   const { admin } = world.emulator
   admin.addFault({ match: { method: 'POST', path: '/credentials', every: true }, act: { type: 'status', status: 400 } })
   await world.apply('TunnelCredential', 'rejected', {})
   await world.reason('TunnelCredential', 'rejected', 'Ready', 'Rejected')
+  const credential = { publicKey: sshKeys.ed25519 }
+  await world.apply('SSHCredential', 'refused', credential)
+  await world.ready('SSHCredential', 'refused')
+  const update = { method: 'PATCH', path: '/ssh_credentials/**', every: true }
+  admin.addFault({ match: update, act: { type: 'status', status: 400 } })
+  await world.apply('SSHCredential', 'refused', { ...credential, description: 'edited' })
+  await world.reason('SSHCredential', 'refused', 'Synced', 'Rejected')
   for (const name of names('edited')) await world.apply('Backend', name, tunnels)
   for (const name of names('edited')) await world.ready('Backend', name)
   const match = { method: 'PATCH', path: '/backends/**', every: true }

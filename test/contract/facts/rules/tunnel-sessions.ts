@@ -139,7 +139,9 @@ export const tunnelSessionRules: readonly RuleFact[] = [
     source: settled,
     due: 'now',
     operator: {
-      tests: ['unit/kinds/backend.test.ts > the online tunnels of a group are in the status, in a fixed order'],
+      tests: [
+        'unit/kinds/backend.test.ts > the status > has the labels of a group, and its online tunnels in a fixed order',
+      ],
     },
   },
   {

@@ -683,6 +683,7 @@ export const failedStories: readonly KeptStory[] = [
   },
   {
     seed: 1348752747,
+    found: 'a replacement was taken for one in vain, since the same had been made before etcd was put back',
     replicas: 0,
     isShared: false,
     steps: [
@@ -697,6 +698,7 @@ export const failedStories: readonly KeptStory[] = [
   },
   {
     seed: 1348759008,
+    found: 'an adopted object was gone, and the next look at the account was not waited for',
     replicas: 0,
     isShared: false,
     adopters: [0],
@@ -711,6 +713,7 @@ export const failedStories: readonly KeptStory[] = [
   },
   {
     seed: 700101158,
+    found: 'numbers of attempts that etcd had lost came again, and were judged as sent twice',
     replicas: 0,
     isShared: false,
     adopters: [1],
@@ -732,5 +735,51 @@ export const failedStories: readonly KeptStory[] = [
       { after: 0, does: 'put back', steps: 3, revision: 'passed', ms: 57258 },
     ],
     cast: ['APIKey/apikey', 'IPPolicyRule/rule'],
+  },
+  {
+    seed: 800201246,
+    found:
+      'a clock was set in the middle of a reconcile and set right again: what was planned by the wrong one was not looked at anew',
+    replicas: 0,
+    isShared: false,
+    adopters: [0],
+    steps: [
+      { after: 0, does: 'apply', who: 1, version: 0 },
+      { after: 14, does: 'clock', whose: 'operators', ms: -3456000000 },
+      { after: 4, does: 'drift', who: 1 },
+      { after: 6, does: 'remove', who: 0 },
+    ],
+    cast: ['BotUser/bot', 'SSHHostCertificate/host'],
+  },
+  {
+    seed: 800200419,
+    found:
+      'an update without an answer put a module on an edge after its spec had come not to name it: it counted as somebody else’s',
+    replicas: 2,
+    isShared: false,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      {
+        after: 11744,
+        does: 'plague',
+        plague: 'lost',
+        servers: 'kubernetes',
+        ms: 787,
+        chance: 0.07651662457501517,
+        seed: 1959305309,
+      },
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'broken',
+        servers: 'both',
+        ms: 18103,
+        chance: 0.29973614405607807,
+        seed: 24744769,
+      },
+      { after: 293, does: 'apply', who: 0, version: 3 },
+      { after: 294, does: 'apply', who: 0, version: 2 },
+    ],
+    cast: ['Edge/tcp'],
   },
 ]
