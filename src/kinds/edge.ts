@@ -59,6 +59,7 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
   observe: (remote) => comparable({ hostports: remote.hostports, ...heldModules(remote) }),
   comparable,
   uniqueNames: ({ hostports }) => textsOf(hostports),
+  openFields: ['tls_termination'],
   status,
   internal: (remote, { appliedModules = [] }) => ({
     appliedModules: [...sorted(presentModules(remote).filter((field) => appliedModules.includes(field)))],

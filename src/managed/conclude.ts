@@ -23,6 +23,7 @@ export function planFor(run: Reconciliation, wanted: Wanted, observed: Observed)
     markedMetadata:
       nonce === undefined || status.adopted ? undefined : markerText(run.context, run.cr, nonce, run.cr.spec.metadata),
     inputsChanged: haveInputsChanged(run, wanted),
+    chosen: internal.chosen,
   }
   return plan(run.descriptor, wanted.desired, observed, planContext)
 }

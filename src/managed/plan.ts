@@ -1,7 +1,9 @@
 import type { RemoteObject } from '../api/types.ts'
+import { digestOfChoice, isChosen } from './chosen.ts'
 import { equalJSON } from './equal.ts'
 import type { CommonSpec } from './types/common.ts'
 import type { ChildOperation, Desired, Fields, ManagedDescriptor } from './types/descriptor.ts'
+import { keptText } from './types/kept-text.ts'
 import { wantedMetadata } from './types/metadata.ts'
 
 /** One write to the API. A plan is a list of them, executed in order; an empty plan means that nothing is to be done. */
@@ -29,6 +31,8 @@ export interface PlanContext {
   readonly markedMetadata: string | undefined
   /** An input from a Secret or ConfigMap differs from the one that was sent last. */
   readonly inputsChanged: boolean
+  /** What the service has made of fields that the spec leaves open in part, as `internal.chosen` has it. */
+  readonly chosen?: Readonly<Record<string, string>> | undefined
 }
 
 /**
@@ -122,7 +126,7 @@ export function planUpdate<Spec extends CommonSpec>(
   const wanted: Fields = {
     ...decided(desired, without(descriptor.desire(desired, remote), descriptor.createOnly)),
     ...(described && {
-      ...decided(desired, { description: desired.spec.description ?? '' }),
+      ...decided(desired, { description: keptText(desired.spec.description ?? '', remote.description ?? '') }),
       metadata: wantedMetadata(desired.spec, remote.metadata ?? '', context.markedMetadata),
     }),
   }
@@ -131,13 +135,37 @@ export function planUpdate<Spec extends CommonSpec>(
     description: remote.description ?? '',
     metadata: remote.metadata ?? '',
   }
-  const changed = new Set(differing(descriptor, wanted, found, remote))
+  const comparable = descriptor.comparable(wanted, remote)
+  const differs = differing(descriptor, wanted, found, remote).filter((field) => {
+    return (
+      context.chosen?.[field] === undefined || context.chosen[field] !== digestOfChoice(comparable[field], found[field])
+    )
+  })
+  const changed = new Set(differs)
   const fields = Object.keys(wanted).filter((field) => {
     const resent = context.inputsChanged && descriptor.secretFields.includes(field) && wanted[field] !== undefined
     return resent || changed.has(field)
   })
   if (fields.length === 0) return undefined
   return { type: 'update', body: Object.fromEntries(fields.map((field) => [field, wanted[field]])), fields }
+}
+
+/**
+ * What the service has made of the last write, in the form of `internal.chosen`: fields that differ from what was sent only in what that left
+ * open. They are the service's choice, and no drift as long as they stay so.
+ */
+export function chosenByServer<Spec extends CommonSpec>(
+  descriptor: ManagedDescriptor<Spec>,
+  desired: Desired<Spec>,
+  remote: RemoteObject,
+): Readonly<Record<string, string>> | undefined {
+  const wanted = decided(desired, descriptor.desire(desired, remote))
+  const comparable = descriptor.comparable(wanted, remote)
+  const found = descriptor.observe(remote)
+  const chosen = differing(descriptor, wanted, found, remote)
+    .filter((field) => descriptor.openFields.includes(field) && isChosen(comparable[field], found[field]))
+    .map((field) => [field, digestOfChoice(comparable[field], found[field])])
+  return chosen.length === 0 ? undefined : Object.fromEntries(chosen)
 }
 
 /** Those of the fields that the spec decides about. */
