@@ -25,8 +25,10 @@ function isOpen(value: unknown): boolean {
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder)
   if (!isMembers(value)) return value
-  const names = Object.keys(value).sort()
-  return names.map((name) => [name, inOrder(value[name])])
+  return Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, member]) => [name, inOrder(member)])
 }
 
 type Members = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@
 export interface ChoiceEntry {
   /** The open point, as a row of `docs/api-decisions.md` names it. */
   readonly point: string
-  /** `spelling`: only how an answer is written, with one meaning; `behaviour`: what the service does, or chooses by itself. */
+  /** `spelling`: only what answers show, and how they write it; `behaviour`: what the service does and keeps. */
   readonly about: 'spelling' | 'behaviour'
   /** The value that `docs/api-decisions.md` decides for. */
   readonly decided: string
@@ -203,13 +203,13 @@ export const CHOICES = {
   },
   'min-version-default': {
     point: '`min_version` where none was sent and TLS ends at the edge',
-    about: 'behaviour',
+    about: 'spelling',
     decided: 'null',
     values: { null: 'null', '1.1': '`1.1`', 'tls1.2': '`tls1.2`', '1.3': '`1.3`' },
   },
   'monitor-defaults': {
     point: '`monitortags`, `service` and `monitorsite` of a target where they were not sent',
-    about: 'behaviour',
+    about: 'spelling',
     decided: 'null',
     values: { null: 'null', chosen: '`source:edge`, `edge` and `us1`' },
   },

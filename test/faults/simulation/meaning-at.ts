@@ -17,7 +17,7 @@ export async function meaningAt(world: SimulatedWorld, { kind, name, spec }: Man
   const place = cr === undefined ? undefined : world.placeOf(cr)
   if (cr === undefined || place === undefined) return 'no object'
   const path = `/${place.path}/${place.id}`
-  const answer = await world.api.answer({ method: 'GET', path, headers: headersOf(KEY), body: '' })
+  const answer = await world.api.answerPlainly({ method: 'GET', path, headers: headersOf(KEY), body: '' })
   if (answer.status !== 200) return `no object: ${answer.body}`
   const object = JSON.parse(answer.body) as Resource
   const children = await childrenOf(world, kind, place.id)

@@ -1,0 +1,54 @@
+import { test } from 'vitest'
+import { ALTERNATIVES, type Choices, DECIDED, drawnBy, withAlternative } from '../../../src/emulator/choices/choices.ts'
+import { systemRandom } from '../../../src/util/random.ts'
+import { episodes } from '../simulation/episodes.ts'
+import { play } from '../simulation/play.ts'
+import { Laboratory } from '../simulation/world.ts'
+import { CaseList } from '../support/case-list.ts'
+import { CONTRARY_SEED, IS_WHOLE, leastOf, some } from '../support/size.ts'
+import { everyKindAtRest, tableOf, type WritesAtRest } from './contrary/every-kind.ts'
+
+/** Printed, so that a mix that fails is drawn again by `CULVERT_FAULTS_CONTRARY`. */
+const seed = CONTRARY_SEED ?? systemRandom.hex(4)
+console.log(`contrary choices drawn by CULVERT_FAULTS_CONTRARY=${seed}`)
+
+interface Server {
+  /** The alternative, or the mix. */
+  readonly title: string
+  readonly choices: Choices
+}
+
+const alone: readonly Server[] = ALTERNATIVES.map((alternative) => ({
+  title: `${alternative.name}=${alternative.value}`,
+  choices: withAlternative(DECIDED, alternative),
+}))
+const mixes: readonly Server[] = Array.from({ length: IS_WHOLE ? 50 : 3 }, (_, index) => ({
+  title: `mix ${seed}.${index}`,
+  choices: drawnBy(`${seed}.${index}`),
+}))
+
+test('every kind comes to rest with one object each, and no write follows, whatever the contract lets a server choose', async () => {
+  const laboratory = await Laboratory.open()
+  const list = new CaseList('contrary choices, every kind', 'simulation', { least: ALTERNATIVES.length })
+  const rows: (readonly [string, WritesAtRest])[] = []
+  const servers = [...alone, ...mixes]
+  for (const { title, choices } of some(servers, servers.length)) {
+    const { problems, writes } = await everyKindAtRest(laboratory, choices)
+    rows.push([title, writes])
+    list.add({ write: 'every kind', point: 'at rest', fault: title }, problems)
+  }
+  if (IS_WHOLE) console.log(tableOf(rows))
+  await list.end()
+})
+
+test('every turn in a life ends well at a server of other choices, another mix each', async () => {
+  const laboratory = await Laboratory.open()
+  const chosen = some(episodes, 24)
+  const list = new CaseList('contrary choices, turns', 'simulation', { least: leastOf(100) })
+  for (const [index, episode] of chosen.entries()) {
+    const name = `${seed}.${index}`
+    const { problems } = await play(laboratory, episode, { choices: drawnBy(name) })
+    list.add({ write: episode.title, point: 'none', fault: `mix ${name}` }, problems)
+  }
+  await list.end()
+})
