@@ -43,7 +43,7 @@ test('every kind comes to rest with one object each, and no write follows, whate
 
 test('every turn in a life ends well at a server of other choices, another mix each', async () => {
   const laboratory = await Laboratory.open()
-  const chosen = some(episodes, 24)
+  const chosen = some(episodes, 48)
   const list = new CaseList('contrary choices, turns', 'simulation', { least: leastOf(100) })
   for (const [index, episode] of chosen.entries()) {
     const name = `${seed}.${index}`

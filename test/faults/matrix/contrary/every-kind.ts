@@ -52,7 +52,7 @@ const MANIFESTS: readonly Manifest[] = [
   ...OPEN,
 ]
 
-/** Applies a resource of every spec to an account at a server of these choices, lets all come to rest, judges, and counts writes. */
+/** Applies a resource of every spec to an account at a server of these choices, edits each, lets all come to rest, judges, and counts writes. */
 export async function everyKindAtRest(
   laboratory: Laboratory,
   choices: Choices,
@@ -62,7 +62,14 @@ export async function everyKindAtRest(
     world.api.emulator.admin.seed(EPISODE_SEED)
     const oracle = await Oracle.watch(world)
     for (const { kind, name, spec } of MANIFESTS) world.apply(kind, name, spec)
-    const problems = await oracle.judge()
+    const unrest = await oracle.untilRest()
+    for (const { kind, name, spec } of MANIFESTS) {
+      if (kind === 'BotUser') continue
+      const edited = { ...spec, description: 'edited' }
+      oracle.specChanges(kind, name, edited)
+      world.apply(kind, name, edited)
+    }
+    const problems = [...unrest, ...(await oracle.judge())]
     const { length } = oracle.writes
     await world.advance(REST_MS)
     return { problems, writes: byKind(world, oracle.writes.slice(length)) }
