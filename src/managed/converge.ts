@@ -265,6 +265,10 @@ async function apply(
   run.noteInternal({ inputsFingerprint: wanted.inputs.fingerprint, references: appliedReferences(wanted) })
   const left = operations.length === 0 ? [] : planFor(run, wanted, observed)
   if (left.length > 0) {
+    // Somebody else has changed it meanwhile, and the answer shows that: to be put right like any drift.
+    if (!left.every((operation) => wasWritten(operation, operations))) {
+      throw new WaitError(reasons.Progressing, describeAll(left), 0, true)
+    }
     run.memory.ignored = contestAbout(run, wanted, left, observed)
     throw ignored(left)
   }
@@ -278,6 +282,15 @@ async function apply(
 /** Right after a write: what differs now in what it left open is what the service has chosen. */
 function noteChosen(run: Reconciliation, { desired }: Wanted, { remote }: Observed): void {
   run.noteInternal({ chosen: chosenByServer(run.descriptor, desired, remote) })
+}
+
+/** Whether all that an operation would write is among what was written. */
+function wasWritten(operation: Operation, written: readonly Operation[]): boolean {
+  if (operation.type !== 'update' || 'target' in operation) {
+    return written.some((each) => describe(each) === describe(operation))
+  }
+  const fields = written.flatMap((each) => (each.type === 'update' && !('target' in each) ? each.fields : []))
+  return operation.fields.every((field) => fields.includes(field))
 }
 
 /** Said once for the same wish and the same state: the write is not repeated, until one of them changes or somebody asks for it. */

@@ -81,7 +81,7 @@ async function withNames(world: SimulatedWorld, value: unknown): Promise<unknown
     const id = world.placeOf(cr)?.id
     if (id !== undefined) text = text.replaceAll(id, `${cr.kind}/${cr.metadata.name}`)
   }
-  return JSON.parse(text.replaceAll(/usr_[0-9A-Za-z]{27}/g, 'the administrator'))
+  return JSON.parse(text.replaceAll(/usr_[0-9A-Za-z-]{27,}|\b\d{59}\b/g, 'the administrator'))
 }
 
 /** With a word in the place of the mark, which tells attempts apart; the keys beside it stay. */

@@ -69,7 +69,6 @@ const served: readonly ServedType[] = [
 export class Laboratory {
   readonly #api: ApiServer
   readonly #worlds: SimulatedWorld[] = []
-  #number = 0
 
   private constructor(api: ApiServer) {
     this.#api = api
@@ -83,8 +82,7 @@ export class Laboratory {
   /** A cluster with an account, and an operator that is starting. Ends the worlds before it, but for one that it is beside. */
   world(options: WorldOptions = {}): SimulatedWorld {
     if (options.beside === undefined) for (const ended of this.#worlds.splice(0)) ended.end()
-    this.#number += 1
-    const drawn = CONTRARY_SEED === undefined ? DECIDED : drawnBy(`${CONTRARY_SEED}.${this.#number}`)
+    const drawn = CONTRARY_SEED === undefined ? DECIDED : drawnBy(`${CONTRARY_SEED}.${options.seed ?? 1}`)
     const world = new SimulatedWorld(this.#api, { choices: drawn, ...options })
     this.#worlds.push(world)
     return world
