@@ -1,4 +1,4 @@
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ALTERNATIVES, type Choices, DECIDED, drawnBy, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import { episodes } from '../simulation/episodes.ts'
@@ -7,6 +7,7 @@ import { Laboratory } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
 import { CONTRARY_SEED, IS_WHOLE, leastOf, some } from '../support/size.ts'
 import { everyKindAtRest, tableOf, type WritesAtRest } from './contrary/every-kind.ts'
+import { keptOtherwise } from './contrary/kept-otherwise.ts'
 
 /** Printed, so that a mix that fails is drawn again by `CULVERT_FAULTS_CONTRARY`. */
 const seed = CONTRARY_SEED ?? systemRandom.hex(4)
@@ -51,4 +52,24 @@ test('every turn in a life ends well at a server of other choices, another mix e
     list.add({ write: episode.title, point: 'none', fault: `mix ${name}` }, problems)
   }
   await list.end()
+})
+
+test('a description of which the server keeps a part is sent once more, and then a condition says so', async () => {
+  const laboratory = await Laboratory.open()
+  const cut = { name: 'long-descriptions', value: 'cut' } as const
+  const { writes, later, conditions } = await keptOtherwise(laboratory, cut, 'x'.repeat(300))
+  expect(writes).toEqual(['POST /backends', 'PATCH /backends'])
+  expect(later).toEqual([])
+  const message = 'the API accepted a write and did not apply it: update description'
+  expect(conditions?.conditions).toContainEqual(
+    expect.objectContaining({ type: 'Synced', reason: 'Rejected', message }),
+  )
+})
+
+test('a description around which the server drops white space is sent once', async () => {
+  const laboratory = await Laboratory.open()
+  const trimmed = { name: 'texts', value: 'trimmed' } as const
+  const { writes, later, conditions } = await keptOtherwise(laboratory, trimmed, '  the shop\n')
+  expect([...writes, ...later]).toEqual(['POST /backends'])
+  expect(conditions?.conditions).toContainEqual(expect.objectContaining({ type: 'Synced', status: 'True' }))
 })
