@@ -1,4 +1,4 @@
-import { type Choices, DECIDED, drawnBy } from '../../../src/emulator/choices/choices.ts'
+import { type Choices, DECIDED, drawnBy, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../../src/kube/types.ts'
 import type { AccountResource } from '../../../src/managed/accounts/account-resource.ts'
@@ -65,6 +65,14 @@ const served: readonly ServedType[] = [
   ...kinds.map((descriptor) => ({ type: resourceTypeOf(descriptor), schema: rootSchema(descriptor.definition) })),
 ]
 
+/**
+ * A bot that lost its mark and whose resource etcd has lost keeps its name, and only people can tell whose it is: where names of bots may be
+ * taken, another waits for them.
+ */
+function withLostBots(choices: Choices): Choices {
+  return withAlternative(choices, { name: 'unique-names', value: 'domains' })
+}
+
 /** Makes worlds, one after the other, over one emulator. */
 export class Laboratory {
   readonly #api: ApiServer
@@ -82,7 +90,7 @@ export class Laboratory {
   /** A cluster with an account, and an operator that is starting. Ends the worlds before it, but for one that it is beside. */
   world(options: WorldOptions = {}): SimulatedWorld {
     if (options.beside === undefined) for (const ended of this.#worlds.splice(0)) ended.end()
-    const drawn = CONTRARY_SEED === undefined ? DECIDED : drawnBy(`${CONTRARY_SEED}.${options.seed ?? 1}`)
+    const drawn = CONTRARY_SEED === undefined ? DECIDED : withLostBots(drawnBy(`${CONTRARY_SEED}.${options.seed ?? 1}`))
     const world = new SimulatedWorld(this.#api, { choices: drawn, ...options })
     this.#worlds.push(world)
     return world
