@@ -159,6 +159,7 @@ export function chosenByServer<Spec extends CommonSpec>(
   desired: Desired<Spec>,
   remote: RemoteObject,
 ): Readonly<Record<string, string>> | undefined {
+  if (descriptor.openFields.length === 0) return undefined
   const wanted = decided(desired, descriptor.desire(desired, remote))
   const comparable = descriptor.comparable(wanted, remote)
   const found = descriptor.observe(remote)
