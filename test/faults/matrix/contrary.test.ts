@@ -8,6 +8,7 @@ import { CaseList } from '../support/case-list.ts'
 import { CONTRARY_SEED, IS_WHOLE, leastOf, some } from '../support/size.ts'
 import { everyKindAtRest, tableOf, type WritesAtRest } from './contrary/every-kind.ts'
 import { keptOtherwise } from './contrary/kept-otherwise.ts'
+import { refusedForGood } from './contrary/refused.ts'
 
 /** Printed, so that a mix that fails is drawn again by `CULVERT_FAULTS_CONTRARY`. */
 const seed = CONTRARY_SEED ?? systemRandom.hex(4)
@@ -72,4 +73,19 @@ test('a description around which the server drops white space is sent once', asy
   const { writes, later, conditions } = await keptOtherwise(laboratory, trimmed, '  the shop\n')
   expect([...writes, ...later]).toEqual(['POST /backends'])
   expect(conditions?.conditions).toContainEqual(expect.objectContaining({ type: 'Synced', status: 'True' }))
+})
+
+test('a refusal in any shape is told, and the create is not sent more often for it', async () => {
+  const laboratory = await Laboratory.open()
+  const usual = await refusedForGood(laboratory, { name: 'error-body', value: 'documented' })
+  expect(usual.said).toEqual(['Conflict'])
+  expect(usual.message).toContain('domain: "taken.tunnel.example" is taken')
+  for (const alternative of ALTERNATIVES.filter(({ name }) => name === 'error-body')) {
+    const isJSON = !['text', 'none'].includes(alternative.value)
+    const { posts, said, message } = await refusedForGood(laboratory, alternative)
+    expect(posts, alternative.value).toBe(usual.posts)
+    // What is no JSON may come from something on the way: whether the object is there is found out first.
+    expect(isJSON ? said : said.slice(-1), alternative.value).toEqual(['Conflict'])
+    if (isJSON) expect(message, alternative.value).toBe(usual.message)
+  }
 })
