@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ALTERNATIVES, type Choices, DECIDED, drawnBy, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import { systemRandom } from '../../../src/util/random.ts'
+import type { Manifest } from '../../builders/specs.ts'
 import { episodes } from '../simulation/episodes.ts'
 import { play } from '../simulation/play.ts'
 import { Laboratory } from '../simulation/world.ts'
@@ -55,10 +56,14 @@ test('every turn in a life ends well at a server of other choices, another mix e
   await list.end()
 })
 
+function described(description: string): Manifest {
+  return { kind: 'Backend', name: 'web', spec: { type: 'TunnelGroup', tunnelGroup: {}, description } }
+}
+
 test('a description of which the server keeps a part is sent once more, and then a condition says so', async () => {
   const laboratory = await Laboratory.open()
   const cut = { name: 'long-descriptions', value: 'cut' } as const
-  const { writes, later, conditions } = await keptOtherwise(laboratory, cut, 'x'.repeat(300))
+  const { writes, later, conditions } = await keptOtherwise(laboratory, cut, described('x'.repeat(300)))
   expect(writes).toEqual(['POST /backends', 'PATCH /backends'])
   expect(later).toEqual([])
   const message = 'the API accepted a write and did not apply it: update description'
@@ -70,10 +75,21 @@ test('a description of which the server keeps a part is sent once more, and then
 test('a description around which the server drops white space is sent once', async () => {
   const laboratory = await Laboratory.open()
   const trimmed = { name: 'texts', value: 'trimmed' } as const
-  const { writes, later, conditions } = await keptOtherwise(laboratory, trimmed, '  the shop\n')
+  const { writes, later, conditions } = await keptOtherwise(laboratory, trimmed, described('  the shop\n'))
   expect([...writes, ...later]).toEqual(['POST /backends'])
   expect(conditions?.conditions).toContainEqual(expect.objectContaining({ type: 'Synced', status: 'True' }))
 })
+
+test.each(ALTERNATIVES.filter(({ name }) => name === 'min-version-default'))(
+  'the lowest TLS version that a server chooses for a new edge is no drift: $value',
+  async (alternative) => {
+    const laboratory = await Laboratory.open()
+    const edge = { kind: 'Edge', name: 'open', spec: { protocol: 'TLS', tlsTermination: {} } }
+    const { writes, later, conditions } = await keptOtherwise(laboratory, alternative, edge)
+    expect([...writes, ...later]).toEqual(['POST /edges'])
+    expect(conditions?.conditions).toContainEqual(expect.objectContaining({ type: 'Synced', status: 'True' }))
+  },
+)
 
 test('a refusal in any shape is told, and the create is not sent more often for it', async () => {
   const laboratory = await Laboratory.open()

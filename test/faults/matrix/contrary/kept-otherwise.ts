@@ -1,11 +1,12 @@
 import { DECIDED, withAlternative } from '../../../../src/emulator/choices/choices.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
+import type { Manifest } from '../../../builders/specs.ts'
 import { Oracle } from '../../simulation/oracle.ts'
-import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
+import type { Laboratory } from '../../simulation/world.ts'
 
 const HOURS_MS = 3 * 3_600_000
 
-/** What came of a Backend at a server that keeps descriptions in its own way. */
+/** What came of a resource at a server that keeps or shows its object in its own way. */
 export interface Kept {
   /** Writes to the API until it was at rest, and within three hours from then on. */
   readonly writes: readonly string[]
@@ -13,19 +14,20 @@ export interface Kept {
   readonly conditions: CustomResource['status']
 }
 
-/** Makes a backend with such a description. */
+/** Applies the resource at a server of this choice. */
 export async function keptOtherwise(
   laboratory: Laboratory,
   alternative: Parameters<typeof withAlternative>[1],
-  description: string,
+  { kind, name, spec }: Manifest,
 ): Promise<Kept> {
   const choices = withAlternative(DECIDED, alternative)
-  const world = laboratory.world({ kinds: new Set(['Backend']), choices })
+  const world = laboratory.world({ kinds: new Set([kind]), choices })
   try {
     const oracle = await Oracle.watch(world)
     oracle.allow({ refused: ['Rejected'] })
-    world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {}, description })
-    await world.until(() => isSaid(world), 60_000)
+    const conditions = () => world.get(kind, name)?.status
+    world.apply(kind, name, spec)
+    await world.until(() => isSaid(conditions()), 60_000)
     await world.advance(5_000)
     const sent = (): readonly string[] =>
       oracle.writes
@@ -33,12 +35,12 @@ export async function keptOtherwise(
         .map(({ method, path }) => `${method} /${path.split('/')[1]}`)
     const writes = sent()
     await world.advance(HOURS_MS)
-    return { writes, later: sent().slice(writes.length), conditions: world.get('Backend', 'web')?.status }
+    return { writes, later: sent().slice(writes.length), conditions: conditions() }
   } finally {
     world.down()
   }
 }
 
-function isSaid(world: SimulatedWorld): boolean {
-  return world.get('Backend', 'web')?.status?.conditions?.some(({ type }) => type === 'Synced') ?? false
+function isSaid(status: CustomResource['status']): boolean {
+  return status?.conditions?.some(({ type }) => type === 'Synced') ?? false
 }
