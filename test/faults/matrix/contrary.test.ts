@@ -95,13 +95,14 @@ test('a refusal in any shape is told, and the create is not sent more often for 
   const laboratory = await Laboratory.open()
   const usual = await refusedForGood(laboratory, { name: 'error-body', value: 'documented' })
   expect(usual.said).toEqual(['Conflict'])
-  expect(usual.message).toContain('domain: "taken.tunnel.example" is taken')
+  const told = 'domain: "taken.tunnel.example" is taken'
+  expect(usual.message).toContain(told)
   for (const alternative of ALTERNATIVES.filter(({ name }) => name === 'error-body')) {
     const isJSON = !['text', 'none'].includes(alternative.value)
     const { posts, said, message } = await refusedForGood(laboratory, alternative)
     expect(posts, alternative.value).toBe(usual.posts)
     // What is no JSON may come from something on the way: whether the object is there is found out first.
     expect(isJSON ? said : said.slice(-1), alternative.value).toEqual(['Conflict'])
-    if (isJSON) expect(message, alternative.value).toBe(usual.message)
+    if (isJSON) expect(message, alternative.value).toContain(told)
   }
 })
