@@ -1,3 +1,4 @@
+import { DECIDED } from '../choices/choices.ts'
 import { RequestError } from '../errors.ts'
 import { announce, announceUpdate } from '../events/announce.ts'
 import { type JsonObject, rfc3339 } from '../json.ts'
@@ -29,11 +30,11 @@ export async function create(resource: Resource, body: JsonObject, context: Writ
 }
 
 /**
- * Creates an object without an event, for seeds.
+ * Creates an object without an event, for seeds: with the defaults that are decided, whatever was chosen.
  * @param wantedId the id to give it; a fresh one by default
  */
 export function insert(resource: Resource, body: JsonObject, context: WriteContext, wantedId?: string): Created {
-  const given = givenCreate(resource, body, context.services.choices)
+  const given = givenCreate(resource, body, DECIDED)
   return context.store.transaction(() => place(resource, { given, made: {} }, context, wantedId))
 }
 
