@@ -4,6 +4,7 @@ import { KindsRegistry } from '../src/managed/kinds-registry.ts'
 import { admissionFiles } from './admission-files.ts'
 import { CHART_PAGE, chartPage } from './chart-page.ts'
 import { COVERAGE_PAGE, coverageOf } from './coverage-page.ts'
+import { DECISIONS_PAGE, decisionsPage } from './decisions-page.ts'
 import { differences, generatedFiles, writeGenerated } from './generated-files.ts'
 import { lints } from './lints/all.ts'
 import { findingsOf } from './lints/lint.ts'
@@ -14,7 +15,7 @@ import { REASONS_PAGE, reasonsPage } from './reasons-page.ts'
 
 /**
  * Writes `crds/`, `docs/kinds/`, the chart's rules of RBAC and admission, and `docs/permissions.md` from the descriptors in `src/kinds`, and `docs/api-coverage.md` from the table of facts and
- * the tests that there are, `docs/reasons.md` from the reasons of conditions and Events, and the chart's README from the comments in its values.yaml. With `--check` it writes nothing and fails, naming every file that is stale, missing or of no kind.
+ * the tests that there are, `docs/reasons.md` from the reasons of conditions and Events, the chart's README from the comments in its values.yaml, and the alternatives in `docs/api-decisions.md` from the table of choices. With `--check` it writes nothing and fails, naming every file that is stale, missing or of no kind.
  * A fact that is due and that no test holds fails both, and so does a kind that breaks one of the rules in `scripts/lints`, or what a release is made of: nothing is written then.
  */
 async function main(check: boolean): Promise<number> {
@@ -38,6 +39,7 @@ async function main(check: boolean): Promise<number> {
     [COVERAGE_PAGE, page],
     [CHART_PAGE, await chartPage(root)],
     [REASONS_PAGE, reasonsPage()],
+    [DECISIONS_PAGE, await decisionsPage(root)],
   ])
   const { stale, missing, extra } = check ? await differences(files, root) : await writeGenerated(files, root)
   report(check ? 'stale' : 'rewritten', stale)

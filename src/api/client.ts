@@ -2,6 +2,7 @@ import type { Tracer } from '@opentelemetry/api'
 import type { WriteReport } from '../telemetry/write-report.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
+import { saysAbsent } from './absent.ts'
 import { createDispatcher, type OpenDispatcher, type ProxyOptions } from './dispatcher.ts'
 import { ApiError } from './errors.ts'
 import { type Gathered, GatheredAll, GatheredMost } from './gathered.ts'
@@ -131,7 +132,7 @@ class HttpApiClient implements ClosableApiClient {
       mayBeAbsent: true,
       options,
     })
-    return answer.status === 404 ? undefined : object(answer, `GET ${collection.path}`, id)
+    return saysAbsent(answer.status) ? undefined : object(answer, `GET ${collection.path}`, id)
   }
 
   async list(collection: Collection, options: ListCallOptions = {}): Promise<CompleteList> {
@@ -166,7 +167,7 @@ class HttpApiClient implements ClosableApiClient {
     const url = this.#url(collection, 'PATCH', id)
     const outgoing = { method: 'PATCH', url, collection: collection.path, id, body: { ...body, id }, options } as const
     const answer = await this.#transport.send(outgoing)
-    if (answer.body !== undefined) return object(answer, `PATCH ${collection.path}`, id)
+    if (tellsOfAnObject(answer.body)) return object(answer, `PATCH ${collection.path}`, id)
     const stored = await this.get(collection, id, options)
     if (stored !== undefined) return stored
     throw new ApiError('NotFound', `PATCH ${collection.path}: the object was gone right after its update`, {
@@ -178,9 +179,9 @@ class HttpApiClient implements ClosableApiClient {
     const url = this.#url(collection, 'DELETE', id)
     const outgoing = { method: 'DELETE', url, collection: collection.path, id, mayBeAbsent: true, options } as const
     const answer = await this.#transport.send(outgoing)
-    if (answer.status === 404) return 'absent'
+    if (saysAbsent(answer.status)) return 'absent'
     // A deletion is answered by nothing; with an object, it is the answer to another request.
-    if (answer.body !== undefined) object(answer, `DELETE ${collection.path}`, id)
+    if (tellsOfAnObject(answer.body)) object(answer, `DELETE ${collection.path}`, id)
     return 'deleted'
   }
 
@@ -254,6 +255,11 @@ class Listing {
     const objects = this.#gathered.objects()
     return { objects, beganAt: this.#beganAt, pages: this.pages, leftOut: this.#gathered.size - objects.length }
   }
+}
+
+/** Whether there is anything in a body: the contract does not show every answer, and an empty object says as little as nothing. */
+function tellsOfAnObject(body: unknown): boolean {
+  return body !== undefined && body !== null && !(typeof body === 'object' && Object.keys(body).length === 0)
 }
 
 function object(answer: Answer, label: string, id?: string): RemoteObject {

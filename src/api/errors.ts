@@ -24,7 +24,7 @@ export interface ApiErrorOptions {
   readonly retryAfterMs?: number | undefined
   /**
    * True when the server surely did not carry the request out: it was never sent, or answered by a 4xx (not 408) with
-   * an API error body. A write that failed otherwise has an unknown outcome.
+   * an error in JSON. A write that failed otherwise has an unknown outcome.
    */
   readonly definite: boolean
   readonly cause?: unknown

@@ -22,8 +22,8 @@ export interface FailedAnswer {
 }
 
 /**
- * The error for an answer outside 2xx. Its `definite` says that the API itself refused the request: a 4xx other than
- * 408 whose body is an API error. What a gateway in between says is not the API's word.
+ * The error for an answer outside 2xx. Its `definite` says that the request was refused and not carried out: a 4xx other than
+ * 408 whose body is an error in JSON, in whichever shape. A page or nothing may come from something on the way that has passed it on.
  */
 export function answerError(call: CallContext, answer: FailedAnswer): ApiError {
   const { status } = answer
@@ -68,18 +68,29 @@ interface ApiErrorBody {
   readonly operationId: string | undefined
 }
 
-/** Reads an error body as `api-decisions.md § Errors` has it, from any one of its fields; undefined when it is none. */
+/** Members in which error bodies of JSON carry the sentence for people, and their code. The contract shows no error body. */
+const MESSAGES = ['msg', 'message', 'detail', 'error_description', 'title', 'error'] as const
+const ERROR_CODES = ['error_code', 'code', 'type', 'error'] as const
+
+/** Reads an error body from whatever members it has in common with any usual shape; undefined when it is none. */
 function apiErrorBody(body: unknown): ApiErrorBody | undefined {
   if (!isRecord(body)) return undefined
-  const { msg, error_code: code, status_code: status, details } = body
-  const isError = typeof msg === 'string' || typeof code === 'string' || typeof status === 'number'
-  if (!isError) return undefined
+  const { error, details, status_code: status } = body
+  const inner = isRecord(error) ? error : body
+  const message = textAmong(inner, MESSAGES)
+  const code = textAmong(inner, ERROR_CODES)
+  if (message === undefined && code === undefined && typeof status !== 'number') return undefined
   const operationId = isRecord(details) ? details.operation_id : undefined
   return {
-    message: typeof msg === 'string' ? msg : undefined,
-    code: typeof code === 'string' ? code : undefined,
+    message,
+    code: code === message ? undefined : code,
     operationId: typeof operationId === 'string' ? operationId : undefined,
   }
+}
+
+function textAmong(body: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
+  const found = names.map((name) => body[name]).find((value) => typeof value === 'string' && value !== '')
+  return typeof found === 'string' ? found : undefined
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -96,6 +107,7 @@ const CODES: Readonly<Record<number, ApiErrorCode>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'NotFound',
+  410: 'NotFound',
   408: 'Timeout',
   409: 'Conflict',
   429: 'RateLimited',

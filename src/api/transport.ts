@@ -5,6 +5,7 @@ import { CheckedDispatcher } from '../util/at-send.ts'
 import type { Clock } from '../util/clock.ts'
 import { sleep } from '../util/clock.ts'
 import { jitter, type Random } from '../util/random.ts'
+import { saysAbsent } from './absent.ts'
 import { type AnswerBody, readBody, TooLarge } from './answer-body.ts'
 import { ApiError } from './errors.ts'
 import { answerError, type CallContext, networkError, operationIdFor } from './failure.ts'
@@ -58,12 +59,12 @@ export interface OutgoingRequest {
   /** What comes after the id in the path. */
   readonly command?: string
   readonly body?: RequestBody
-  /** Take a 404, whatever its body, for an answer instead of an error. Default false. */
+  /** Take a 404 or 410, whatever its body, for an answer instead of an error. Default false. */
   readonly mayBeAbsent?: boolean
   readonly options: CallOptions
 }
 
-/** A 2xx answer, or a 404 where the object may be absent. */
+/** A 2xx answer, or a 404 or 410 where the object may be absent. */
 export interface Answer {
   readonly status: number
   /** The parsed body; undefined when there is none. */
@@ -219,7 +220,7 @@ export class Transport {
       if (problem !== undefined) throw invalid(call.label, `the API answered ${status} with a body that is ${problem}`)
       return { status, body, operationId, size }
     }
-    if (mayBeAbsent && status === 404) return { status, body, operationId, size }
+    if (mayBeAbsent && saysAbsent(status)) return { status, body, operationId, size }
     throw answerError(call, {
       status,
       body,

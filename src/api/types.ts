@@ -65,7 +65,7 @@ export type WriteOptions = CallOptions & { readonly origin: WriteOrigin }
  * Writes check leadership just before they are sent. An id that is empty or cannot stand in a path is refused before anything is sent.
  */
 export interface ApiClient {
-  /** GET one object; undefined for a 404 with any body, which is no proof that the object is gone: only lists prove that. */
+  /** GET one object; undefined for a 404 or 410 with any body, which is no proof that the object is gone: only lists prove that. */
   get(collection: Collection, id: string, options?: CallOptions): Promise<RemoteObject | undefined>
   /** Follows `next_page_uri` to the end; restarts when a cursor is lost; throws rather than return a part. Each id appears once. With `keep`, only so many objects are returned, and `leftOut` counts the others. */
   list(collection: Collection, options?: ListCallOptions): Promise<CompleteList>
@@ -75,7 +75,7 @@ export interface ApiClient {
    * object, which the contract leaves open for some collections, a GET follows.
    */
   update(collection: Collection, id: string, body: RequestBody, options?: CallOptions): Promise<RemoteObject>
-  /** DELETE; 'absent' for a 404 with any body, which is no proof that the object is gone. */
+  /** DELETE; 'absent' for a 404 or 410 with any body, which is no proof that the object is gone. */
   delete(collection: Collection, id: string, options?: CallOptions): Promise<'deleted' | 'absent'>
 }
 

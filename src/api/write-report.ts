@@ -1,4 +1,5 @@
 import type { WriteOutcome, WriteReport } from '../telemetry/write-report.ts'
+import { saysAbsent } from './absent.ts'
 import { ApiError } from './errors.ts'
 import type { Answer, OutgoingRequest } from './transport.ts'
 
@@ -21,7 +22,7 @@ export function writeReport(
   const { status, operationId } = ended
   const objectId = outgoing.id ?? idIn(ended.body)
   // A create that was answered without an id may have made anything.
-  const outcome: WriteOutcome = status === 404 ? 'absent' : objectId === undefined ? 'unknown' : 'done'
+  const outcome: WriteOutcome = saysAbsent(status) ? 'absent' : objectId === undefined ? 'unknown' : 'done'
   return { ...base, objectId, outcome, status, operationId, error: undefined, apiErrorCode: undefined }
 }
 

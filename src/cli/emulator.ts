@@ -1,8 +1,17 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command, InvalidArgumentError } from 'commander'
+import {
+  type Alternative,
+  contraryOnes,
+  DECIDED,
+  drawnBy,
+  readChoice,
+  withAlternative,
+} from '../emulator/choices/choices.ts'
 import { startEmulator } from '../emulator/emulator.ts'
 import { type EmulatorOptions, OptionError, parseListen, parseRateLimit } from '../emulator/options.ts'
 import { StorageError } from '../emulator/store/storage-error.ts'
+import { systemRandom } from '../util/random.ts'
 import { duration } from './flags.ts'
 import { stopSignal } from './stop-signal.ts'
 
@@ -19,6 +28,9 @@ interface Flags {
   admin: boolean
   adminToken?: string
   adminRemote: boolean
+  /** The seed; true where a seed is to be drawn. */
+  contrary?: string | true
+  choose: readonly Alternative[]
 }
 
 /** `culvert emulator`: serves the management API until SIGTERM or SIGINT. */
@@ -46,6 +58,16 @@ export function emulatorCommand(): Command {
     .option('--no-admin', 'serve no admin surface')
     .option('--admin-token <token>', 'bearer token of the admin surface (default: generated and printed)')
     .option('--admin-remote', 'let the admin surface answer other machines, not only loopback', false)
+    .option(
+      '--contrary [seed]',
+      'take another choice than docs/api-decisions.md wherever the contract leaves one, drawn by the seed (default: a drawn one, printed)',
+    )
+    .option(
+      '--choose <name=value>',
+      'take this choice; docs/api-decisions.md lists them (repeatable; goes before --contrary)',
+      (text, previous: readonly Alternative[]) => [...previous, reading(readChoice)(text)],
+      [],
+    )
     .action(async (flags: Flags) => {
       await serve(flags)
     })
@@ -57,9 +79,14 @@ async function serve(flags: Flags): Promise<void> {
   // Before anything is printed: whoever reads the line may send the signal at once.
   const signal = stopSignal()
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-  const emulator = await startEmulator(optionsFrom(flags)).catch(refuseStorage)
+  const { contrary } = flags
+  const seed = contrary === true ? systemRandom.hex(4) : contrary
+  const choices = flags.choose.reduce(withAlternative, seed === undefined ? DECIDED : drawnBy(seed))
+  const emulator = await startEmulator({ ...optionsFrom(flags), choices }).catch(refuseStorage)
   if (emulator === undefined) return
   const lines = [`emulator listening on ${emulator.url}`]
+  if (seed !== undefined) lines.push(`contrary choices drawn by the seed ${seed}: --contrary ${seed} draws them again`)
+  if (choices !== DECIDED) lines.push(`choices: ${contraryOnes(choices).join(' ')}`)
   if (flags.apiKey === undefined) lines.push(`API key: ${emulator.apiKey}`)
   if (flags.admin && flags.adminToken === undefined) {
     lines.push(`admin surface: ${emulator.adminUrl} with the bearer token ${emulator.adminToken}`)

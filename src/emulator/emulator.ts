@@ -9,14 +9,16 @@ import { Journal } from './admin/journal.ts'
 import { adminPlugin } from './admin/routes.ts'
 import { DnsTable } from './certificates/dns-table.ts'
 import { CertificateIssuer } from './certificates/issuer.ts'
+import { DECIDED, spelledPlainly } from './choices/choices.ts'
 import { EmulatorClock } from './emulator-clock.ts'
 import { RequestError } from './errors.ts'
 import { Deliveries } from './events/deliveries.ts'
-import { apiPlugin } from './http/api.ts'
+import { type ApiOptions, apiPlugin } from './http/api.ts'
 import { RateLimiter } from './http/rate-limiter.ts'
-import { createServer } from './http/server.ts'
+import { createServer, type FailureLog } from './http/server.ts'
 import { IdSource } from './ids.ts'
 import type { JsonObject } from './json.ts'
+import { AnswerCount } from './objects/view.ts'
 import type { Services } from './objects/write-context.ts'
 import { catalogueOf } from './openapi/catalogue.ts'
 import { openApiDocument } from './openapi/document.ts'
@@ -72,6 +74,8 @@ export interface HandedAnswer {
 export interface OpenEmulator extends EmulatorBase {
   /** Answers as it would over the wire. */
   answer(request: HandedRequest): Promise<HandedAnswer>
+  /** The same, with the answer spelled as decided, whatever was chosen: for those who judge what the service holds. */
+  answerPlainly(request: HandedRequest): Promise<HandedAnswer>
 }
 
 /**
@@ -99,7 +103,21 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 export async function openEmulator(options: EmulatorOptions, ownUrl: string): Promise<OpenEmulator> {
   const parts = createParts(options, () => ownUrl)
   await open(parts, options, (app) => app.ready())
-  return Object.assign(baseOf(parts), { answer: (request: HandedRequest) => answer(parts.app, request) })
+  const plain = await openPlain(parts, options)
+  return Object.assign(baseOf(parts), {
+    answer: (request: HandedRequest) => answer(parts.app, request),
+    answerPlainly: (request: HandedRequest) => answer(plain, request),
+  })
+}
+
+/** Another server over the same store. */
+async function openPlain(parts: Parts, options: EmulatorOptions): Promise<FastifyInstance> {
+  const { services } = parts
+  const app = createServer({ newOperationId: () => services.ids.next('op'), logFailure: failureLog(options) })
+  const plain = { ...services, choices: spelledPlainly(services.choices) }
+  await app.register(apiPlugin(apiOptions({ ...parts, services: plain }, options)))
+  await app.ready()
+  return app
 }
 
 async function answer(app: FastifyInstance, { method, path, headers, body }: HandedRequest): Promise<HandedAnswer> {
@@ -170,7 +188,7 @@ function createParts(options: EmulatorOptions, givenUrl?: () => string): Parts {
   const journal = new Journal()
   const app = createServer({
     newOperationId: () => services.ids.next('op'),
-    logFailure: options.logFailure ?? logToStandardError,
+    logFailure: failureLog(options),
   })
   const ownUrl = givenUrl ?? ((): string => addressOf(app.server.address()))
   const services: Services = createServices(options, { clock, random, faults, ownUrl })
@@ -208,6 +226,7 @@ function createServices(
   const store = new Store(options.data ?? ':memory:', () => clock.now())
   clock.restore(Number(store.getMeta(CLOCK_OFFSET) ?? 0))
   const dns = new DnsTable(store)
+  const choices = options.choices ?? DECIDED
   const services: Services = {
     store,
     clock,
@@ -216,7 +235,13 @@ function createServices(
     deliveries: new Deliveries(store),
     agentRestrictions: new IpRestrictions(store, 'agent'),
     ownUrl,
-    ids: new IdSource(() => clock.now(), random),
+    ids: new IdSource(
+      () => clock.now(),
+      random,
+      () => choices.ids,
+    ),
+    choices,
+    answers: new AnswerCount(),
     resources: new ResourceIndex(RESOURCES),
     certificates: new CertificateIssuer(dns, faults, options.certSeconds ?? 5),
     serviceDomain: (options.serviceDomain ?? 'tunnel.example').toLowerCase(),
@@ -226,8 +251,7 @@ function createServices(
 }
 
 async function registerSurfaces(parts: Parts, options: EmulatorOptions): Promise<void> {
-  const { app, admin, adminToken, services, journal, faults, clock, limiter, stopping } = parts
-  const furtherHeaders = options.versionHeaders ?? []
+  const { app, admin, adminToken, services } = parts
   const entries = catalogueOf(app)
   if (options.admin ?? true) {
     const document = (): JsonObject =>
@@ -235,24 +259,36 @@ async function registerSurfaces(parts: Parts, options: EmulatorOptions): Promise
         entries,
         resources: services.resources.all,
         adminPrefix: ADMIN_PREFIX,
-        versionHeaders: [STANDARD_VERSION_HEADER, ...furtherHeaders],
+        versionHeaders: versionHeaders(options),
       })
     const surface = adminPlugin({ admin, token: adminToken, remote: options.adminRemote ?? false, document })
     await app.register(surface, { prefix: ADMIN_PREFIX })
   }
-  await app.register(
-    apiPlugin({
-      services,
-      journal,
-      faults,
-      clock,
-      versionHeaders: [STANDARD_VERSION_HEADER, ...furtherHeaders].map((name) => name.toLowerCase()),
-      latencyMs: options.latencyMs ?? 0,
-      rateLimiter: limiter,
-      trustForwardedFor: options.trustForwardedFor ?? false,
-      stopping: stopping.signal,
-    }),
-  )
+  await app.register(apiPlugin(apiOptions(parts, options)))
+}
+
+function apiOptions(parts: Parts, options: EmulatorOptions): ApiOptions {
+  const { services, journal, faults, clock, limiter, stopping } = parts
+  return {
+    services,
+    journal,
+    faults,
+    clock,
+    versionHeaders: versionHeaders(options).map((name) => name.toLowerCase()),
+    latencyMs: options.latencyMs ?? 0,
+    rateLimiter: limiter,
+    trustForwardedFor: options.trustForwardedFor ?? false,
+    logFailure: failureLog(options),
+    stopping: stopping.signal,
+  }
+}
+
+function versionHeaders({ versionHeaders: further = [] }: EmulatorOptions): readonly string[] {
+  return [STANDARD_VERSION_HEADER, ...further]
+}
+
+function failureLog({ logFailure = logToStandardError }: EmulatorOptions): FailureLog {
+  return logFailure
 }
 
 function addressOf(address: AddressInfo | string | null): string {

@@ -1,3 +1,4 @@
+import type { Choices } from './choices/choices.ts'
 import type { JsonObject } from './json.ts'
 
 interface ErrorKind {
@@ -125,6 +126,58 @@ export function unknownReference(at: string, id: string): RequestError {
     field: at,
     id,
   })
+}
+
+/** A refusal as it goes out. */
+export interface ErrorAnswer {
+  readonly status: number
+  readonly type: string
+  readonly text: string
+}
+
+interface Said {
+  readonly message: string
+  readonly operationId: string
+  readonly details?: Readonly<Record<string, string>>
+}
+
+/** The answer to a request that is refused, in the chosen shape. */
+export function errorAnswer(choices: Choices, name: ErrorName, { message, operationId, details }: Said): ErrorAnswer {
+  const status = statusOf(choices, name)
+  const json = (body: JsonObject, type = 'application/json'): ErrorAnswer => ({
+    status,
+    type,
+    text: JSON.stringify(body),
+  })
+  switch (choices['error-body']) {
+    case 'documented':
+      return json({ ...errorBody(name, message, operationId, details), status_code: status })
+    case 'error':
+      return json({ error: message })
+    case 'message':
+      return json({ message })
+    case 'nested':
+      return json({ error: { message, type: name } })
+    case 'problem':
+      return json({ type: 'about:blank', title: name, status, detail: message }, 'application/problem+json')
+    case 'text':
+      return { status, type: 'text/plain; charset=utf-8', text: message }
+    case 'none':
+      return { status, type: 'text/plain; charset=utf-8', text: '' }
+  }
+}
+
+function statusOf(choices: Choices, name: ErrorName): number {
+  const { status, code } = ERRORS[name]
+  if (name === 'notFound') return choices['unknown-id'] === 'gone' ? 410 : status
+  switch (choices['refusal-status']) {
+    case 'by-class':
+      return status
+    case 'unprocessable':
+      return status === 400 && code.startsWith('ERR_4') ? 422 : status
+    case 'bad-request':
+      return status === 409 ? 400 : status
+  }
 }
 
 /** The body of every non-2xx answer (`api-decisions.md § Errors`). */

@@ -1,4 +1,5 @@
 import type { Random } from '../util/random.ts'
+import type { Choices } from './choices/choices.ts'
 
 /** In ASCII order, so that comparing two ids as bytes compares the numbers behind them. */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -7,28 +8,39 @@ const LENGTH = 27
 const EPOCH_SECONDS = 1_400_000_000
 const PAYLOAD_BITS = 128n
 const PAYLOAD_LIMIT = 1n << PAYLOAD_BITS
+const VALUE_BITS = 32n + PAYLOAD_BITS
+const HEX_DIGITS = 40
+const HEX_GROUPS = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{24})$/
+const VALUE_DIGITS = 49
+/** Of a prefix read as a number of base 36: six letters and digits. */
+const PREFIX_DIGITS = 10
+const NUMBER = /^\d{59}$/
+
+export type IdForm = Choices['ids']
 
 /**
- * Makes KSUID-like ids: 32 bits of seconds, 128 bits of payload, 27 base-62 characters.
+ * Makes KSUID-like ids: 32 bits of seconds, 128 bits of payload, 27 base-62 characters, or the same in another form.
  * The sequence is strictly increasing, also within a second and when the clock is set back, so that
  * the order of ids is the order of creation. Lists page by it.
  */
 export class IdSource {
   readonly #now: () => number
   readonly #random: Random
+  readonly #form: () => IdForm
   #last: bigint
 
   /** @param now emulated time in milliseconds */
-  constructor(now: () => number, random: Random) {
+  constructor(now: () => number, random: Random, form: () => IdForm = () => 'ksuid') {
     this.#now = now
     this.#random = random
+    this.#form = form
     this.#last = 0n
   }
 
-  /** Makes every further id follow the id body `after` as well. */
+  /** Makes every further id follow the id `after` as well; one that was not made here, but by a seed, is passed over. */
   follow(after: string): void {
-    const value = decode(after)
-    if (value > this.#last) this.#last = value
+    const value = numberBehind(after)
+    if (value !== undefined && value > this.#last) this.#last = value
   }
 
   /** A fresh id, for example `next('ipp')` → `ipp_2KqTzDb…`. */
@@ -39,8 +51,33 @@ export class IdSource {
     const step = 1n + BigInt(`0x${this.#random.hex(4)}`)
     const sameOrEarlierSecond = seconds <= this.#last / PAYLOAD_LIMIT
     this.#last = sameOrEarlierSecond ? this.#last + step : fresh
-    return `${prefix}_${encode(this.#last)}`
+    return written(this.#form(), prefix, this.#last)
   }
+}
+
+/** All forms keep the order of the numbers behind them. */
+function written(form: IdForm, prefix: string, value: bigint): string {
+  switch (form) {
+    case 'ksuid':
+      return `${prefix}_${encode(value)}`
+    case 'hex': {
+      const digits = value.toString(16).padStart(HEX_DIGITS, '0')
+      return `${prefix}_${digits.replace(HEX_GROUPS, '$1-$2-$3-$4')}`
+    }
+    case 'number': {
+      const digits = String(Number.parseInt(prefix, 36)).padStart(PREFIX_DIGITS, '0')
+      return `${value.toString().padStart(VALUE_DIGITS, '0')}${digits}`
+    }
+  }
+}
+
+/** The number behind an id, whatever its form; undefined for one that was not made here. */
+function numberBehind(id: string): bigint | undefined {
+  if (NUMBER.test(id)) return BigInt(id.slice(0, VALUE_DIGITS))
+  const body = idBody(id)
+  const digits = body.replaceAll('-', '')
+  if (digits !== body && /^[0-9a-f]{40}$/.test(digits)) return BigInt(`0x${digits}`)
+  return isIdBody(body) ? decode(body) : undefined
 }
 
 function encode(value: bigint): string {
@@ -55,7 +92,7 @@ function encode(value: bigint): string {
 
 /** Whether `body` looks like one that this module made; seeds may bring ids of their own. */
 export function isIdBody(body: string): boolean {
-  return /^[0-9A-Za-z]{27}$/.test(body) && decode(body) < 1n << (32n + PAYLOAD_BITS)
+  return /^[0-9A-Za-z]{27}$/.test(body) && decode(body) < 1n << VALUE_BITS
 }
 
 function decode(text: string): bigint {
@@ -73,7 +110,8 @@ export function idBody(id: string): string {
   return id.slice(id.lastIndexOf('_') + 1)
 }
 
-/** The part of an id before its body: `edgtcp` of `edgtcp_2Kq…`. */
+/** The part of an id before its body: `edgtcp` of `edgtcp_2Kq…`, and of a number what it says in its place. */
 export function idPrefix(id: string): string {
+  if (NUMBER.test(id)) return Number(id.slice(VALUE_DIGITS)).toString(36)
   return id.slice(0, Math.max(0, id.lastIndexOf('_')))
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
+import type { Choices } from './choices/choices.ts'
 import type { RateLimit } from './http/rate-limiter.ts'
 import type { FailureLog } from './http/server.ts'
 
@@ -32,6 +33,8 @@ export interface EmulatorOptions {
   readonly adminToken?: string
   /** Whether the admin surface answers other machines as well. Default false: loopback only. */
   readonly adminRemote?: boolean
+  /** What is done where the contract leaves it open. Default: as `docs/api-decisions.md` decides. */
+  readonly choices?: Choices
   /** The machine's clock. Emulated time is this plus what the admin surface adds. */
   readonly clock?: Clock
   readonly random?: Random

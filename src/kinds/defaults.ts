@@ -17,6 +17,7 @@ export const plain = {
   markedBy: 'metadata',
   updateOnly: [],
   secretFields: [],
+  openFields: [],
   comparable: (fields: Fields): Fields => fields,
   modules: (): readonly string[] => [],
   internal: (): InternalStatus => ({}),

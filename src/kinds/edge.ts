@@ -66,6 +66,7 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
   comparable,
   otherwise,
   uniqueNames: ({ hostports }) => textsOf(hostports),
+  openFields: ['tls_termination'],
   status,
   modules: wantedModules,
   ...partsOfOthers({

@@ -22,6 +22,7 @@ export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
   collections: [collections.eventDestinations],
   collectionOf: () => collections.eventDestinations,
   secretFields: ['target'],
+  openFields: ['target'],
   inputs: targetSecrets,
   setBy: ({ format }) => namesOf({ format, target: true }),
   // JSON is the only format, and returned in lower case.

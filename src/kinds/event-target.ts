@@ -77,23 +77,40 @@ export const SECRETS: ReadonlySet<string> = new Set(['api_key', 'cloud_secret_ac
 /** The same, where the API hides the id of the access key as well. */
 export const SECRETS_AND_KEY_ID: ReadonlySet<string> = new Set([...SECRETS, 'cloud_access_key_id'])
 
-/** A target, sent or returned, in one form for comparing: without secrets, and without what is null or empty. */
+/** Members of the target (`management-api.md § Events`). */
+const MEMBERS: readonly string[] = ['firehose', 'kinesis', 'cloudwatch_logs', 'monitor']
+/** Members of these with a text. What else the API shows there means nothing to us. */
+const TEXTS: ReadonlySet<string> = new Set([
+  ...['role_arn', 'cloud_access_key_id', 'cloud_secret_access_key'],
+  ...['delivery_stream_arn', 'stream_arn', 'log_group_arn'],
+  ...['api_key', 'monitortags', 'service', 'monitorsite'],
+])
+/** Members with further ones. */
+const PARTS: ReadonlySet<string> = new Set(['auth', 'role', 'creds'])
+
+/** A target, sent or returned, in one form for comparing: without secrets, and without what is null, empty or unknown. */
 export function comparableTarget(value: unknown, hidden: ReadonlySet<string> = SECRETS): Fields {
-  return pruned(objectOf(value) ?? {}, hidden)
+  const target = objectOf(value) ?? {}
+  const members = MEMBERS.flatMap((name) => {
+    const fields = objectOf(target[name])
+    return fields === undefined ? [] : [[name, pruned(fields, hidden)] as const]
+  })
+  return Object.fromEntries(members)
 }
 
 function pruned(fields: Fields, hidden: ReadonlySet<string>): Fields {
   const entries = Object.entries(fields).flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
     const child = objectOf(value)
-    if (child !== undefined) return [[name, pruned(child, hidden)]]
-    return hidden.has(name) || textOf(value) === undefined ? [] : [[name, value]]
+    if (child !== undefined) return PARTS.has(name) ? [[name, pruned(child, hidden)]] : []
+    return hidden.has(name) || !TEXTS.has(name) || textOf(value) === undefined ? [] : [[name, value]]
   })
   return Object.fromEntries(entries)
 }
 
 /** Name of the member that a returned target has, whether Culvert knows it or not (`s3`). */
 export function targetType(value: unknown): string | undefined {
-  return Object.entries(objectOf(value) ?? {}).find(([, member]) => objectOf(member) !== undefined)?.[0]
+  const target = objectOf(value) ?? {}
+  return [...MEMBERS, ...Object.keys(target)].find((name) => objectOf(target[name]) !== undefined)
 }
 
 /** Whether the API returned credentials without the id of the access key: then it is not compared. */

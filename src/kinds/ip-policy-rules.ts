@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
 import type { ChildOperation, Fields } from '../managed/types/descriptor.ts'
+import { keptText } from '../managed/types/kept-text.ts'
 import { MARK_KEY, type OwnMetadata, parseObject, wantedMetadata } from '../managed/types/metadata.ts'
 import { choice } from '../schema/define.ts'
 import { documentationAddress, normaliseCIDR } from './cidr.ts'
@@ -157,10 +158,9 @@ function update(rule: WantedRule, held: HeldRule | undefined, isAdopted: boolean
   // A rule that somebody else made is adopted with its policy, and gets no mark either.
   const isForeign = isAdopted && parseObject(held.metadata)?.[MARK_KEY] === undefined
   const metadata = wantedMetadata({ metadata: rule.own }, held.metadata, isForeign ? undefined : rule.metadata)
+  const description = keptText(rule.description, held.description)
   const body: Fields = {
-    ...(held.description === rule.description || (isForeign && !rule.isDescribed)
-      ? {}
-      : { description: rule.description }),
+    ...(held.description === description || (isForeign && !rule.isDescribed) ? {} : { description }),
     ...(held.metadata === metadata ? {} : { metadata }),
   }
   const changed = Object.keys(body)

@@ -28,6 +28,7 @@ export function planContextOf(run: Reconciliation, wanted: Wanted): PlanContext 
     markedMetadata:
       nonce === undefined || status.adopted ? undefined : markerText(run.context, run.cr, nonce, run.cr.spec.metadata),
     inputsChanged: haveInputsChanged(run, wanted),
+    chosen: internal.chosen,
   }
 }
 

@@ -34,7 +34,7 @@ import {
   type TokenState,
 } from './outputs/token-care.ts'
 import { formatOwnership } from './ownership.ts'
-import { type Observed, type Operation, planReplacement, type ReplaceOperation } from './plan.ts'
+import { chosenByServer, type Observed, type Operation, planReplacement, type ReplaceOperation } from './plan.ts'
 import { reasons } from './reasons.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import { answerProblem, refuseAnswer } from './refused-answer.ts'
@@ -241,11 +241,13 @@ async function apply(
   { reason, isNew }: { readonly reason: WriteReason; readonly isNew: boolean },
 ): Promise<Observed> {
   let observed = await observeChildren(run, remote)
+  if (isNew) noteChosen(run, wanted, observed)
   const operations = planFor(run, wanted, observed)
   const again = operations.find((operation) => operation.type === 'replace')
   if (again !== undefined) throw notApplied(again)
   const contested = operations.length === 0 ? undefined : contestAbout(run, wanted, operations, observed)
   if (contested !== undefined) {
+    if (run.memory.ignored === contested) throw ignored(operations)
     refuseContest(run, contested, operations)
     await refuseSilencing(run, operations)
     // Nobody refers yet to what this run has made.
@@ -259,17 +261,43 @@ async function apply(
       run,
       run.session.cache.get(run.collection, observed.remote.id)?.object ?? observed.remote,
     )
+    noteChosen(run, wanted, observed)
   }
   run.noteInternal({ inputsFingerprint: wanted.inputs.fingerprint, references: appliedReferences(wanted) })
   const left = operations.length === 0 ? [] : planFor(run, wanted, observed)
   if (left.length > 0) {
-    const about = left.map(describe).join(', ')
-    throw new TerminalError(reasons.Rejected, `the API accepted a write and did not apply it: ${about}`)
+    // Somebody else has changed it meanwhile, and the answer shows that: to be put right like any drift.
+    if (!left.every((operation) => wasWritten(operation, operations))) {
+      throw new WaitError(reasons.Progressing, describeAll(left), 0, true)
+    }
+    run.memory.ignored = contestAbout(run, wanted, left, observed)
+    throw ignored(left)
   }
+  run.memory.ignored = undefined
   await settleChildren(run, observed.remote)
   run.noteInternal(appliedAfter(run.descriptor, run.cr, run.status))
   if (contested !== undefined) noteTurn(run, contested)
   return observed
+}
+
+/** Right after a write: what differs now in what it left open is what the service has chosen. */
+function noteChosen(run: Reconciliation, { desired }: Wanted, { remote }: Observed): void {
+  run.noteInternal({ chosen: chosenByServer(run.descriptor, desired, remote) })
+}
+
+/** Whether all that an operation would write is among what was written. */
+function wasWritten(operation: Operation, written: readonly Operation[]): boolean {
+  if (operation.type !== 'update' || 'target' in operation) {
+    return written.some((each) => describe(each) === describe(operation))
+  }
+  const fields = written.flatMap((each) => (each.type === 'update' && !('target' in each) ? each.fields : []))
+  return operation.fields.every((field) => fields.includes(field))
+}
+
+/** Said once for the same wish and the same state: the write is not repeated, until one of them changes or somebody asks for it. */
+function ignored(operations: readonly Operation[]): TerminalError {
+  const about = operations.map(describe).join(', ')
+  return new TerminalError(reasons.Rejected, `the API accepted a write and did not apply it: ${about}`)
 }
 
 /** Children are listed apart from their object: one that bears another's mark may tell first that both were taken over. */

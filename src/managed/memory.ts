@@ -60,6 +60,8 @@ export interface Memory {
   lastCallSent?: boolean | undefined
   /** Writes of one wish that somebody else may be undoing. */
   contest?: Contest | undefined
+  /** A wish that was written and that the API did not carry out, as `contestAbout` has it: once more would be in vain. */
+  ignored?: string | undefined
   /** How often a lost token was issued anew of late. */
   reissues?: Repeats | undefined
   /** How many creates in a row were answered with what must not be written, and with what the last was. */

@@ -1,7 +1,9 @@
 import type { RemoteObject } from '../api/types.ts'
+import { digestOfChoice, isChosen } from './chosen.ts'
 import { equalJSON } from './equal.ts'
 import type { CommonSpec } from './types/common.ts'
 import type { ChildOperation, Desired, Fields, ManagedDescriptor } from './types/descriptor.ts'
+import { keptText } from './types/kept-text.ts'
 import { wantedMetadata } from './types/metadata.ts'
 
 /** One write to the API. A plan is a list of them, executed in order; an empty plan means that nothing is to be done. */
@@ -35,6 +37,8 @@ export interface PlanContext {
   readonly markedMetadata: string | undefined
   /** An input from a Secret or ConfigMap differs from the one that was sent last. */
   readonly inputsChanged: boolean
+  /** What the service has made of fields that the spec leaves open in part, as `internal.chosen` has it. */
+  readonly chosen?: Readonly<Record<string, string>> | undefined
 }
 
 /**
@@ -117,6 +121,20 @@ function differing<Spec extends CommonSpec>(
   })
 }
 
+/** Those of them that the service has not chosen itself, where the spec leaves a part open. */
+function drifted<Spec extends CommonSpec>(
+  descriptor: ManagedDescriptor<Spec>,
+  wanted: Fields,
+  remote: RemoteObject,
+  { chosen = {} }: PlanContext,
+): readonly string[] {
+  const found = foundFields(descriptor, remote)
+  const comparable = descriptor.comparable(wanted, remote)
+  return differing(descriptor, wanted, found, remote).filter((field) => {
+    return chosen[field] === undefined || chosen[field] !== digestOfChoice(comparable[field], found[field])
+  })
+}
+
 /** The PATCH of the object itself; undefined when nothing that can be changed differs. */
 export function planUpdate<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
@@ -125,7 +143,7 @@ export function planUpdate<Spec extends CommonSpec>(
   context: PlanContext,
 ): UpdateOperation | undefined {
   const wanted = without(wantedFields(descriptor, desired, remote, context), descriptor.createOnly)
-  const changed = new Set(differing(descriptor, wanted, foundFields(descriptor, remote), remote))
+  const changed = new Set(drifted(descriptor, wanted, remote, context))
   const fields = Object.keys(wanted).filter((field) => {
     const resent = context.inputsChanged && descriptor.secretFields.includes(field) && wanted[field] !== undefined
     return resent || changed.has(field)
@@ -153,7 +171,7 @@ export function differences<Spec extends CommonSpec>(
   const wanted = wantedFields(descriptor, desired, remote, context)
   const found = foundFields(descriptor, remote)
   const comparable = descriptor.comparable(wanted, remote)
-  return differing(descriptor, wanted, found, remote)
+  return drifted(descriptor, wanted, remote, context)
     .filter((field) => found[field] !== undefined || !descriptor.createOnly.includes(field))
     .map((field) => ({ field, found: found[field], wanted: comparable[field] }))
 }
@@ -168,7 +186,7 @@ function wantedFields<Spec extends CommonSpec>(
   return {
     ...decided(desired, descriptor.desire(desired, remote)),
     ...(descriptor.markedBy === 'metadata' && {
-      ...decided(desired, { description: desired.spec.description ?? '' }),
+      ...decided(desired, { description: keptText(desired.spec.description ?? '', remote.description ?? '') }),
       metadata: wantedMetadata(desired.spec, remote.metadata ?? '', context.markedMetadata),
     }),
   }
@@ -181,6 +199,25 @@ function foundFields<Spec extends CommonSpec>(descriptor: ManagedDescriptor<Spec
     description: remote.description ?? '',
     metadata: remote.metadata ?? '',
   }
+}
+
+/**
+ * What the service has made of the last write, in the form of `internal.chosen`: fields that differ from what was sent only in what that left
+ * open. They are the service's choice, and no drift as long as they stay so.
+ */
+export function chosenByServer<Spec extends CommonSpec>(
+  descriptor: ManagedDescriptor<Spec>,
+  desired: Desired<Spec>,
+  remote: RemoteObject,
+): Readonly<Record<string, string>> | undefined {
+  if (descriptor.openFields.length === 0) return undefined
+  const wanted = decided(desired, descriptor.desire(desired, remote))
+  const comparable = descriptor.comparable(wanted, remote)
+  const found = descriptor.observe(remote)
+  const chosen = differing(descriptor, wanted, found, remote)
+    .filter((field) => descriptor.openFields.includes(field) && isChosen(comparable[field], found[field]))
+    .map((field) => [field, digestOfChoice(comparable[field], found[field])])
+  return chosen.length === 0 ? undefined : Object.fromEntries(chosen)
 }
 
 /** Those of the fields that the spec decides about. */

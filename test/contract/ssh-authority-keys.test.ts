@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { DECIDED } from '../../src/emulator/choices/choices.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts'
 import { create } from '../../src/emulator/objects/operations.ts'
 import type { WriteContext } from '../../src/emulator/objects/write-context.ts'
@@ -13,6 +14,8 @@ import { openSSH } from '../builders/openssh.ts'
 import { stated } from './facts/rules/all.ts'
 
 const path = '/ssh_certificate_authorities'
+/** As much of an emulator as is asked before a key is made. */
+const services = { choices: DECIDED } as WriteContext['services']
 
 let emulator: Emulator
 let client: EmulatorClient
@@ -140,7 +143,7 @@ describe('the key of an authority', () => {
       },
     }
     for (const body of [{ colour: 'blue' }, { private_key_type: 'dsa' }, { key_size: 1024 }, { description: 7 }]) {
-      await expect(create(counting, body, {} as WriteContext)).rejects.toMatchObject({ name: 'RequestError' })
+      await expect(create(counting, body, { services } as WriteContext)).rejects.toMatchObject({ name: 'RequestError' })
     }
     expect(made).toBe(0)
     const misfit = sshCertificateAuthorities.beforeCreate?.({
@@ -152,7 +155,7 @@ describe('the key of an authority', () => {
   })
 
   test('is dropped when the emulator stops before it is there', async () => {
-    const context = { store: { database: { isOpen: false } } } as WriteContext
+    const context = { services, store: { database: { isOpen: false } } } as WriteContext
     await expect(create(sshCertificateAuthorities, {}, context)).rejects.toMatchObject({ code: 'unavailable' })
   })
 })

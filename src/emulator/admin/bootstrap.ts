@@ -1,5 +1,4 @@
 import { invalid } from '../errors.ts'
-import { idBody, isIdBody } from '../ids.ts'
 import { type JsonObject, textOf } from '../json.ts'
 import { insert } from '../objects/operations.ts'
 import { type Caller, type Services, WriteContext } from '../objects/write-context.ts'
@@ -72,8 +71,7 @@ export function bootAccount(services: Services, token: string): Caller {
 export function followStoredIds({ store, ids, resources }: Services): void {
   for (const account of store.accounts()) {
     for (const { path } of resources.all) {
-      const body = idBody(store.newestId(account, path) ?? '')
-      if (isIdBody(body)) ids.follow(body)
+      ids.follow(store.newestId(account, path) ?? '')
     }
   }
 }

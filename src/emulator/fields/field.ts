@@ -50,8 +50,11 @@ export function updateOnly(field: Field): Field {
   return { ...field, within: 'update' }
 }
 
-/** Every field of a new object: those of the body, checked, and the absent values of the rest. */
-export function readCreate(fields: Fields, body: JsonObject): JsonObject {
+/**
+ * Every field of a new object: those of the body, checked, and the absent values of the rest.
+ * @param defaults absent values in place of those that the fields have
+ */
+export function readCreate(fields: Fields, body: JsonObject, defaults: JsonObject = {}): JsonObject {
   const values: JsonObject = {}
   for (const name of Object.keys(body)) {
     if (fieldOf(fields, name)?.within === undefined || fieldOf(fields, name)?.within === 'update')
@@ -61,7 +64,7 @@ export function readCreate(fields: Fields, body: JsonObject): JsonObject {
     const given = Object.hasOwn(body, name) ? body[name] : undefined
     if (given !== undefined && given !== null) values[name] = field.read(given, name)
     else if (field.absent === 'mandatory') throw missingField(name)
-    else values[name] = field.absent.value
+    else values[name] = defaults[name] ?? field.absent.value
   }
   return values
 }

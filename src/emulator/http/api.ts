@@ -11,6 +11,7 @@ import { recordedBody } from './body.ts'
 import { collectionRoutes } from './collection-routes.ts'
 import type { Exchange } from './exchange.ts'
 import type { RateLimiter } from './rate-limiter.ts'
+import { answerError, type FailureLog } from './server.ts'
 import { admitSource, type SourceOptions } from './source-address.ts'
 import { actAfter, actBefore, actUnread } from './wire-faults.ts'
 
@@ -27,6 +28,7 @@ export interface ApiOptions {
   readonly rateLimiter: RateLimiter | undefined
   /** Whether the last address of X-Forwarded-For counts as the source of a request. */
   readonly trustForwardedFor: boolean
+  readonly logFailure: FailureLog
   /** Aborted when the emulator stops, so that no request that was held up is processed afterwards. */
   readonly stopping: AbortSignal
 }
@@ -58,11 +60,16 @@ export function apiPlugin(options: ApiOptions): (app: FastifyInstance) => Promis
         (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
       )
     })
+    const { services, clock, logFailure } = options
+    const answered = { choices: services.choices, logFailure, now: () => clock.now() }
+    app.setErrorHandler((error, request, reply) => {
+      answerError(error, request, reply, answered)
+    })
     app.setNotFoundHandler((request) => {
       throw new RequestError('unknownRoute', `there is no path ${request.method} ${pathOf(request)}`)
     })
-    for (const resource of options.services.resources.all) {
-      if (resource.served) collectionRoutes(app, resource, options.services)
+    for (const resource of services.resources.all) {
+      if (resource.served) collectionRoutes(app, resource, services)
     }
   }
 }

@@ -68,11 +68,14 @@ function changes(resource: Resource, services: Services): Operations {
       body: shared(names.update),
       success: ok(shared(names.object)),
       refusals: [409],
-      handler: (request) => {
+      handler: (request, reply) => {
         const context = contextOf(request, services)
         // The path is judged before the body: an unknown id is 404 whatever was sent.
         find(resource, idOf(request), context)
-        return render(resource, update(resource, idOf(request), bodyOf(request), context), viewOf(request, services))
+        const updated = update(resource, idOf(request), bodyOf(request), context)
+        const answer = resource.updateAnswer === 'unstated' ? services.choices['update-answer'] : 'object'
+        if (answer === 'nothing') return reply.code(204).send()
+        return answer === 'object' ? render(resource, updated, viewOf(request, services)) : {}
       },
     },
     DELETE: {
@@ -90,7 +93,7 @@ function changes(resource: Resource, services: Services): Operations {
 function listed(resource: Resource, request: FastifyRequest, services: Services): JsonObject {
   const { account } = contextOf(request, services)
   const view = viewOf(request, services)
-  const page = readPageRequest(isQuery(request.query) ? request.query : {})
+  const page = readPageRequest(isQuery(request.query) ? request.query : {}, services.choices)
   const act = request.exchange?.fault?.act
   if (act?.type !== 'stale-list') return listPage(resource, account, page, services.store, view)
   const time = services.clock.now() - act.seconds * 1000

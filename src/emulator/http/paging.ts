@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import type { Choices } from '../choices/choices.ts'
 import { RequestError } from '../errors.ts'
 import { type JsonSchema, TEXT } from '../fields/json-schema.ts'
 import type { JsonObject } from '../json.ts'
@@ -19,9 +21,12 @@ export interface PageRequest {
   readonly beforeId: string | undefined
 }
 
+const PAGE_SIZES: Readonly<Record<Choices['page-size'], number>> = { hundred: LARGEST_PAGE, three: 3, one: 1 }
+
 /** Reads `limit` (1 to 100, default 100) and `before_id`; other parameters are ignored (`api-decisions.md § Lists`). */
-export function readPageRequest(query: Readonly<Record<string, unknown>>): PageRequest {
-  return { limit: readLimit(query.limit), beforeId: readBeforeId(query.before_id) }
+export function readPageRequest(query: Readonly<Record<string, unknown>>, choices: Choices): PageRequest {
+  const limit = Math.min(readLimit(query.limit), PAGE_SIZES[choices['page-size']])
+  return { limit, beforeId: readBeforeId(query.before_id) }
 }
 
 function readLimit(value: unknown): number {
@@ -40,8 +45,8 @@ function readBeforeId(value: unknown): string | undefined {
 }
 
 /**
- * One page, newest first. The cursor is the id of an object that exists, so a page costs one lookup and one range scan,
- * whatever the size of the collection.
+ * One page, newest first unless chosen otherwise. The cursor is the id of an object that exists, so a page costs one lookup and one
+ * range scan, whatever the size of the collection; in another order, the whole collection.
  */
 export function listPage(
   resource: Resource,
@@ -54,7 +59,12 @@ export function listPage(
   if (beforeId !== undefined && store.get(account, resource.path, beforeId) === undefined) {
     throw unknownCursor(resource, beforeId)
   }
-  return envelope(resource, store.page(account, resource.path, limit + 1, beforeId), limit, view)
+  const order = view.choices['list-order']
+  const objects =
+    order === 'newest-first'
+      ? store.page(account, resource.path, limit + 1, beforeId)
+      : following(inOrder(order, store.page(account, resource.path, Number.MAX_SAFE_INTEGER)), beforeId)
+  return envelope(resource, objects, limit, view)
 }
 
 /** The same page as it was at `time` (emulated milliseconds): what a lagging replica would answer. */
@@ -65,12 +75,32 @@ export function listPastPage(
   store: Store,
   view: View,
 ): JsonObject {
-  const objects = objectsAt(resource, account, request.time, store)
+  const objects = inOrder(view.choices['list-order'], objectsAt(resource, account, request.time, store))
   const { limit, beforeId } = request
   if (beforeId !== undefined && !objects.some((object) => object.id === beforeId))
     throw unknownCursor(resource, beforeId)
-  const older = beforeId === undefined ? objects : objects.filter((object) => object.id < beforeId)
-  return envelope(resource, older.slice(0, limit + 1), limit, view)
+  return envelope(resource, following(objects, beforeId), limit, view)
+}
+
+/** Objects, newest first, in the chosen order. */
+function inOrder(order: Choices['list-order'], objects: readonly StoredObject[]): readonly StoredObject[] {
+  switch (order) {
+    case 'newest-first':
+      return objects
+    case 'oldest-first':
+      return objects.toReversed()
+    case 'shuffled':
+      return objects.toSorted((left, right) => (digestOf(left) < digestOf(right) ? -1 : 1))
+  }
+}
+
+function digestOf({ id }: StoredObject): string {
+  return createHash('sha256').update(id).digest('hex')
+}
+
+/** Those behind the one that a page before ended with. */
+function following(objects: readonly StoredObject[], beforeId: string | undefined): readonly StoredObject[] {
+  return objects.slice(objects.findIndex(({ id }) => id === beforeId) + 1)
 }
 
 function objectsAt(resource: Resource, account: string, time: number, store: Store): StoredObject[] {
@@ -93,10 +123,23 @@ function envelope(resource: Resource, objects: readonly StoredObject[], limit: n
   const page = objects.slice(0, limit)
   const last = page.at(-1)
   const uri = view.uri(resource.path)
-  const hasMore = objects.length > limit && last !== undefined
+  const next = objects.length > limit && last !== undefined ? nextPage(resource, last.id, limit, view) : undefined
+  const end = view.choices['last-page'] === 'absent' ? {} : { next_page_uri: null }
   return {
     [resource.listKey]: page.map((object) => render(resource, object, view)),
     uri,
-    next_page_uri: hasMore ? `${uri}?${new URLSearchParams({ before_id: last.id, limit: String(limit) })}` : null,
+    ...(next === undefined ? end : { next_page_uri: next }),
+  }
+}
+
+function nextPage({ path }: Resource, lastId: string, limit: number, { baseUrl, choices }: View): string {
+  const query = `?${new URLSearchParams({ before_id: lastId, limit: String(limit) })}`
+  switch (choices['next-page-uri']) {
+    case 'absolute':
+      return `${baseUrl}/${path}${query}`
+    case 'path':
+      return `/${path}${query}`
+    case 'query':
+      return query
   }
 }

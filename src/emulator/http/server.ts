@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { ERRORS, type ErrorName, errorBody, RequestError } from '../errors.ts'
+import { type Choices, DECIDED } from '../choices/choices.ts'
+import { ERRORS, type ErrorName, errorAnswer, errorBody, RequestError } from '../errors.ts'
 import { StorageError } from '../store/storage-error.ts'
 import { acceptJson, BODY_LIMIT } from './body.ts'
 
@@ -13,6 +14,8 @@ export interface ServerOptions {
 
 /** An empty HTTP server with the body rules and the error answers that all of the emulator shares. */
 export function createServer({ newOperationId, logFailure }: ServerOptions): FastifyInstance {
+  // The API answers refusals by a handler of its own.
+  const usual: ErrorOptions = { choices: DECIDED, logFailure, now: () => Date.now() }
   const app = Fastify({
     genReqId: newOperationId,
     bodyLimit: BODY_LIMIT,
@@ -24,25 +27,55 @@ export function createServer({ newOperationId, logFailure }: ServerOptions): Fas
     },
     // Requests that are too broken to reach a route.
     frameworkErrors: (error, request, reply) => {
-      answerError(error, request, reply, logFailure)
+      answerError(error, request, reply, usual)
     },
   })
   acceptJson(app)
   app.setErrorHandler((error, request, reply) => {
-    answerError(error, request, reply, logFailure)
+    answerError(error, request, reply, usual)
   })
   return app
 }
 
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, logFailure: FailureLog): void {
-  const refusal = toRefusal(error)
+/** How refusals are answered. */
+export interface ErrorOptions {
+  readonly choices: Choices
+  readonly logFailure: FailureLog
+  /** Wall time in milliseconds. */
+  readonly now: () => number
+}
+
+/** Answers a request that failed, as chosen. */
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { choices, logFailure, now }: ErrorOptions,
+): void {
+  const { code, message, details, headers } = toRefusal(error)
   const operationId = request.id
-  if (refusal.code === 'internal' || refusal.code === 'storage') logFailure(`operation ${operationId} failed`, error)
+  if (code === 'internal' || code === 'storage') logFailure(`operation ${operationId} failed`, error)
+  const { status, type, text } = errorAnswer(choices, code, { message, operationId, details })
   void reply
-    .code(ERRORS[refusal.code].status)
-    .headers({ 'operation-id': operationId, ...refusal.headers })
-    .type('application/json')
-    .send(JSON.stringify(errorBody(refusal.code, refusal.message, operationId, refusal.details)))
+    .code(status)
+    .headers({ 'operation-id': operationId, ...retryIn(choices['retry-after'], headers, now()) })
+    .type(type)
+    .send(text)
+}
+
+type Headers = RequestError['headers']
+
+function retryIn(form: Choices['retry-after'], headers: Headers, now: number): Headers {
+  const { 'retry-after': seconds, ...others } = headers
+  if (seconds === undefined) return headers
+  switch (form) {
+    case 'seconds':
+      return headers
+    case 'date':
+      return { ...others, 'retry-after': new Date(now + Number(seconds) * 1000).toUTCString() }
+    case 'none':
+      return others
+  }
 }
 
 /** A whole HTTP answer, for a connection on which no request could be read. */

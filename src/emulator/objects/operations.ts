@@ -1,9 +1,10 @@
+import { DECIDED } from '../choices/choices.ts'
 import { RequestError } from '../errors.ts'
 import { announce, announceUpdate } from '../events/announce.ts'
-import { readCreate, readUpdate } from '../fields/field.ts'
 import { type JsonObject, rfc3339 } from '../json.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { StoredObject } from '../store/store.ts'
+import { givenCreate, givenUpdate } from './given.ts'
 import type { WriteContext } from './write-context.ts'
 
 /** An object that was just stored, and response fields shown this once. */
@@ -17,7 +18,7 @@ interface Created {
  * field is right; then all is decided and stored in one turn.
  */
 export async function create(resource: Resource, body: JsonObject, context: WriteContext): Promise<Created> {
-  const given = readCreate(resource.fields, body)
+  const given = givenCreate(resource, body, context.services.choices)
   const made = resource.beforeCreate === undefined ? {} : await resource.beforeCreate(given)
   // The emulator may have been stopped meanwhile.
   if (!context.store.database.isOpen) throw new RequestError('unavailable', 'the emulator is stopping')
@@ -29,11 +30,11 @@ export async function create(resource: Resource, body: JsonObject, context: Writ
 }
 
 /**
- * Creates an object without an event, for seeds.
+ * Creates an object without an event, for seeds: with the defaults that are decided, whatever was chosen.
  * @param wantedId the id to give it; a fresh one by default
  */
 export function insert(resource: Resource, body: JsonObject, context: WriteContext, wantedId?: string): Created {
-  const given = readCreate(resource.fields, body)
+  const given = givenCreate(resource, body, DECIDED)
   return context.store.transaction(() => place(resource, { given, made: {} }, context, wantedId))
 }
 
@@ -55,7 +56,7 @@ function place(resource: Resource, { given, made }: Values, context: WriteContex
 /** Applies an update body: absent fields are left unchanged, null clears where allowed. */
 export function update(resource: Resource, id: string, body: JsonObject, context: WriteContext): StoredObject {
   const before = find(resource, id, context)
-  const given = readUpdate(resource.fields, body)
+  const given = givenUpdate(resource, body, context.services.choices)
   return context.store.transaction(() => replace(resource, before, given, context))
 }
 
@@ -108,7 +109,7 @@ export function find(resource: Resource, id: string, context: WriteContext): Sto
 /** Stores an object together with its claims, links, labels, routes and next due time, without an event. Must run inside a transaction. */
 export function save(resource: Resource, object: StoredObject, context: WriteContext): void {
   const { store, account } = context
-  const claims = resource.claims?.(object) ?? []
+  const claims = resource.claims?.(object, context.services.choices) ?? []
   for (const claim of claims) {
     const holder = store.claimant(claim)
     if (holder !== undefined && holder.id !== object.id) {

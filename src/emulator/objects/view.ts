@@ -1,3 +1,4 @@
+import type { Choices } from '../choices/choices.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { ResourceIndex } from '../resources/resource-index.ts'
@@ -5,7 +6,19 @@ import type { Store } from '../store/store.ts'
 
 interface Sources {
   readonly store: Store
+  readonly choices: Choices
+  readonly answers: AnswerCount
   readonly resources: ResourceIndex
+}
+
+/** Numbers what is answered, for what an answer may have that is never twice the same. */
+export class AnswerCount {
+  #count = 0
+
+  next(): number {
+    this.#count += 1
+    return this.#count
+  }
 }
 
 /** How objects look to one caller: absolute addresses with the host that caller used (`api-decisions.md § Lists`). */
@@ -21,9 +34,18 @@ export class View {
     this.#account = account
   }
 
+  get choices(): Choices {
+    return this.#sources.choices
+  }
+
+  nextAnswer(): number {
+    return this.#sources.answers.next()
+  }
+
   /** Address of a collection or an object in it. */
   uri(path: string, id?: string): string {
-    return id === undefined ? `${this.baseUrl}/${path}` : `${this.baseUrl}/${path}/${id}`
+    const base = this.choices.uris === 'path' ? '' : this.baseUrl
+    return id === undefined ? `${base}/${path}` : `${base}/${path}/${id}`
   }
 
   /** The `uri` of an object, in the form that its collection gives. */

@@ -1,6 +1,7 @@
 import type { Random } from '../../util/random.ts'
 import type { DnsTable } from '../certificates/dns-table.ts'
 import type { CertificateIssuer } from '../certificates/issuer.ts'
+import type { Choices } from '../choices/choices.ts'
 import type { EmulatorClock } from '../emulator-clock.ts'
 import { unknownReference } from '../errors.ts'
 import type { Deliveries } from '../events/deliveries.ts'
@@ -8,7 +9,7 @@ import type { IdSource } from '../ids.ts'
 import type { ResourceIndex } from '../resources/resource-index.ts'
 import type { IpRestrictions } from '../restrictions/ip-restrictions.ts'
 import type { Store, StoredObject } from '../store/store.ts'
-import { View } from './view.ts'
+import { type AnswerCount, View } from './view.ts'
 
 /** Who is asking. */
 export interface Caller {
@@ -35,6 +36,9 @@ export interface Services {
   readonly ownUrl: () => string
   /** The service's own domain, lower-cased: its sub-domains need no DNS records. */
   readonly serviceDomain: string
+  /** What is done where the contract leaves it open. */
+  readonly choices: Choices
+  readonly answers: AnswerCount
 }
 
 /** What the rules of a collection may use while they judge a write. */

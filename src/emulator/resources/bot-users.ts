@@ -12,6 +12,9 @@ export const botUsers: Resource = {
   eventName: 'bot_user',
   served: true,
   fields: { name: mandatory(nonEmptyString), active: optional(boolean, true) },
+  defaults: (choices) => ({ active: choices['bot-active-default'] === 'on' }),
+  claims: (bot, choices) =>
+    choices['unique-names'] === 'bots' ? [{ scope: 'bot', value: textOf(bot, 'name'), field: 'name' }] : [],
   shows: { name: TEXT, active: FLAG },
   render: (bot) => ({ name: textOf(bot, 'name'), active: bot.active ?? true }),
 }

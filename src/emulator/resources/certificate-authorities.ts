@@ -14,6 +14,7 @@ export const certificateAuthorities: Resource = {
   listKey: 'certificate_authorities',
   idPrefix: 'ca',
   eventName: 'certificate_authority',
+  updateAnswer: 'unstated',
   served: true,
   fields: { ...DESCRIBED, ca_pem: fixed(mandatory(caPem)) },
   prepare: ({ before, next }) => {

@@ -95,11 +95,15 @@ export const tlsTerminationModule: EdgeModule = {
     return module
   }),
   shows: members({ enabled: FLAG, terminate_at: terminateAt.schema, min_version: nullable(minVersion.schema) }),
-  render: (module) => ({
-    enabled: module.enabled ?? true,
-    terminate_at: module.terminate_at ?? 'edge',
-    min_version: module.min_version ?? null,
-  }),
+  render: (module, { choices }) => {
+    const { enabled: applied = true, terminate_at = 'edge', min_version } = module
+    const chosen = terminate_at === 'edge' && choices['min-version-default'] !== 'null'
+    return {
+      enabled: applied,
+      terminate_at,
+      min_version: min_version ?? (chosen ? choices['min-version-default'] : null),
+    }
+  },
 }
 
 const action = object({ type: { read: nonEmptyString }, config: { read: anyObject, absent: {} } })

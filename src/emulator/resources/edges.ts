@@ -25,15 +25,12 @@ export const tcpEdges = edges({ path: 'edges/tcp', listKey: 'tcp_edges', idPrefi
   policyModule,
 ])
 
-export const tlsEdges = edges({ path: 'edges/tls', listKey: 'tls_edges', idPrefix: 'edgtls', eventName: 'tls_edge' }, [
-  backendModule,
-  ipRestrictionModule,
-  mutualTlsModule,
-  tlsTerminationModule,
-  policyModule,
-])
+export const tlsEdges = edges(
+  { path: 'edges/tls', listKey: 'tls_edges', idPrefix: 'edgtls', eventName: 'tls_edge', updateAnswer: 'unstated' },
+  [backendModule, ipRestrictionModule, mutualTlsModule, tlsTerminationModule, policyModule],
+)
 
-type Names = Pick<Resource, 'path' | 'listKey' | 'idPrefix' | 'eventName'>
+type Names = Pick<Resource, 'path' | 'listKey' | 'idPrefix' | 'eventName' | 'updateAnswer'>
 
 function edges(names: Names, modules: readonly EdgeModule[]): Resource {
   return {

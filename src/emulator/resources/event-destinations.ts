@@ -18,16 +18,17 @@ export const eventDestinations: Resource = {
   listKey: 'event_destinations',
   idPrefix: 'ed',
   eventName: 'event_destination',
+  updateAnswer: 'unstated',
   served: true,
   fields: { ...DESCRIBED, format: mandatory(format), target: mandatory(readTarget) },
   prepare: ({ before, given, next }) => {
     if (given.target !== undefined) next.target = keepSecrets(given.target, before?.target)
   },
   shows: { ...SHOWN_TEXTS, format: { type: 'string', const: 'json' }, target: SHOWN_TARGET },
-  render: (destination) => ({
+  render: (destination, { choices }) => ({
     description: textOf(destination, 'description'),
     metadata: textOf(destination, 'metadata'),
     format: 'json',
-    target: renderTarget(destination.target),
+    target: renderTarget(destination.target, choices),
   }),
 }

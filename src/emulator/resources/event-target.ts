@@ -1,3 +1,4 @@
+import type { Choices } from '../choices/choices.ts'
 import { invalid } from '../errors.ts'
 import { missingField, type Reader, reader, unknownField } from '../fields/field.ts'
 import { exactlyOneOf, type JsonSchema, members, nullable, TEXT } from '../fields/json-schema.ts'
@@ -89,13 +90,17 @@ export const SHOWN_TARGET = members({
   ),
 })
 
+/** What the service chooses where a target leaves it open. */
+const CHOSEN: JsonObject = { monitortags: 'source:edge', service: 'edge', monitorsite: 'us1' }
+
 /** The target as returned: the other members null, the secrets null. */
-export function renderTarget(target: Json | undefined): JsonObject {
+export function renderTarget(target: Json | undefined, choices: Choices): JsonObject {
   const shown = mapSecrets(target ?? null, () => null)
-  return {
-    ...Object.fromEntries(MEMBERS.map((name) => [name, null])),
-    ...(isJsonObject(shown) ? shown : {}),
-  }
+  const members = { ...Object.fromEntries(MEMBERS.map((name) => [name, null])), ...(isJsonObject(shown) ? shown : {}) }
+  const { monitor = null } = members as JsonObject
+  if (!isJsonObject(monitor) || choices['monitor-defaults'] === 'null') return members
+  const filled = Object.entries(monitor).map(([name, value]) => [name, value ?? CHOSEN[name] ?? null])
+  return { ...members, monitor: Object.fromEntries(filled) }
 }
 
 /** A copy of a stored target with every secret in it replaced by `change`. */

@@ -23,6 +23,7 @@ export const ipRestrictions: Resource = {
     type: fixed(mandatory(oneOf('dashboard', 'api', 'agent', 'endpoints'))),
     ip_policy_ids: optional(ids, []),
   },
+  defaults: (choices) => ({ enforced: choices['enforced-default'] === 'on' }),
   prepare: ({ given }, context) => {
     textsOf(given.ip_policy_ids).forEach((policy, index) => {
       context.resolve(['ip_policies'], policy, `ip_policy_ids[${index}]`)

@@ -9,6 +9,7 @@ import {
   startManaging,
 } from '../certificates/management.ts'
 import { certificatePolicy, SHOWN_POLICY } from '../certificates/policy.ts'
+import type { Choices } from '../choices/choices.ts'
 import { RequestError } from '../errors.ts'
 import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { fixed, mandatory, optional, updateOnly } from '../fields/field.ts'
@@ -45,6 +46,7 @@ export const reservedDomains: Resource = {
   prepare: (draft, context) => {
     checkReferences(draft, context)
     if (draft.before === undefined) assignTargets(draft.next, context)
+    refuseBoth(draft, context.services.choices)
     applyCertificate(draft, context)
   },
   claims: (domain) => [{ scope: 'domain', value: textOf(domain, 'domain'), field: 'domain' }],
@@ -102,15 +104,24 @@ function assignTargets(domain: StoredObject, context: WriteContext): void {
   domain.acme_challenge_cname_target = custom && name !== base ? `${random.hex(8)}.acme.${serviceDomain}` : null
 }
 
-/** Uploaded certificate and automatic management exclude each other: setting one clears the other. */
+/** Uploaded certificate and automatic management exclude each other: in a body, or in the object that it would make. */
+function refuseBoth({ given, before }: Draft, choices: Choices): void {
+  const held = choices['certificate-exclusivity'] === 'object' ? before : undefined
+  const uploaded = held?.certificate_automatic === true ? null : held?.certificate_id
+  const certificate = given.certificate_id === undefined ? uploaded : given.certificate_id
+  const policy =
+    given.certificate_management_policy === undefined
+      ? held?.certificate_management_policy
+      : given.certificate_management_policy
+  if (typeof certificate !== 'string' || !isJsonObject(policy)) return
+  throw new RequestError('exclusiveFields', 'certificate_id and certificate_management_policy exclude each other', {
+    field: 'certificate_id',
+  })
+}
+
+/** Setting one of the two clears the other. */
 function applyCertificate({ given, before, next }: Draft, context: WriteContext): void {
   const uploads = typeof given.certificate_id === 'string'
-  const manages = isJsonObject(given.certificate_management_policy)
-  if (uploads && manages) {
-    throw new RequestError('exclusiveFields', 'certificate_id and certificate_management_policy exclude each other', {
-      field: 'certificate_id',
-    })
-  }
   if (uploads) {
     Object.assign(next, { certificate_automatic: false, certificate_management_policy: null, certificate_state: null })
   } else if (changesPolicy(given, before)) {
@@ -119,6 +130,8 @@ function applyCertificate({ given, before, next }: Draft, context: WriteContext)
     next.certificate_state = startManaging(context)
   } else if (next.certificate_management_policy === null) {
     next.certificate_state = null
+    const goes = context.services.choices['certificate-after-policy'] === 'goes'
+    if (goes && before?.certificate_automatic === true && isManaged(before)) next.certificate_id = null
   } else if (given.certificate_id === null && next.certificate_automatic === true) {
     // `certificate_id` in a body is the uploaded certificate; there is none to clear under automatic management.
     next.certificate_id = before?.certificate_id ?? null

@@ -1,3 +1,4 @@
+import type { Choices } from '../choices/choices.ts'
 import type { Route } from '../events/deliveries.ts'
 import type { Fields } from '../fields/field.ts'
 import type { JsonSchema } from '../fields/json-schema.ts'
@@ -80,7 +81,11 @@ export interface Resource {
   readonly createdAs?: string
   /** Whether `uri` is the whole address, which is usual, or a path relative to the base (`api-decisions.md § Values`). */
   readonly uriForm?: 'absolute' | 'path'
+  /** Whether the contract shows what an update is answered with, which is usual. */
+  readonly updateAnswer?: 'stated' | 'unstated'
   readonly fields: Fields
+  /** Values of fields that a create leaves out, where the service may choose them: in place of those that the fields have. */
+  readonly defaults?: (choices: Choices) => JsonObject
   /** Body fields and state as the API returns them; `id`, `uri` and `created_at` are added. */
   readonly render: (object: StoredObject, view: View) => JsonObject
   /**
@@ -94,7 +99,7 @@ export interface Resource {
   /** Rules across fields and objects; throws a RequestError, or completes `draft.next`. */
   readonly prepare?: (draft: Draft, context: WriteContext) => void
   /** Values that must be unique. */
-  readonly claims?: (object: StoredObject) => readonly ClaimedField[]
+  readonly claims?: (object: StoredObject, choices: Choices) => readonly ClaimedField[]
   /** Labels that the object can be found by. */
   readonly labels?: (object: StoredObject) => JsonObject
   /** What the object holds on to. */

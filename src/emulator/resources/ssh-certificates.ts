@@ -31,6 +31,7 @@ export const sshUserCertificates = sshCertificates({
   path: 'ssh_user_certificates',
   idPrefix: 'sucrt',
   eventName: 'ssh_user_certificate',
+  updateAnswer: 'unstated',
   use: 'user',
   validSeconds: DAY_SECONDS,
   options: {
@@ -49,7 +50,7 @@ export const sshHostCertificates = sshCertificates({
   options: {},
 })
 
-interface Kind extends Pick<Resource, 'path' | 'idPrefix' | 'eventName'> {
+interface Kind extends Pick<Resource, 'path' | 'idPrefix' | 'eventName' | 'updateAnswer'> {
   readonly use: CertificateContent['use']
   /** From the creation to the default of `valid_until`. */
   readonly validSeconds: number
@@ -58,12 +59,21 @@ interface Kind extends Pick<Resource, 'path' | 'idPrefix' | 'eventName'> {
 }
 
 /** A certificate holds on to nothing: it goes on being valid when its authority is deleted. */
-function sshCertificates({ path, idPrefix, eventName, use, validSeconds, options }: Kind): Resource {
+function sshCertificates({
+  path,
+  idPrefix,
+  eventName,
+  updateAnswer = 'stated',
+  use,
+  validSeconds,
+  options,
+}: Kind): Resource {
   return {
     path,
     listKey: path,
     idPrefix,
     eventName,
+    updateAnswer,
     served: true,
     fields: { ...SIGNED, ...options },
     prepare: ({ before, next }, context) => {

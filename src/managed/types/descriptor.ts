@@ -298,6 +298,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    * they may. For kinds with `children`; absent: they always may.
    */
   unusableObject?(children: readonly RemoteObject[]): string | undefined
+  /** API fields of which the spec may leave a part open, for the service to choose: what it chooses is no drift. */
+  readonly openFields: readonly string[]
   /** When the certificate of the object is to be renewed, from its status; for kinds with certificates. */
   renewsAt?(status: Fields): string | undefined
   /** Until when the certificate of the object is valid, from its status; for kinds whose certificates tell it. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { bool, integer, list, object, text, timestamp } from '../../schema/define.ts'
+import { bool, integer, list, object, stringMap, text, timestamp } from '../../schema/define.ts'
+import { keysLimit } from '../../schema/rules.ts'
 
 /** What every `status.internal` says of itself. */
 export const INTERNAL_DESCRIPTION =
@@ -81,6 +82,14 @@ const internal = object(
           'Fields of an adopted object, or of one that replaced it, that the spec has set so far. One that is removed from the spec goes back to its default; other fields are left alone.',
         maxItems: 32,
         listType: 'set',
+      }),
+    ),
+    chosen: Type.Optional(
+      stringMap(text({ description: 'Digest of what was sent and what came of it.', maxLength: 64 }), {
+        description:
+          'Fields at the API that the spec leaves open in part, by what the service has chosen there: that is no drift.',
+        maxProperties: 16,
+        rules: [keysLimit(63, 'chosen')],
       }),
     ),
     tokenDigest: Type.Optional(

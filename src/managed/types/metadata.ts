@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { stringMap, text } from '../../schema/define.ts'
 import { mapLimit } from '../../schema/rules.ts'
 import { ownField } from '../../util/own-field.ts'
+import { keptText } from './kept-text.ts'
 
 /** `metadata` of a spec: texts of the user, which stand beside Culvert's mark in the one JSON object that the API keeps. */
 export type OwnMetadata = Readonly<Record<string, string>>
@@ -79,7 +80,7 @@ export function wantedMetadata(
   held: string,
   marked: string | undefined,
 ): string {
-  if (rawMetadata !== undefined) return rawMetadata
+  if (rawMetadata !== undefined) return keptText(rawMetadata, held)
   if (marked === undefined) return withKeys(held, metadata)
   return sameMetadata(held, marked) ? held : marked
 }

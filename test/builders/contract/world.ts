@@ -1,3 +1,4 @@
+import type { Choices } from '../../../src/emulator/choices/choices.ts'
 import { startEmulator } from '../../../src/emulator/emulator.ts'
 import { AdminSurface } from './admin-surface.ts'
 import { ApiClient } from './api-client.ts'
@@ -12,6 +13,8 @@ export interface WorldOptions {
   readonly versionHeaders?: readonly string[]
   /** Whether a request may say in X-Forwarded-For where it came from. */
   readonly trustForwardedFor?: boolean
+  /** What is done where the contract leaves it open. Default: as decided. */
+  readonly choices?: Choices
   /** Requests per minute for each key. */
   readonly requestsPerMinute?: number
 }

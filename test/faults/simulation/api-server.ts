@@ -1,4 +1,10 @@
-import { type OpenEmulator, openEmulator } from '../../../src/emulator/emulator.ts'
+import { type Choices, DECIDED } from '../../../src/emulator/choices/choices.ts'
+import {
+  type HandedAnswer,
+  type HandedRequest,
+  type OpenEmulator,
+  openEmulator,
+} from '../../../src/emulator/emulator.ts'
 import type { Clock } from '../../../src/util/clock.ts'
 import type { Random } from '../../../src/util/random.ts'
 import type { WireAnswer } from './faults.ts'
@@ -18,14 +24,17 @@ export interface Surroundings {
 export class ApiServer implements SimulatedServer {
   readonly emulator: OpenEmulator
   readonly #current: { surroundings: Surroundings }
+  /** What the emulator asks for its choices, changed in place. */
+  readonly #choices: { -readonly [Name in keyof Choices]: Choices[Name] }
   /** When objects were made, in monotonic time, by the last part of their paths. */
   readonly #madeAt = new Map<string, number>()
   /** Objects on a page of a list; undefined: as many as the emulator gives. */
   pageSize: number | undefined
 
-  private constructor(emulator: OpenEmulator, current: { surroundings: Surroundings }) {
+  private constructor(emulator: OpenEmulator, current: { surroundings: Surroundings }, choices: Choices) {
     this.emulator = emulator
     this.#current = current
+    this.#choices = choices
   }
 
   static async open(surroundings: Surroundings): Promise<ApiServer> {
@@ -39,24 +48,35 @@ export class ApiServer implements SimulatedServer {
       next: () => current.surroundings.random.next(),
       hex: (bytes) => current.surroundings.random.hex(bytes),
     }
+    const choices = { ...DECIDED }
     const emulator = await openEmulator(
-      { clock, random, apiKey: KEY, admin: false, trustForwardedFor: true },
+      { clock, random, apiKey: KEY, admin: false, trustForwardedFor: true, choices },
       `https://${API_HOST}`,
     )
-    return new ApiServer(emulator, current)
+    return new ApiServer(emulator, current, choices)
   }
 
-  /** Begins anew, with other surroundings. */
-  reset(surroundings: Surroundings): void {
+  /** Begins anew, with other surroundings. @param choices what is done where the contract leaves it open */
+  reset(surroundings: Surroundings, choices: Choices = DECIDED): void {
     this.#current.surroundings = surroundings
+    Object.assign(this.#choices, choices)
     this.pageSize = undefined
     this.#madeAt.clear()
     this.emulator.admin.reset()
   }
 
-  async answer(request: WireRequest): Promise<WireAnswer> {
+  answer(request: WireRequest): Promise<WireAnswer> {
+    return this.#answered(request, (handed) => this.emulator.answer(handed))
+  }
+
+  /** The same, spelled in the one way that judges read, whatever was chosen. */
+  answerPlainly(request: WireRequest): Promise<WireAnswer> {
+    return this.#answered(request, (handed) => this.emulator.answerPlainly(handed))
+  }
+
+  async #answered(request: WireRequest, hand: (request: HandedRequest) => Promise<HandedAnswer>): Promise<WireAnswer> {
     const { method, path, headers, body } = elsewhere(request)
-    const answer = await this.emulator.answer({
+    const answer = await hand({
       method: method as 'GET',
       path: this.#paged(method, path),
       headers: { ...(headers as Readonly<Record<string, string>>), host: API_HOST },
@@ -96,7 +116,7 @@ export class ApiServer implements SimulatedServer {
 
   /** Asks as the administrator does, whose request nothing befalls. @throws Error for a refusal. */
   async ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
-    const { status, body: text } = await this.answer({
+    const { status, body: text } = await this.answerPlainly({
       method,
       path,
       headers: { ...headersOf(KEY), 'x-forwarded-for': ELSEWHERE },

@@ -309,7 +309,12 @@ export class Oracle {
     const { api } = this.#world
     const { admin } = api.emulator
     if (kind === 'APIKey') {
-      const { status } = await api.answer({ method: 'GET', path: '/ip_policies', headers: headersOf(token), body: '' })
+      const { status } = await api.answerPlainly({
+        method: 'GET',
+        path: '/ip_policies',
+        headers: headersOf(token),
+        body: '',
+      })
       return status === 200 ? (admin.journal().at(-1)?.keyId ?? undefined) : undefined
     }
     try {
@@ -400,8 +405,8 @@ export class Oracle {
     const { server, method, path } = sighting
     this.#instants.done(sighting)
     if (server !== 'api' || method === 'GET') return
-    const { token } = JSON.parse(answer.body || '{}') as Fields
-    if (typeof token === 'string') this.#canaries.add(token)
+    const token = tokenIn(answer.body)
+    if (token !== undefined) this.#canaries.add(token)
     await this.#reversions.done(sighting)
     if (path.startsWith('/edges/')) await this.#checkEdges()
     if (/^\/(edges|ip_policies|ip_policy_rules|ip_restrictions)(\/|$)/.test(path)) await this.#checkPolicies()
@@ -414,7 +419,7 @@ export class Oracle {
       const cr = kind === 'Edge' ? this.#world.get(kind, name) : undefined
       const place = cr === undefined ? undefined : this.#world.placeOf(cr)
       if (place === undefined) continue
-      const { status, body } = await this.#world.api.answer({
+      const { status, body } = await this.#world.api.answerPlainly({
         method: 'GET',
         path: `/${place.path}/${place.id}`,
         headers: headersOf(KEY),
@@ -484,6 +489,12 @@ export class Oracle {
       .filter(({ level }) => level === 'error')
       .map(({ message, fields }) => `logged as an error: ${message} ${errorText(fields.err)}`)
   }
+}
+
+/** The token that an answer tells; a refusal need not be JSON. */
+function tokenIn(body: string): string | undefined {
+  const [, token] = /"token":"([^"]+)"/.exec(body) ?? []
+  return token
 }
 
 /** The objects of an account by collection, as `Oracle.picture` shows them. */
@@ -556,7 +567,7 @@ function conditionsOf({ status }: CustomResource): string {
 /** The write in words that are the same in every world. */
 export function textOf({ server, method, path }: Sighting): string {
   const at = path
-    .replace(/\/(?:[a-z0-9]+_[0-9A-Za-z]{27})(?=\/|$)/, '/{id}')
+    .replace(/\/(?:[a-z0-9]+_[0-9A-Za-z]{27}|[a-z0-9]+_[0-9a-f-]{43}|\d{59})(?=\/|$)/, '/{id}')
     .replace(/^\/apis?\/([^/]+\/)?v[0-9a-z]+(\/namespaces\/[^/]+)?/, '')
   return `${server} ${method} ${at}`
 }

@@ -1,3 +1,4 @@
+import type { Choices } from '../../../src/emulator/choices/choices.ts'
 import { EPISODE_SEED, type Episode, kindsOf } from './episodes.ts'
 import type { Sighting, Trouble } from './faults.ts'
 import { Oracle, type Picture, textOf, withoutChance } from './oracle.ts'
@@ -34,6 +35,8 @@ export interface PlayOptions {
   readonly reference?: Reference
   /** Whether nothing fails, so that the object is compared with what people wrote down, and no write may be idle. */
   readonly isWritten?: boolean
+  /** As of the world. */
+  readonly choices?: Choices
 }
 
 /** What came of an episode. */
@@ -81,8 +84,10 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
     meanwhile,
     reference,
     isWritten = false,
+    choices,
   } = options
-  const world = laboratory.world({ seed, kinds: kindsOf(episode), replicas })
+  const chosen = choices === undefined ? {} : { choices }
+  const world = laboratory.world({ seed, kinds: kindsOf(episode), replicas, ...chosen })
   try {
     world.api.emulator.admin.seed(EPISODE_SEED)
     await prepare?.(world)

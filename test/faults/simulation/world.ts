@@ -1,3 +1,4 @@
+import { type Choices, DECIDED, drawnBy, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../../src/kube/types.ts'
 import type { AccountResource } from '../../../src/managed/accounts/account-resource.ts'
@@ -13,6 +14,7 @@ import { openAccess } from '../../builders/access.ts'
 import { ModelKube } from '../../builders/model-kube.ts'
 import { seededRandom } from '../../builders/seeded-random.ts'
 import { CONFIG_MAP, SECRET } from '../../builders/specs.ts'
+import { CONTRARY_SEED } from '../support/size.ts'
 import { ApiServer, KEY } from './api-server.ts'
 import type { Sighting, Trouble } from './faults.ts'
 import { KubeServer, type ServedType } from './kube-server.ts'
@@ -42,6 +44,8 @@ export interface WorldOptions {
   readonly installation?: string
   /** Whether the account is a ClusterAccount that every namespace may use, adoption included. Default: an Account of the namespace. */
   readonly isShared?: boolean
+  /** What the API does where the contract leaves it open. Default: as decided, or drawn for each world where there is a `CONTRARY_SEED`. */
+  readonly choices?: Choices
   /** Further fields of the account's spec. */
   readonly accountSpec?: Fields
 }
@@ -61,6 +65,14 @@ const served: readonly ServedType[] = [
   ...kinds.map((descriptor) => ({ type: resourceTypeOf(descriptor), schema: rootSchema(descriptor.definition) })),
 ]
 
+/**
+ * A bot that lost its mark and whose resource etcd has lost keeps its name, and only people can tell whose it is: where names of bots may be
+ * taken, another waits for them.
+ */
+function withLostBots(choices: Choices): Choices {
+  return withAlternative(choices, { name: 'unique-names', value: 'domains' })
+}
+
 /** Makes worlds, one after the other, over one emulator. */
 export class Laboratory {
   readonly #api: ApiServer
@@ -78,7 +90,8 @@ export class Laboratory {
   /** A cluster with an account, and an operator that is starting. Ends the worlds before it, but for one that it is beside. */
   world(options: WorldOptions = {}): SimulatedWorld {
     if (options.beside === undefined) for (const ended of this.#worlds.splice(0)) ended.end()
-    const world = new SimulatedWorld(this.#api, options)
+    const drawn = CONTRARY_SEED === undefined ? DECIDED : withLostBots(drawnBy(`${CONTRARY_SEED}.${options.seed ?? 1}`))
+    const world = new SimulatedWorld(this.#api, { choices: drawn, ...options })
     this.#worlds.push(world)
     return world
   }
@@ -111,7 +124,16 @@ export class SimulatedWorld {
   #stepped = 0
 
   constructor(api: ApiServer, options: WorldOptions) {
-    const { seed = 1, kinds: wanted, replicas = 0, beside, installation, isShared = false, accountSpec } = options
+    const {
+      seed = 1,
+      kinds: wanted,
+      replicas = 0,
+      beside,
+      installation,
+      isShared = false,
+      accountSpec,
+      choices,
+    } = options
     const time = beside?.time ?? new VirtualTime()
     this.time = time
     this.#installation = installation
@@ -119,7 +141,7 @@ export class SimulatedWorld {
     this.#random = seededRandom(seed)
     this.#servers = beside === undefined ? new SimulatedProcess('servers', time, BEGIN) : beside.#servers
     this.api = api
-    if (beside === undefined) api.reset({ clock: this.#servers, random: seededRandom(seed + 1) })
+    if (beside === undefined) api.reset({ clock: this.#servers, random: seededRandom(seed + 1) }, choices)
     const now = (): string => new Date(this.#servers.now()).toISOString().replace(/\.\d+Z$/, 'Z')
     this.kube = new ModelKube(now, beside === undefined ? 'uid' : 'uid-beside')
     this.server = new KubeServer(this.kube, time, served)

@@ -55,7 +55,8 @@ async function surrounding(world: SimulatedWorld, name: string): Promise<Surroun
   return {
     name,
     id: (kind, of) => String(statusOf(kind, of).id),
-    addr: (of) => String(statusOf('ReservedAddress', of).addr),
+    // In the case of the server, whose judge reads it in lower case.
+    addr: (of) => String(statusOf('ReservedAddress', of).addr).toLowerCase(),
     ownUser: String(boot?.owner_id),
   }
 }

@@ -18,6 +18,9 @@ const SHARE = Number(process.env.CULVERT_FAULTS_SHARE ?? 1)
 /** Whether a suite ends with its first failure: whoever breaks the operator on purpose wants no more. */
 export const ENDS_AT_FIRST: boolean = process.env.CULVERT_FAULTS_END === 'first'
 
+/** Every world of the matrix then meets a server of other choices (`src/emulator/choices`), drawn by this seed and that of the world. */
+export const CONTRARY_SEED: string | undefined = process.env.CULVERT_FAULTS_CONTRARY
+
 /** All of them, or, in a short run, `few` of them from all over. */
 export function some<T>(all: readonly T[], few: number): readonly T[] {
   return IS_WHOLE ? focused(all) : spread(focused(all), Math.ceil(few * SHARE))

@@ -2,6 +2,7 @@ import type { Scene } from '../scene.ts'
 import { accounts, braked, clusterAccounts } from './accounts.ts'
 import { atRest } from './at-rest.ts'
 import { certificatesFailing, certificatesPending, dnsEndpoints, renewalFailing } from './certificates.ts'
+import { chosen } from './chosen.ts'
 import { deletingBegun, deletingInUse } from './deleting.ts'
 import { refused } from './refused.ts'
 import { reported, updating } from './reported.ts'
@@ -13,6 +14,7 @@ import { waiting } from './waiting.ts'
 /** In the order in which they are played: what a scene installs in the cluster, those after it have as well. */
 export const scenes: readonly Scene[] = [
   atRest,
+  chosen,
   waiting,
   unresolvedLost,
   unresolvedMade,

@@ -25,12 +25,30 @@ describe('an error answer', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it.each([{ msg: 'm' }, { error_code: 'E' }, { status_code: 400 }])('with the body %j is definite', async (body) => {
-    const server = await serve((_, response) => json(response, 400, body))
-    expect((await failure(clientFor(server.url).create(ipPolicies, {}))).definite).toBe(true)
+  it.each([{ msg: 'm' }, { error_code: 'E' }, { status_code: 400 }, { errors: [], code: 'taken' }])(
+    'with the body %j is definite',
+    async (body) => {
+      const server = await serve((_, response) => json(response, 400, body))
+      expect((await failure(clientFor(server.url).create(ipPolicies, {}))).definite).toBe(true)
+    },
+  )
+
+  it.each([
+    { error: 'the name is taken' },
+    { message: 'the name is taken' },
+    { error: { message: 'the name is taken', type: 'taken' } },
+    { type: 'about:blank', title: 'Conflict', status: 409, detail: 'the name is taken' },
+    { error: 'invalid_name', error_description: 'the name is taken' },
+  ])('with the body %j is definite, and its sentence is told', async (body) => {
+    const server = await serve((_, response) => json(response, 409, body))
+    expect(await failure(clientFor(server.url).create(ipPolicies, {}))).toMatchObject({
+      code: 'Conflict',
+      definite: true,
+      message: 'POST ip_policies: the name is taken',
+    })
   })
 
-  it.each(['<html>Bad Request</html>', '', '[]', '"text"', '{}', '{"error":"x"}', 'null'])(
+  it.each(['<html>Bad Request</html>', '', '[]', '"text"', '{}', '{"error":[]}', 'null'])(
     'with the body %j of a gateway is not definite',
     async (body) => {
       const server = await serve((_, response) => response.writeHead(400).end(body))

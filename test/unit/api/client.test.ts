@@ -113,9 +113,9 @@ describe('update', () => {
     expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({ description: '', id: 'ipp_1' })
   })
 
-  it('reads the object when the answer does not hold it', async () => {
+  it.each(['', '{}', 'null', '[]'])('reads the object when the answer is %j, which does not hold it', async (body) => {
     const server = await serve((request, response) => {
-      if (request.method === 'PATCH') response.writeHead(204).end()
+      if (request.method === 'PATCH') response.writeHead(200, { 'content-type': 'application/json' }).end(body)
       else json(response, 200, { id: 'edgtls_1', description: 'stored' })
     })
     const updated = await clientFor(server.url).update(tlsEdges, 'edgtls_1', { description: 'stored' })
@@ -126,6 +126,16 @@ describe('update', () => {
     const server = await serve((_, response) => apiError(response, 404, 'no such policy'))
     const error = await failure(clientFor(server.url).update(ipPolicies, 'ipp_1', {}))
     expect(error).toMatchObject({ code: 'NotFound', definite: true, message: 'PATCH ip_policies: no such policy' })
+  })
+})
+
+describe('an object that is not there', () => {
+  it.each([404, 410])('is absent by the status %i, with any body', async (status) => {
+    const server = await serve((_, response) => response.writeHead(status).end('gone'))
+    const client = clientFor(server.url)
+    expect(await client.get(ipPolicies, 'ipp_1')).toBeUndefined()
+    expect(await client.delete(ipPolicies, 'ipp_1')).toBe('absent')
+    expect(await failure(client.update(ipPolicies, 'ipp_1', {}))).toMatchObject({ code: 'NotFound' })
   })
 })
 

@@ -420,7 +420,7 @@ class Stage {
     // A rule that is deleted by hand may have been the last of a policy that something is on its way to: no list shows it in time.
     if (how === 'remove' && kind.startsWith('IPPolicy') && this.#dependents !== undefined) return
     const path = `/${place.path}/${place.id}`
-    const { status } = await world.api.answer({ method: 'GET', path, headers: headersOf(KEY), body: '' })
+    const { status } = await world.api.answerPlainly({ method: 'GET', path, headers: headersOf(KEY), body: '' })
     if (status !== 200) return
     this.#hasMeddled = true
     await (how === 'drift' ? drift : deleteByHand)(kind, name)(world, this.#oracle)

@@ -1,0 +1,271 @@
+/** One thing that the contract leaves open. */
+export interface ChoiceEntry {
+  /** The open point, as a row of `docs/api-decisions.md` names it. */
+  readonly point: string
+  /** `spelling`: only what answers show, and how they write it; `behaviour`: what the service does and keeps. */
+  readonly about: 'spelling' | 'behaviour'
+  /** The value that `docs/api-decisions.md` decides for. */
+  readonly decided: string
+  /** Every value with what it means, the decided one among them. */
+  readonly values: Readonly<Record<string, string>>
+}
+
+/**
+ * What the contract leaves open and a server may do otherwise than ours: the one table that the flags of the emulator, its code and
+ * the page of the decisions go by. A server that takes any of these values still keeps the contract.
+ */
+export const CHOICES = {
+  'error-body': {
+    point: 'body of an error',
+    about: 'spelling',
+    decided: 'documented',
+    values: {
+      documented: '`{error_code, status_code, msg, details}`',
+      error: '`{"error": "sentence"}`',
+      message: '`{"message": "sentence"}`',
+      nested: '`{"error": {"message": "sentence", "type": "…"}}`',
+      problem: '`{"type", "title", "status", "detail"}`, as RFC 9457 has it, in `application/problem+json`',
+      text: 'the sentence alone, in `text/plain`',
+      none: 'no body',
+    },
+  },
+  'refusal-status': {
+    point: 'HTTP status of a refusal',
+    about: 'spelling',
+    decided: 'by-class',
+    values: {
+      'by-class': '400 for what is invalid, 409 for what is in conflict',
+      unprocessable: '422 for what is invalid in a body, 409 for what is in conflict',
+      'bad-request': '400 for both',
+    },
+  },
+  'unknown-id': {
+    point: 'HTTP status for an id that names nothing',
+    about: 'spelling',
+    decided: 'not-found',
+    values: { 'not-found': '404', gone: '410' },
+  },
+  'update-answer': {
+    point:
+      'answer to an update where the contract shows none (TLS edges, SSH user certificates, CAs, event destinations)',
+    about: 'spelling',
+    decided: 'object',
+    values: { object: 'the object', 'empty-object': '200 with `{}`', nothing: '204 without a body' },
+  },
+  'list-order': {
+    point: 'order of a list',
+    about: 'spelling',
+    decided: 'newest-first',
+    values: {
+      'newest-first': 'newest first',
+      'oldest-first': 'oldest first',
+      shuffled: 'by no order that anybody could name, but the same each time',
+    },
+  },
+  'page-size': {
+    point: 'objects on a page of a list',
+    about: 'spelling',
+    decided: 'hundred',
+    values: { hundred: '100', three: 'at most 3, whatever `limit` says', one: '1, whatever `limit` says' },
+  },
+  'next-page-uri': {
+    point: 'form of `next_page_uri`',
+    about: 'spelling',
+    decided: 'absolute',
+    values: { absolute: 'with scheme and host', path: 'a path with its query', query: 'the query alone, after `?`' },
+  },
+  'last-page': {
+    point: '`next_page_uri` of the last page',
+    about: 'spelling',
+    decided: 'null',
+    values: { null: 'null', absent: 'not there' },
+  },
+  uris: {
+    point: 'form of `uri`',
+    about: 'spelling',
+    decided: 'absolute',
+    values: { absolute: 'with scheme and host', path: 'a path relative to the base address' },
+  },
+  'unknown-fields': {
+    point: 'fields that the contract does not name',
+    about: 'spelling',
+    decided: 'none',
+    values: {
+      none: 'none',
+      constant: 'some in every object, inside of modules and references too',
+      changing: 'the same, one of them another each time',
+    },
+  },
+  empties: {
+    point: 'what is empty',
+    about: 'spelling',
+    decided: 'by-field',
+    values: {
+      'by-field': '`""`, `[]`, `{}` or null, as the field has it',
+      absent: 'left out',
+      null: 'null',
+      empty:
+        '`""`, `[]` or `{}` by the type of the field; references, objects and what the contract has null stay null',
+    },
+  },
+  times: {
+    point: 'form of times',
+    about: 'spelling',
+    decided: 'utc',
+    values: {
+      utc: 'in UTC, whole seconds',
+      offset: 'with the offset +05:30',
+      fractions: 'in UTC, with nine digits of a second',
+    },
+  },
+  'host-case': {
+    point: 'case of the names of hosts',
+    about: 'spelling',
+    decided: 'lower',
+    values: { lower: 'lower', upper: 'UPPER' },
+  },
+  'header-names': {
+    point: 'case of the names of headers of an HTTP response backend',
+    about: 'spelling',
+    decided: 'lower',
+    values: { lower: 'lower', capitalised: 'Capitalised-Words' },
+  },
+  cidr: {
+    point: 'form of a cidr',
+    about: 'spelling',
+    decided: 'canonical',
+    values: {
+      canonical: 'canonical',
+      bare: 'a single address without `/32` or `/128`',
+      long: 'IPv6 in eight groups of four digits, in upper case',
+    },
+  },
+  pem: {
+    point: 'text of a `ca_pem`',
+    about: 'spelling',
+    decided: 'to-the-letter',
+    values: {
+      'to-the-letter': 'as it was sent',
+      rewrapped: 'lines of 76 characters that end in CR LF, nothing between the certificates',
+    },
+  },
+  'public-keys': {
+    point: 'text of a `public_key`',
+    about: 'spelling',
+    decided: 'to-the-letter',
+    values: {
+      'to-the-letter': 'as it was sent',
+      'no-comment': 'type and key alone',
+      'line-break': 'with a line break at its end',
+    },
+  },
+  sets: {
+    point: 'order of what is a set (hostports, ACL, references, sources, principals, usages, names of servers)',
+    about: 'spelling',
+    decided: 'as-sent',
+    values: { 'as-sent': 'as it was sent', reversed: 'the last first' },
+  },
+  'single-rules': {
+    point: '`inbound`, `outbound` and `actions` with one entry',
+    about: 'spelling',
+    decided: 'list',
+    values: { list: 'a list of one', object: 'the entry itself' },
+  },
+  enabled: {
+    point: '`enabled` of a module that is applied',
+    about: 'spelling',
+    decided: 'shown',
+    values: { shown: 'true', omitted: 'left out, since true is what it is when unspecified' },
+  },
+  'disabled-modules': {
+    point: 'a disabled module',
+    about: 'spelling',
+    decided: 'shown',
+    values: { shown: '`{enabled: false, …}`', null: 'null, as a module that is not set' },
+  },
+  'acl-none': {
+    point: '`acl` of a credential without restrictions',
+    about: 'spelling',
+    decided: 'empty',
+    values: { empty: '`[]`', star: '`["*"]`, to which the contract gives the same meaning' },
+  },
+  secrets: {
+    point: 'secrets of an event target in an answer',
+    about: 'spelling',
+    decided: 'null',
+    values: { null: 'null', masked: '`********`' },
+  },
+  'retry-after': {
+    point: '`Retry-After` of a 429',
+    about: 'spelling',
+    decided: 'seconds',
+    values: { seconds: 'whole seconds', date: 'an HTTP date', none: 'no such header' },
+  },
+  'min-version-default': {
+    point: '`min_version` where none was sent and TLS ends at the edge',
+    about: 'spelling',
+    decided: 'null',
+    values: { null: 'null', '1.1': '`1.1`', 'tls1.2': '`tls1.2`', '1.3': '`1.3`' },
+  },
+  'monitor-defaults': {
+    point: '`monitortags`, `service` and `monitorsite` of a target where they were not sent',
+    about: 'spelling',
+    decided: 'null',
+    values: { null: 'null', chosen: '`source:edge`, `edge` and `us1`' },
+  },
+  'enforced-default': {
+    point: '`enforced` of an IP restriction where it was not sent',
+    about: 'behaviour',
+    decided: 'off',
+    values: { off: 'false', on: 'true' },
+  },
+  'bot-active-default': {
+    point: '`active` of a bot user where it was not sent',
+    about: 'behaviour',
+    decided: 'on',
+    values: { on: 'true', off: 'false' },
+  },
+  'certificate-after-policy': {
+    point: 'an automatic certificate once its policy is cleared',
+    about: 'behaviour',
+    decided: 'stays',
+    values: { stays: 'stays in use', goes: 'is taken off the domain' },
+  },
+  'certificate-exclusivity': {
+    point: 'what `certificate_id` and the policy of a domain exclude each other in',
+    about: 'behaviour',
+    decided: 'body',
+    values: {
+      body: 'the body; setting one clears the other',
+      object: 'the object: setting one is refused unless the other is not set, or cleared by the same body',
+    },
+  },
+  'unique-names': {
+    point: 'names that may be taken',
+    about: 'behaviour',
+    decided: 'domains',
+    values: { domains: 'domains alone', bots: 'names of bot users too' },
+  },
+  texts: {
+    point: 'white space around `description` and `metadata`',
+    about: 'behaviour',
+    decided: 'kept',
+    values: { kept: 'kept', trimmed: 'dropped' },
+  },
+  'long-descriptions': {
+    point: '`description` where the contract states no limit (backends)',
+    about: 'behaviour',
+    decided: 'kept',
+    values: { kept: 'kept whole', cut: 'cut at 255 bytes' },
+  },
+  ids: {
+    point: 'form of ids',
+    about: 'behaviour',
+    decided: 'ksuid',
+    values: {
+      ksuid: 'the prefix of the document and 27 base-62 characters',
+      hex: 'the same prefix and groups of hexadecimal digits',
+      number: '59 decimal digits, without a prefix',
+    },
+  },
+} as const satisfies Readonly<Record<string, ChoiceEntry>>

@@ -1,0 +1,41 @@
+import type { Choices } from '../choices/choices.ts'
+import { readCreate, readUpdate } from '../fields/field.ts'
+import type { JsonObject } from '../json.ts'
+import type { Resource } from '../resources/resource.ts'
+
+/** Of a description that is cut. */
+const MOST_BYTES = 255
+
+/** The fields of a new object, as they are kept. */
+export function givenCreate(resource: Resource, body: JsonObject, choices: Choices): JsonObject {
+  return kept(readCreate(resource.fields, body, resource.defaults?.(choices)), choices)
+}
+
+/** The fields that an update changes, as they are kept. */
+export function givenUpdate(resource: Resource, body: JsonObject, choices: Choices): JsonObject {
+  return kept(readUpdate(resource.fields, body), choices)
+}
+
+/** What the service makes of texts of people. */
+function kept(given: JsonObject, choices: Choices): JsonObject {
+  const result = { ...given }
+  for (const name of ['description', 'metadata']) {
+    const text = given[name]
+    if (typeof text !== 'string') continue
+    const trimmed = choices.texts === 'trimmed' ? text.trim() : text
+    result[name] = name === 'description' && choices['long-descriptions'] === 'cut' ? cut(trimmed) : trimmed
+  }
+  return result
+}
+
+/** Whole characters alone. */
+function cut(text: string): string {
+  let end = 0
+  let bytes = 0
+  for (const character of text) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > MOST_BYTES) break
+    end += character.length
+  }
+  return text.slice(0, end)
+}

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import { ALTERNATIVES, type Choices, DECIDED, drawnBy, withAlternative } from '../../../src/emulator/choices/choices.ts'
+import { systemRandom } from '../../../src/util/random.ts'
+import type { Manifest } from '../../builders/specs.ts'
+import { episodes } from '../simulation/episodes.ts'
+import { play } from '../simulation/play.ts'
+import { Laboratory } from '../simulation/world.ts'
+import { CaseList } from '../support/case-list.ts'
+import { CONTRARY_SEED, IS_WHOLE, leastOf, some } from '../support/size.ts'
+import { everyKindAtRest, tableOf, type WritesAtRest } from './contrary/every-kind.ts'
+import { keptOtherwise } from './contrary/kept-otherwise.ts'
+import { refusedForGood } from './contrary/refused.ts'
+
+/** Printed, so that a mix that fails is drawn again by `CULVERT_FAULTS_CONTRARY`. */
+const seed = CONTRARY_SEED ?? systemRandom.hex(4)
+console.log(`contrary choices drawn by CULVERT_FAULTS_CONTRARY=${seed}`)
+
+interface Server {
+  /** The alternative, or the mix. */
+  readonly title: string
+  readonly choices: Choices
+}
+
+const alone: readonly Server[] = ALTERNATIVES.map((alternative) => ({
+  title: `${alternative.name}=${alternative.value}`,
+  choices: withAlternative(DECIDED, alternative),
+}))
+const mixes: readonly Server[] = Array.from({ length: IS_WHOLE ? 50 : 3 }, (_, index) => ({
+  title: `mix ${seed}.${index}`,
+  choices: drawnBy(`${seed}.${index}`),
+}))
+
+test('every kind comes to rest with one object each, and no write follows, whatever the contract lets a server choose', async () => {
+  const laboratory = await Laboratory.open()
+  const list = new CaseList('contrary choices, every kind', 'simulation', { least: ALTERNATIVES.length })
+  const rows: (readonly [string, WritesAtRest])[] = []
+  const servers = [...alone, ...mixes]
+  for (const { title, choices } of some(servers, servers.length)) {
+    const { problems, writes } = await everyKindAtRest(laboratory, choices)
+    rows.push([title, writes])
+    list.add({ write: 'every kind', point: 'at rest', fault: title }, problems)
+  }
+  if (IS_WHOLE) console.log(tableOf(rows))
+  await list.end()
+})
+
+test('every turn in a life ends well at a server of other choices, another mix each', async () => {
+  const laboratory = await Laboratory.open()
+  const chosen = some(episodes, 48)
+  const list = new CaseList('contrary choices, turns', 'simulation', { least: leastOf(100) })
+  for (const [index, episode] of chosen.entries()) {
+    const name = `${seed}.${index}`
+    const { problems } = await play(laboratory, episode, { choices: drawnBy(name) })
+    list.add({ write: episode.title, point: 'none', fault: `mix ${name}` }, problems)
+  }
+  await list.end()
+})
+
+function described(description: string): Manifest {
+  return { kind: 'Backend', name: 'web', spec: { type: 'TunnelGroup', tunnelGroup: {}, description } }
+}
+
+test('a description of which the server keeps a part is sent once more, and then a condition says so', async () => {
+  const laboratory = await Laboratory.open()
+  const cut = { name: 'long-descriptions', value: 'cut' } as const
+  const { writes, later, conditions } = await keptOtherwise(laboratory, cut, described('x'.repeat(300)))
+  expect(writes).toEqual(['POST /backends', 'PATCH /backends'])
+  expect(later).toEqual([])
+  const message = 'the API accepted a write and did not apply it: update description'
+  expect(conditions?.conditions).toContainEqual(
+    expect.objectContaining({ type: 'Synced', reason: 'Rejected', message }),
+  )
+})
+
+test('a description around which the server drops white space is sent once', async () => {
+  const laboratory = await Laboratory.open()
+  const trimmed = { name: 'texts', value: 'trimmed' } as const
+  const { writes, later, conditions } = await keptOtherwise(laboratory, trimmed, described('  the shop\n'))
+  expect([...writes, ...later]).toEqual(['POST /backends'])
+  expect(conditions?.conditions).toContainEqual(expect.objectContaining({ type: 'Synced', status: 'True' }))
+})
+
+test.each(ALTERNATIVES.filter(({ name }) => name === 'min-version-default'))(
+  'the lowest TLS version that a server chooses for a new edge is no drift: $value',
+  async (alternative) => {
+    const laboratory = await Laboratory.open()
+    const edge = { kind: 'Edge', name: 'open', spec: { protocol: 'TLS', tlsTermination: {} } }
+    const { writes, later, conditions } = await keptOtherwise(laboratory, alternative, edge)
+    expect([...writes, ...later]).toEqual(['POST /edges'])
+    expect(conditions?.conditions).toContainEqual(expect.objectContaining({ type: 'Synced', status: 'True' }))
+  },
+)
+
+test('a refusal in any shape is told, and the create is not sent more often for it', async () => {
+  const laboratory = await Laboratory.open()
+  const usual = await refusedForGood(laboratory, { name: 'error-body', value: 'documented' })
+  expect(usual.said).toEqual(['Conflict'])
+  const told = 'domain: "taken.tunnel.example" is taken'
+  expect(usual.message).toContain(told)
+  for (const alternative of ALTERNATIVES.filter(({ name }) => name === 'error-body')) {
+    const isJSON = !['text', 'none'].includes(alternative.value)
+    const { posts, said, message } = await refusedForGood(laboratory, alternative)
+    expect(posts, alternative.value).toBe(usual.posts)
+    // What is no JSON may come from something on the way: whether the object is there is found out first.
+    expect(isJSON ? said : said.slice(-1), alternative.value).toEqual(['Conflict'])
+    if (isJSON) expect(message, alternative.value).toContain(told)
+  }
+})
