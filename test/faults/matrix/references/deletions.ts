@@ -108,6 +108,8 @@ async function comes(laboratory: Laboratory, subject: Subject, user: User, offse
     await user.remove(world)
     await world.advance(SETTLED_MS)
     for (const [kind, name, spec] of subject.manifests) world.apply(kind, name, spec)
+    problems.push(...(await oracle.untilRest()))
+    for (const [kind, name, spec] of subject.manifests) world.apply(kind, name, { ...spec, description: 'edited' })
     problems.push(...(await oracle.judge()))
     for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
     return [...problems, ...(await oracle.judge({}))]
