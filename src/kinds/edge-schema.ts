@@ -18,6 +18,8 @@ import { managedKind } from './names.ts'
 
 /** The contract states no limits for these lists; these keep resources readable and rules affordable. */
 const HOSTPORTS = 128
+/** What a status shows of them. */
+export const SHOWN_HOSTPORTS = { max: 2 * HOSTPORTS, length: 512 }
 const REFERENCES = 64
 const RULES = 32
 const EXPRESSIONS = 16
@@ -282,9 +284,9 @@ export const edgeDefinition = defineKind({
     {
       ...commonStatus,
       hostports: Type.Optional(
-        list(text({ description: 'host:port.', maxLength: 512 }), {
+        list(text({ description: 'host:port.', maxLength: SHOWN_HOSTPORTS.length }), {
           description: 'Where the edge listens.',
-          maxItems: 2 * HOSTPORTS,
+          maxItems: SHOWN_HOSTPORTS.max,
         }),
       ),
       access: Type.Optional(

@@ -17,9 +17,9 @@ import {
   switchedOff,
   wantsModule,
 } from './edge-modules.ts'
-import { type EdgeSpec, edgeDefinition } from './edge-schema.ts'
+import { type EdgeSpec, edgeDefinition, SHOWN_HOSTPORTS } from './edge-schema.ts'
 import { isOurs, partsOfOthers } from './parts-of-others.ts'
-import { given, namesOf, objectOf, refId, refIds, sorted, textsOf } from './remote.ts'
+import { given, namesOf, objectOf, refId, refIds, shownTexts, sorted, textsOf } from './remote.ts'
 
 const refersTo: readonly ReferenceKind[] = [
   { kind: 'Backend', idsIn: ({ backend }) => [refId(objectOf(backend)?.backend)].filter((id) => id !== undefined) },
@@ -124,7 +124,7 @@ function comparable(fields: Fields): Fields {
 function status(remote: RemoteObject, { appliedModules = [] }: InternalStatus): Fields {
   const foreign = presentModules(remote).filter((field) => !appliedModules.includes(field))
   return given({
-    hostports: textsOf(remote.hostports),
+    hostports: shownTexts(textsOf(remote.hostports), SHOWN_HOSTPORTS),
     access: accessOf(remote),
     modules: shownModules(remote),
     foreignModules: foreign.length === 0 ? undefined : sorted(foreign),

@@ -8,10 +8,23 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, wideColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { managedKind } from './names.ts'
-import { compareTexts, given, listOf, objectOf, refIds, sorted, textOf, textsOf } from './remote.ts'
+import {
+  compareTexts,
+  given,
+  listOf,
+  objectOf,
+  refIds,
+  sorted,
+  textOf,
+  textsOf,
+  URI_LENGTH,
+  wholeText,
+} from './remote.ts'
 
 const SOURCES = 256
 const DESTINATIONS = 64
+/** Characters of a type of event that a status takes. */
+const TYPE_LENGTH = 255
 
 const eventType = (description: string) =>
   text({ description, minLength: 1, maxLength: 255, pattern: '^[a-z0-9_]+\\.v[0-9]+$' })
@@ -56,8 +69,8 @@ const definition = defineKind({
         list(
           object(
             {
-              type: text({ description: 'Type of event.', maxLength: 255 }),
-              uri: Type.Optional(text({ description: 'Address of the source at the API.', maxLength: 2048 })),
+              type: text({ description: 'Type of event.', maxLength: TYPE_LENGTH }),
+              uri: Type.Optional(text({ description: 'Address of the source at the API.', maxLength: URI_LENGTH })),
             },
             { description: 'A source at the API.' },
           ),
@@ -112,8 +125,9 @@ function comparable({ sources, destination_ids, ...rest }: Fields): Fields {
 function sourcesOf({ sources }: RemoteObject): readonly Fields[] {
   return listOf(sources)
     .flatMap((source) => {
-      const type = textOf(objectOf(source)?.type)
-      return type === undefined ? [] : [{ type, uri: textOf(objectOf(source)?.uri) }]
+      const { type, uri } = objectOf(source) ?? {}
+      const whole = wholeText(type, TYPE_LENGTH)
+      return whole === undefined ? [] : [{ type: whole, uri: wholeText(uri, URI_LENGTH) }]
     })
     .sort((a, b) => compareTexts(a.type, b.type))
     .map(given)

@@ -22,9 +22,12 @@ import {
   type WantedRule,
 } from './ip-policy-rules.ts'
 import { managedKind } from './names.ts'
-import { compareTexts, listOf, namesOf, objectOf, textOf } from './remote.ts'
+import { compareTexts, cut, ID_LENGTH, listOf, namesOf, objectOf, textOf } from './remote.ts'
 
 const RULES = 1000
+/** Characters of a rule's range, and of its action, that a status takes. */
+const RANGE = 64
+const ACTION = 32
 /** Of each rule; a policy with as many rules as it may have is to fit into the cluster's store. */
 const RULE_METADATA_BYTES = 160
 
@@ -109,12 +112,12 @@ const definition = defineKind({
         list(
           object(
             {
-              cidr: text({ description: 'Range of the rule.', maxLength: 64 }),
+              cidr: text({ description: 'Range of the rule.', maxLength: RANGE }),
               action: text({
                 description: 'Whether the range is allowed or denied: `allow` or `deny`.',
-                maxLength: 32,
+                maxLength: ACTION,
               }),
-              id: text({ description: 'Id of the rule at the API.', maxLength: 255 }),
+              id: text({ description: 'Id of the rule at the API.', maxLength: ID_LENGTH }),
             },
             { description: 'A rule at the API.' },
           ),
@@ -163,7 +166,7 @@ const children: Children<IPPolicySpec> = {
   status: (current) => {
     const rules = current
       .map(heldRule)
-      .map(({ cidr: range, action, id }) => ({ cidr: range, action, id }))
+      .map(({ cidr: range, action, id }) => ({ cidr: cut(range, RANGE), action: cut(action, ACTION), id }))
       .sort((a, b) => compareTexts(a.cidr, b.cidr) || compareTexts(a.action, b.action) || compareTexts(a.id, b.id))
     return { rules: rules.slice(0, 2 * RULES), ruleCount: rules.length }
   },

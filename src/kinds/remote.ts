@@ -58,9 +58,24 @@ export function refIds(value: unknown): readonly string[] {
 /** Characters of an id that a status takes. */
 export const ID_LENGTH = 255
 
+/** Characters of an address at the API that a status takes. */
+export const URI_LENGTH = 2048
+
 /** As many ids as a bounded list of a status takes, in their order; what is too long for one is left out. */
 export function shownIds(ids: readonly string[], max: number): readonly string[] {
-  return ids.filter((id) => wholeText(id, ID_LENGTH) !== undefined).slice(0, max)
+  return shownTexts(ids, { max, length: ID_LENGTH })
+}
+
+/** As many texts as a bounded list of a status takes, in their order; what is too long for one is left out. */
+export function shownTexts(texts: readonly string[], { max, length }: ListBounds): readonly string[] {
+  return texts.filter((text) => wholeText(text, length) !== undefined).slice(0, max)
+}
+
+interface ListBounds {
+  /** Entries of the list. */
+  readonly max: number
+  /** Characters of an entry. */
+  readonly length: number
 }
 
 /** An RFC 3339 time, or undefined for anything that the apiserver would refuse as one. */

@@ -12,10 +12,12 @@ import { endpointConfigurationRef, foreignIdsOf, wantedConfiguration } from './e
 import { managedKind } from './names.ts'
 import { partsOfOthers } from './parts-of-others.ts'
 import { region } from './region.ts'
-import { namesOf, refId, textOf } from './remote.ts'
+import { namesOf, refId, textOf, wholeText } from './remote.ts'
 
 /** What the contract gives an address that names none. */
 const REGION = 'us'
+/** Characters of an address that a status takes. */
+const ADDR_LENGTH = 512
 /** The part that others may set too. */
 const CONFIGURATION = 'endpointConfiguration'
 
@@ -43,7 +45,7 @@ const definition = defineKind({
   status: object(
     {
       ...commonStatus,
-      addr: Type.Optional(text({ description: 'The address, as host:port.', maxLength: 512 })),
+      addr: Type.Optional(text({ description: 'The address, as host:port.', maxLength: ADDR_LENGTH })),
     },
     { description: 'The address at the API.' },
   ),
@@ -79,7 +81,7 @@ export const reservedAddress: ManagedDescriptor<ReservedAddressSpec> = {
     held: (remote) => namesOf({ [CONFIGURATION]: refId(remote.endpoint_configuration) }),
   }),
   status: (remote) => {
-    const addr = textOf(remote.addr)
+    const addr = wholeText(remote.addr, ADDR_LENGTH)
     return addr === undefined ? {} : { addr }
   },
   readiness: () => available('the address is reserved'),

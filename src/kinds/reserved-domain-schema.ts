@@ -12,6 +12,7 @@ import { DOMAIN_LENGTH, DOMAIN_PATTERN } from './domain-name.ts'
 import { endpointConfigurationRef } from './endpoint-configuration.ts'
 import { managedKind } from './names.ts'
 import { region } from './region.ts'
+import { ID_LENGTH, URI_LENGTH } from './remote.ts'
 
 export const reservedDomainDefinition = defineKind({
   ...managedKind,
@@ -64,8 +65,8 @@ export const reservedDomainDefinition = defineKind({
           maxLength: 512,
         }),
       ),
-      certificateID: Type.Optional(text({ description: 'Id of the certificate in use.', maxLength: 255 })),
-      certificateURI: Type.Optional(text({ description: 'Address of the certificate in use.', maxLength: 2048 })),
+      certificateID: Type.Optional(text({ description: 'Id of the certificate in use.', maxLength: ID_LENGTH })),
+      certificateURI: Type.Optional(text({ description: 'Address of the certificate in use.', maxLength: URI_LENGTH })),
       ...certificateStatusFields,
     },
     { description: 'The domain at the API.' },

@@ -25,7 +25,7 @@ import { dnsEndpoint, neededRecords } from './dns-endpoint.ts'
 import { answeredDomain, targetName, uniqueDomain } from './domain-name.ts'
 import { foreignIdsOf, wantedConfiguration } from './endpoint-configuration.ts'
 import { isOurs, partsOfOthers } from './parts-of-others.ts'
-import { given, namesOf, refId, refURI, textOf } from './remote.ts'
+import { given, ID_LENGTH, namesOf, refId, refURI, textOf, URI_LENGTH, wholeText } from './remote.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './reserved-domain-schema.ts'
 import { chosen } from './union-member.ts'
 
@@ -161,8 +161,8 @@ function status(remote: RemoteObject): Fields {
   return given({
     cnameTarget: cname.name,
     acmeChallengeCNAMETarget: challenge.name,
-    certificateID: refId(remote.certificate),
-    certificateURI: refURI(remote.certificate),
+    certificateID: wholeText(refId(remote.certificate), ID_LENGTH),
+    certificateURI: wholeText(refURI(remote.certificate), URI_LENGTH),
     ...certificateStatus(remote, stateOf(remote), dnsRecords(answeredDomain(remote.domain), remote)),
   })
 }

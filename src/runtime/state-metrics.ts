@@ -7,7 +7,10 @@ export interface ResourceState {
   readonly ready: string
   /** The same of Synced; empty where the resource has no such condition. */
   readonly synced: string
-  /** Of the first of the two that is not True, else of Ready. There are a few dozen; empty while nobody has looked at the resource. */
+  /**
+   * Of the first of the two that is not True, else of Ready; `Paused` of whatever is paused. There are a few dozen; empty while nobody has
+   * looked at the resource.
+   */
   readonly reason: string
 }
 
@@ -39,7 +42,7 @@ export function watchStates(registry: Registry, { resources, accounts, budgets }
   const registers: [Registry] = [registry]
   new Gauge({
     name: 'culvert_resources',
-    help: 'Custom resources, by their conditions Ready and Synced, and the reason of the first of them that is not True.',
+    help: 'Custom resources, by their conditions Ready and Synced, and the reason of the first of them that is not True, or Paused.',
     labelNames: ['kind', 'ready', 'synced', 'reason'],
     registers,
     collect() {

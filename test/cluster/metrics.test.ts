@@ -50,6 +50,9 @@ test('resources and accounts show how they stand, and an account that is gone sh
   expect(await operator.metric('culvert_build_info', `node="${process.version}"`)).toBe(1)
   expect(await operator.metric('leader_election_master_status')).toBe(1)
 
+  await world.annotate('IPRestriction', 'api', { 'culvert.dev/paused': 'true' })
+  await until('it counts as paused', async () => (await resources('IPRestriction', 'Paused')) === 1)
+
   await world.setKey('wrong')
   await world.reason('Account', 'default', 'Ready', 'Unauthorized')
   await until('the account is shown as refused', async () => {

@@ -64,12 +64,12 @@ function state(object: KubeObject): { readonly ready: string; readonly reason: s
   return { ready: status, reason }
 }
 
-/** An edit that is refused leaves a resource Ready: the reason is that of Synced then. */
+/** An edit that is refused leaves a resource Ready, and one that is paused stays as it was: the reason is that of Synced then. */
 function resourceState(object: KubeObject): ResourceState {
   const { kind } = object
   const { ready, reason } = state(object)
   const synced = shownOf(object, SYNCED)
   if (synced === undefined) return { kind, ready, synced: '', reason }
-  const isRefusedEdit = ready === 'True' && synced.status !== 'True'
-  return { kind, ready, synced: synced.status, reason: isRefusedEdit ? synced.reason : reason }
+  const isSyncedCause = (ready === 'True' && synced.status !== 'True') || synced.reason === reasons.Paused
+  return { kind, ready, synced: synced.status, reason: isSyncedCause ? synced.reason : reason }
 }

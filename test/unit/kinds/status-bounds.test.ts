@@ -3,6 +3,8 @@ import type { RemoteObject } from '../../../src/api/types.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { rootSchema } from '../../../src/schema/crd.ts'
 import { compileNode } from '../../../src/schema/validator.ts'
+import { expectedOf } from '../../builders/expected.ts'
+import { specsOf } from '../../builders/specs.ts'
 
 /** More of everything than a status takes. */
 const MANY = 1000
@@ -27,6 +29,19 @@ const oversize: RemoteObject = {
   certificate_management_policy: { authority: long, private_key_type: long },
 }
 
+/** The object as the API shows it, with every text as long and every list as full as nobody would expect. */
+function blown(value: unknown, entries = MANY): unknown {
+  if (Array.isArray(value)) return Array.from({ length: entries }, (_, index) => blown(value[index % value.length], 2))
+  if (isPlain(value))
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, blown(each, entries)]))
+  return typeof value === 'boolean' || typeof value === 'number' || value === null ? value : long
+}
+
+/** Whether it is an object of the API; what only says how a text looks is an instance of some class. */
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+}
+
 test.each(
   kinds.flatMap((descriptor) =>
     descriptor.role === 'managed' ? [{ kind: descriptor.definition.kind, descriptor }] : [],
@@ -35,8 +50,14 @@ test.each(
   const schema = rootSchema(descriptor.definition).properties?.status
   if (schema === undefined) throw new Error('a kind has a status')
   const failover: RemoteObject = { ...oversize, backends: [...many.map((index) => `id_${index}`), long] }
-  for (const remote of [oversize, failover]) {
-    const validation = compileNode(schema).validate(descriptor.status(remote, {}))
+  const { kind } = descriptor.definition
+  const around = { name: 'x', id: () => 'x', addr: () => 'x', ownUser: 'x' }
+  const shown = specsOf(kind).map(({ title }) => blown(expectedOf(kind, title)(around)) as RemoteObject)
+  const compiled = compileNode(schema)
+  const rules = many.map((index) => ({ ...oversize, id: `rule_${index}`, cidr: long, action: long }))
+  const statuses = [oversize, failover, ...shown].map((remote) => descriptor.status(remote, {}))
+  for (const status of [...statuses, descriptor.children?.status(rules) ?? {}]) {
+    const validation = compiled.validate(status)
     expect(validation.ok ? [] : validation.errors).toEqual([])
   }
 })
