@@ -240,6 +240,22 @@ test('an Edge applied with its IPPolicy is created only after every rule is conf
   for (const { answeredSeq } of confirmed) expect(answeredSeq).toBeLessThan(created.seq)
 })
 
+test('while the rules of a policy are being made, the Edge that waits for them asks nobody to add one', async () => {
+  await using world = await World.open()
+  const match = { method: 'POST', path: '/ip_policy_rules', every: true }
+  const fault = world.emulator.admin.addFault({ match, act: { type: 'status', status: 503 } })
+  await world.apply('IPPolicy', 'office', office)
+  await world.emulator.admin.waitForFault(fault.id)
+  await world.apply('Edge', 'front', { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } })
+  const { message } = await world.reason('Edge', 'front', 'Ready', 'ReferenceNotReady')
+  expect(message).toBe(
+    'spec.ipRestriction.ipPolicyRefs[0]: IPPolicy/office does not have every declared rule in place yet',
+  )
+
+  world.emulator.admin.clearFaults()
+  await world.ready('Edge', 'front')
+})
+
 test('an Edge waits with the name of a policy that has a rule too few', async () => {
   await using world = await World.open()
   const fault = world.emulator.admin.addFault({

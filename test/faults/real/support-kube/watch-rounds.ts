@@ -194,6 +194,9 @@ export class WatchRounds {
       frames.set(pathOf(world, { kind, name: '', spec: {} }).replace(/\/$/, ''), kind === 'Account' ? 1 : 3)
     }
     frames.set(`/api/v1/namespaces/${world.namespace}/${secrets.plural}`, 1)
+    // After the trouble before, all may be known from a list whose watch is yet to be opened.
+    const watched = () => this.#proxy.watches().filter(({ path }) => frames.has(path)).length
+    await until('every collection is watched', () => watched() === frames.size, { describe: watched })
     return { proxy: this.#proxy, frames, before }
   }
 }
