@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { Reach } from '../src/managed/types/access.ts'
+import type { Reach } from '../src/managed/descriptor/access.ts'
 import { toCRD } from '../src/schema/crd.ts'
 import type { KindDefinition } from '../src/schema/definition.ts'
 import { kindIndex, kindPage } from '../src/schema/docs.ts'

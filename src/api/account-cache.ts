@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '../util/clock.ts'
-import { LANES, type Lane } from '../util/lane.ts'
+import { PRIORITIES, type Priority } from '../util/priority.ts'
 import { CollectionCache, type Difference, type Known } from './collection-cache.ts'
 import { ApiError } from './errors.ts'
 import { invalid } from './invalid.ts'
@@ -14,14 +14,14 @@ export type ChangeListener = (change: Change) => void
 export interface ListOptions {
   /** The list must have begun at or after this time of the monotonic clock. Default: any complete list will do. */
   readonly since?: number | undefined
-  /** Lane of the list, if one has to be begun. Default `edit`. */
-  readonly lane?: Lane | undefined
+  /** Priority of the list, if one has to be begun. Default `edit`. */
+  readonly priority?: Priority | undefined
 }
 
 export type MayHaveMade = (body: RequestBody, object: RemoteObject) => boolean
 
 interface ListFlight {
-  readonly lane: Lane
+  readonly priority: Priority
   readonly startedAt: number
   readonly done: Promise<void>
 }
@@ -85,22 +85,22 @@ export class AccountCache {
    */
   async ensureListed(collection: Collection, options: ListOptions = {}): Promise<boolean> {
     const shelf = this.#shelf(collection)
-    const { since = Number.NEGATIVE_INFINITY, lane = 'edit' } = options
+    const { since = Number.NEGATIVE_INFINITY, priority = 'edit' } = options
     const early = since - this.#clock.monotonic()
     if (early > 0) await sleep(this.#clock, early)
     const { listedAt } = shelf.cache
     if (listedAt !== undefined && listedAt >= since) return false
     const { flight } = shelf
-    // An edit that joined a list of the drift lane would wait behind all other edits.
-    const joins = flight !== undefined && flight.startedAt >= since && LANES.indexOf(flight.lane) <= LANES.indexOf(lane)
-    await (joins ? flight : this.#beginList(shelf, lane)).done
+    // An edit that joined a list of the drift priority would wait behind all other edits.
+    const joins = flight !== undefined && flight.startedAt >= since && PRIORITIES.indexOf(flight.priority) <= PRIORITIES.indexOf(priority)
+    await (joins ? flight : this.#beginList(shelf, priority)).done
     return !joins
   }
 
   /** One list now, as a drift pass makes it. */
-  refresh(collection: Collection, lane: Lane = 'drift'): Promise<void> {
+  refresh(collection: Collection, priority: Priority = 'drift'): Promise<void> {
     const shelf = this.#shelf(collection)
-    return this.#beginList(shelf, lane).done
+    return this.#beginList(shelf, priority).done
   }
 
   isListed(collection: Collection): boolean {
@@ -221,18 +221,18 @@ export class AccountCache {
     }
   }
 
-  #beginList(shelf: Shelf, lane: Lane): ListFlight {
+  #beginList(shelf: Shelf, priority: Priority): ListFlight {
     const startedAt = this.#clock.monotonic()
-    const done = this.#list(shelf, lane).finally(() => {
+    const done = this.#list(shelf, priority).finally(() => {
       if (shelf.flight === flight) shelf.flight = undefined
     })
-    const flight: ListFlight = { lane, startedAt, done }
+    const flight: ListFlight = { priority, startedAt, done }
     shelf.flight = flight
     return flight
   }
 
-  async #list(shelf: Shelf, lane: Lane): Promise<void> {
-    const list = await this.#client.list(shelf.collection, { lane })
+  async #list(shelf: Shelf, priority: Priority): Promise<void> {
+    const list = await this.#client.list(shelf.collection, { priority })
     this.#lists++
     this.#pages += list.pages
     // What we are writing ourselves is no news: the answer to the write will say more than a list that overlapped it.

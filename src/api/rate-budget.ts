@@ -1,5 +1,5 @@
 import type { Clock } from '../util/clock.ts'
-import { LANES, type Lane } from '../util/lane.ts'
+import { PRIORITIES, type Priority } from '../util/priority.ts'
 import { jitter, type Random } from '../util/random.ts'
 import { LearnedLimit } from './learned-limit.ts'
 import { Pace, WINDOW_MS } from './pace.ts'
@@ -17,11 +17,11 @@ export interface RateBudgetOptions {
   /** For how long nothing may be sent at first, in milliseconds: what a 429 still asks of the budget before. Default 0. */
   readonly heldForMs?: number | undefined
   /** After each wait, also one of no length. */
-  readonly onWait?: ((lane: Lane, seconds: number) => void) | undefined
+  readonly onWait?: ((priority: Priority, seconds: number) => void) | undefined
 }
 
 interface Waiter {
-  readonly lane: Lane
+  readonly priority: Priority
   readonly since: number
   readonly grant: () => void
   readonly refuse: (reason: Error) => void
@@ -32,7 +32,7 @@ const LONGEST_PAUSE_MS = 60_000
 
 /**
  * The requests one account may make, shared by all that call it: paced under the API's limit, few at a time, the most
- * urgent lane first and in order within a lane. A 429 holds the whole account.
+ * urgent priority first and in order within a priority. A 429 holds the whole account.
  *
  * How the API counts is not documented (`management-api.md § Limits`), so the pace holds for every window of a minute,
  * wherever it begins: see `Pace`.
@@ -42,7 +42,7 @@ export class RateBudget {
   readonly #concurrency: number
   readonly #pace: Pace
   readonly #limit: LearnedLimit
-  readonly #waiters: Readonly<Record<Lane, Waiter[]>> = { edit: [], create: [], poll: [], drift: [] }
+  readonly #waiters: Readonly<Record<Priority, Waiter[]>> = { edit: [], create: [], poll: [], drift: [] }
   #inFlight = 0
   #heldUntil = Number.NEGATIVE_INFINITY
   #refusalsInARow = 0
@@ -63,7 +63,7 @@ export class RateBudget {
 
   /** Ends the wait of everybody who waits for a turn: `acquire` rejects with `reason`. */
   refuseWaiting(reason: Error): void {
-    for (const lane of LANES) for (const { refuse } of this.#waiters[lane].splice(0)) refuse(reason)
+    for (const priority of PRIORITIES) for (const { refuse } of this.#waiters[priority].splice(0)) refuse(reason)
     this.#serve()
   }
 
@@ -77,20 +77,20 @@ export class RateBudget {
    * counts against the window until a minute after that, since the API may have counted it as late.
    * Rejects with the signal's reason when it is aborted first.
    */
-  acquire(lane: Lane, signal?: AbortSignal): Promise<() => void> {
+  acquire(priority: Priority, signal?: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {
         reject(signal.reason)
         return
       }
       const onAbort = (): void => {
-        const lineup = this.#waiters[lane]
+        const lineup = this.#waiters[priority]
         lineup.splice(lineup.indexOf(waiter), 1)
         reject(signal?.reason)
         this.#serve()
       }
       const waiter: Waiter = {
-        lane,
+        priority,
         since: this.#options.clock.monotonic(),
         grant: () => {
           signal?.removeEventListener('abort', onAbort)
@@ -102,7 +102,7 @@ export class RateBudget {
         },
       }
       signal?.addEventListener('abort', onAbort, { once: true })
-      this.#waiters[lane].push(waiter)
+      this.#waiters[priority].push(waiter)
       this.#serve()
     })
   }
@@ -128,11 +128,11 @@ export class RateBudget {
     this.#serve()
   }
 
-  /** How long a call made now in the least urgent lane is expected to wait, in milliseconds. 0 when its turn is at once. */
+  /** How long a call made now in the least urgent priority is expected to wait, in milliseconds. 0 when its turn is at once. */
   estimatedWaitMs(): number {
     const now = this.#options.clock.monotonic()
     const limit = this.#limit.at(now)
-    const ahead = LANES.reduce((sum, lane) => sum + this.#waiters[lane].length, 0)
+    const ahead = PRIORITIES.reduce((sum, priority) => sum + this.#waiters[priority].length, 0)
     const queued = limit === undefined ? 0 : (ahead * WINDOW_MS) / limit
     const next = this.#waitMs(now)
     // A window full of requests under way opens as soon as one is answered: no figure, but soon.
@@ -169,8 +169,8 @@ export class RateBudget {
     this.#cancelWake?.()
     this.#cancelWake = undefined
     for (;;) {
-      const lane = LANES.find((candidate) => this.#waiters[candidate].length > 0)
-      if (lane === undefined || this.#inFlight >= this.#concurrency) return
+      const priority = PRIORITIES.find((candidate) => this.#waiters[candidate].length > 0)
+      if (priority === undefined || this.#inFlight >= this.#concurrency) return
       const now = this.#options.clock.monotonic()
       const wait = this.#waitMs(now)
       // A window full of requests under way opens when one of them ends, and that serves again.
@@ -180,7 +180,7 @@ export class RateBudget {
         this.#cancelWake = this.#options.clock.setTimer(Math.ceil(wait), () => this.#serve())
         return
       }
-      this.#grant(lane, now)
+      this.#grant(priority, now)
     }
   }
 
@@ -190,12 +190,12 @@ export class RateBudget {
     return Math.max(this.#heldUntil - now, pace)
   }
 
-  #grant(lane: Lane, now: number): void {
-    const waiter = this.#waiters[lane].shift()
+  #grant(priority: Priority, now: number): void {
+    const waiter = this.#waiters[priority].shift()
     if (waiter === undefined) return
     const limit = this.#limit.at(now)
     if (limit !== undefined) this.#pace.started(now, limit)
     waiter.grant()
-    this.#options.onWait?.(lane, (now - waiter.since) / 1000)
+    this.#options.onWait?.(priority, (now - waiter.since) / 1000)
   }
 }

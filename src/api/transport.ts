@@ -116,9 +116,9 @@ export class Transport {
   async #attempt(outgoing: OutgoingRequest, resends: number): Promise<Answer> {
     const { budget, beforeCall, beforeWrite, clock, tracer } = this.#options
     const since = clock.monotonic()
-    const { lane = 'edit', signal } = outgoing.options
+    const { priority = 'edit', signal } = outgoing.options
     this.#refuseWhileHeld(outgoing)
-    const release = await budget.acquire(lane, signal).catch((cause: unknown) => {
+    const release = await budget.acquire(priority, signal).catch((cause: unknown) => {
       // Somebody's 429 has ended the wait.
       this.#refuseWhileHeld(outgoing)
       throw aborted(label(outgoing), true, cause)

@@ -1,5 +1,5 @@
 import type { WriteOrigin } from '../telemetry/write-origin.ts'
-import type { Lane } from '../util/lane.ts'
+import type { Priority } from '../util/priority.ts'
 
 /** An object as the API holds it. Read defensively: unknown fields are kept, null means absent. */
 export interface RemoteObject {
@@ -44,7 +44,7 @@ export interface KeptObjects {
 /** How urgent a call is and who may give it up. */
 export interface CallOptions {
   /** Place in the account's rate budget. Default `edit`. */
-  readonly lane?: Lane | undefined
+  readonly priority?: Priority | undefined
   /** Gives the call up, also while it waits for the budget. A write already on the wire then has an unknown outcome. */
   readonly signal?: AbortSignal | undefined
   /** For whom and why something is changed: for audit records and traces, never sent. */

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Claims } from '../managed/types/access.ts'
+import type { Claims } from '../managed/descriptor/access.ts'
 import { list, text } from '../schema/define.ts'
 import { cut, sorted, textsOf } from './remote.ts'
 

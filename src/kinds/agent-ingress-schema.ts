@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
+import { commonSpec, commonSpecRules, commonStatus } from '../managed/descriptor/common.ts'
 import { list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'

@@ -1,6 +1,6 @@
 import { collections } from '../api/collections.ts'
-import { commonSpec, commonSpecRules, commonStatus, outputStatus, rotationStatus } from '../managed/types/common.ts'
-import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import { commonSpec, commonSpecRules, commonStatus, outputStatus, rotationStatus } from '../managed/descriptor/common.ts'
+import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, textColumn, wideColumn } from './columns.ts'

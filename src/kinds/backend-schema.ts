@@ -6,8 +6,8 @@ import {
   reference,
   referenceFields,
   referenceRules,
-} from '../managed/types/common.ts'
-import { sharing } from '../managed/types/grant.ts'
+} from '../managed/descriptor/common.ts'
+import { sharing } from '../managed/descriptor/grant.ts'
 import { bytesText, choice, integer, list, object, stringMap, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { celName, fixedField, keysLimit, type Rule, unionOf } from '../schema/rules.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
-import type { Desired, Fields } from '../managed/types/descriptor.ts'
+import type { Desired, Fields } from '../managed/descriptor/descriptor.ts'
 import { choice, object, text } from '../schema/define.ts'
 import { unionOf } from '../schema/rules.ts'
 import { namesOf, objectOf, textOf } from './remote.ts'

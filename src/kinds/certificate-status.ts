@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
-import type { Fields } from '../managed/types/descriptor.ts'
+import type { Fields } from '../managed/descriptor/descriptor.ts'
 import { choice, list, object, text, timestamp } from '../schema/define.ts'
 import type { CertificateState } from './certificate.ts'
 import type { DNSRecord } from './certificate-dns.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { type Reach, unmanagedObjects } from '../managed/types/access.ts'
-import { labelSelector } from '../managed/types/label-selector.ts'
+import { type Reach, unmanagedObjects } from '../managed/descriptor/access.ts'
+import { labelSelector } from '../managed/descriptor/label-selector.ts'
 import { choice, integer, list, object, stringMap, text } from '../schema/define.ts'
 import type { KindDefinition } from '../schema/definition.ts'
 import { mapLimit } from '../schema/rules.ts'

@@ -1,4 +1,4 @@
-import type { Fields } from '../managed/types/descriptor.ts'
+import type { Fields } from '../managed/descriptor/descriptor.ts'
 
 const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
 

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../api/types.ts'
-import type { Claims } from '../managed/types/access.ts'
-import type { Desired, FoundReference } from '../managed/types/descriptor.ts'
+import type { Claims } from '../managed/descriptor/access.ts'
+import type { Desired, FoundReference } from '../managed/descriptor/descriptor.ts'
 import { covers } from './domain-name.ts'
 import type { EdgeSpec } from './edge-schema.ts'
 import { textOf, textsOf } from './remote.ts'

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../api/types.ts'
-import type { Ref } from '../managed/types/common.ts'
-import type { Desired, Fields, FoundReference } from '../managed/types/descriptor.ts'
+import type { Ref } from '../managed/descriptor/common.ts'
+import type { Desired, Fields, FoundReference } from '../managed/descriptor/descriptor.ts'
 import type { EdgeSpec } from './edge-schema.ts'
 import { comparablePolicy, heldPolicy, sentPolicy } from './edge-traffic-policy.ts'
 import { sentPolicies } from './ip-policy-ids.ts'

@@ -6,7 +6,7 @@ import {
   namespaceRule,
   reference,
   referenceFields,
-} from '../managed/types/common.ts'
+} from '../managed/descriptor/common.ts'
 import { anyObject, bool, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { atMostOne, fixedField, type Rule, unionOf } from '../schema/rules.ts'

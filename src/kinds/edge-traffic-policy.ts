@@ -1,4 +1,4 @@
-import type { Fields } from '../managed/types/descriptor.ts'
+import type { Fields } from '../managed/descriptor/descriptor.ts'
 import type { EdgeSpec } from './edge-schema.ts'
 import { given, listOf, objectOf, textOf, textsOf } from './remote.ts'
 

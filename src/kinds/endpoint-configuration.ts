@@ -1,4 +1,4 @@
-import type { Desired } from '../managed/types/descriptor.ts'
+import type { Desired } from '../managed/descriptor/descriptor.ts'
 import { object, text } from '../schema/define.ts'
 import { isOurs } from './parts-of-others.ts'
 

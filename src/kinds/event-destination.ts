@@ -1,5 +1,5 @@
 import { collections } from '../api/collections.ts'
-import type { ManagedDescriptor } from '../managed/types/descriptor.ts'
+import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { available, plain } from './defaults.ts'
 import { type EventDestinationSpec, eventDestinationDefinition } from './event-destination-schema.ts'
 import {

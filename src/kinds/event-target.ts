@@ -1,5 +1,5 @@
-import type { KeyRef } from '../managed/types/common.ts'
-import type { Desired, Fields, Input } from '../managed/types/descriptor.ts'
+import type { KeyRef } from '../managed/descriptor/common.ts'
+import type { Desired, Fields, Input } from '../managed/descriptor/descriptor.ts'
 import type { EventDestinationSpec } from './event-destination-schema.ts'
 import { given, objectOf, textOf } from './remote.ts'
 import { chosen } from './union-member.ts'

@@ -1,4 +1,4 @@
-import type { Descriptor } from '../managed/types/descriptor.ts'
+import type { Descriptor } from '../managed/descriptor/descriptor.ts'
 import { account } from './account.ts'
 import { agentIngress } from './agent-ingress.ts'
 import { apiKey } from './api-key.ts'

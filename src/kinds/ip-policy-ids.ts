@@ -1,5 +1,5 @@
-import type { Ref } from '../managed/types/common.ts'
-import type { Desired } from '../managed/types/descriptor.ts'
+import type { Ref } from '../managed/descriptor/common.ts'
+import type { Desired } from '../managed/descriptor/descriptor.ts'
 import { sorted } from './remote.ts'
 
 const KIND = 'IPPolicy'

@@ -6,7 +6,7 @@ import {
   type Release,
   type SiblingView,
   type TargetView,
-} from '../managed/types/target.ts'
+} from '../managed/descriptor/target.ts'
 import { listOf, objectOf, textOf } from './remote.ts'
 
 /** Kind of the CRs that each stand for one rule of a policy. */

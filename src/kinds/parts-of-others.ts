@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../api/types.ts'
-import type { Desired } from '../managed/types/descriptor.ts'
-import type { InternalStatus } from '../managed/types/internal.ts'
+import type { Desired } from '../managed/descriptor/descriptor.ts'
+import type { InternalStatus } from '../managed/descriptor/internal.ts'
 import { sorted } from './remote.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { commonSpec, commonSpecRules, commonStatus } from '../managed/types/common.ts'
-import { sharing } from '../managed/types/grant.ts'
+import { commonSpec, commonSpecRules, commonStatus } from '../managed/descriptor/common.ts'
+import { sharing } from '../managed/descriptor/grant.ts'
 import { object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'

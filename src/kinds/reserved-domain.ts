@@ -1,6 +1,6 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
-import { reasons } from '../managed/reasons.ts'
+import { reasons } from '../managed/status/reasons.ts'
 import type {
   Desired,
   Fields,
@@ -8,7 +8,7 @@ import type {
   ManagedDescriptor,
   Readiness,
   ReadinessView,
-} from '../managed/types/descriptor.ts'
+} from '../managed/descriptor/descriptor.ts'
 import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificate.ts'
 import {
   type AnsweredTarget,

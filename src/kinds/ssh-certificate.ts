@@ -8,8 +8,8 @@ import {
   type Ref,
   reference,
   type ValueFrom,
-} from '../managed/types/common.ts'
-import type { Desired, Fields, FoundReference, ManagedDescriptor } from '../managed/types/descriptor.ts'
+} from '../managed/descriptor/common.ts'
+import type { Desired, Fields, FoundReference, ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { bool, list, text } from '../schema/define.ts'
 import type { Rule } from '../schema/rules.ts'
 import { textColumn, wideColumn } from './columns.ts'

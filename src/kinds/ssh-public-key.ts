@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { valueFrom } from '../managed/types/common.ts'
-import type { Desired, Input } from '../managed/types/descriptor.ts'
+import { valueFrom } from '../managed/descriptor/common.ts'
+import type { Desired, Input } from '../managed/descriptor/descriptor.ts'
 import { text } from '../schema/define.ts'
 import { textOf } from './remote.ts'
 import { PUBLIC_KEY_LENGTH } from './ssh-lengths.ts'

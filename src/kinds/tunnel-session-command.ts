@@ -6,7 +6,7 @@ import {
   commandSpec,
   commandStatusFields,
   MAX_TARGETS,
-} from '../managed/types/command.ts'
+} from '../managed/descriptor/command.ts'
 import { choice, object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { experimental } from '../schema/experimental.ts'

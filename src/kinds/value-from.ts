@@ -1,5 +1,5 @@
-import type { ValueFrom } from '../managed/types/common.ts'
-import type { Desired, Input } from '../managed/types/descriptor.ts'
+import type { ValueFrom } from '../managed/descriptor/common.ts'
+import type { Desired, Input } from '../managed/descriptor/descriptor.ts'
 import type { Rule } from '../schema/rules.ts'
 import { exactlyOne } from '../schema/rules.ts'
 

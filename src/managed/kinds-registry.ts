@@ -1,9 +1,9 @@
 import type { ResourceType } from '../kube/types.ts'
-import type { Claims, Reach } from './types/access.ts'
-import type { CommandDescriptor } from './types/command.ts'
-import type { CommonSpec } from './types/common.ts'
-import type { AccountDescriptor, Descriptor, ManagedDescriptor, ReferenceKind } from './types/descriptor.ts'
-import type { MirrorDescriptor } from './types/mirror.ts'
+import type { Claims, Reach } from './descriptor/access.ts'
+import type { CommandDescriptor } from './descriptor/command.ts'
+import type { CommonSpec } from './descriptor/common.ts'
+import type { AccountDescriptor, Descriptor, ManagedDescriptor, ReferenceKind } from './descriptor/descriptor.ts'
+import type { MirrorDescriptor } from './descriptor/mirror.ts'
 
 /** What accounts ask of a kind whose CRs live in them. */
 interface MemberKind {

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '../util/clock.ts'
-import type { Lane } from '../util/lane.ts'
+import type { Priority } from '../util/priority.ts'
 import type { Logger } from '../util/logger.ts'
 import { jitter, type Random } from '../util/random.ts'
 import type { Outcome } from './outcome.ts'
@@ -93,14 +93,14 @@ export class Controller {
     return this.#queue
   }
 
-  /** Reconciles `key` as soon as its turn comes. Default lane `edit`. */
-  enqueue(key: ReconcileKey, lane: Lane = 'edit'): void {
-    this.#queue.add(formatKey(key), { lane, group: this.#groupOf(key) })
+  /** Reconciles `key` as soon as its turn comes. Default priority `edit`. */
+  enqueue(key: ReconcileKey, priority: Priority = 'edit'): void {
+    this.#queue.add(formatKey(key), { priority, group: this.#groupOf(key) })
   }
 
-  /** Reconciles `key` after `ms` milliseconds. Default lane `poll`. */
-  enqueueAfter(key: ReconcileKey, ms: number, lane: Lane = 'poll'): void {
-    this.#queue.addAfter(formatKey(key), ms, { lane, group: this.#groupOf(key) })
+  /** Reconciles `key` after `ms` milliseconds. Default priority `poll`. */
+  enqueueAfter(key: ReconcileKey, ms: number, priority: Priority = 'poll'): void {
+    this.#queue.addAfter(formatKey(key), ms, { priority, group: this.#groupOf(key) })
   }
 
   /**
@@ -175,7 +175,7 @@ export class Controller {
         return 'success'
       case 'after':
         this.#queue.forget(queueKey)
-        this.#queue.addAfter(queueKey, outcome.ms, { lane: outcome.lane ?? 'poll', group })
+        this.#queue.addAfter(queueKey, outcome.ms, { priority: outcome.priority ?? 'poll', group })
         return 'requeue_after'
       case 'backoff': {
         const atLeastMs = retryAfterMs(outcome.error)
@@ -187,7 +187,7 @@ export class Controller {
       case 'terminal': {
         this.#queue.forget(queueKey)
         const retryMs = Math.round(jitter(random, outcome.retryMs ?? TERMINAL_RETRY_MS, 0.1))
-        this.#queue.addAfter(queueKey, retryMs, { lane: 'drift', group })
+        this.#queue.addAfter(queueKey, retryMs, { priority: 'drift', group })
         logger.warn({ ...key, retryMs, err: outcome.error }, 'reconcile was refused')
         return 'terminal_error'
       }

@@ -53,7 +53,7 @@ export class Metrics {
   readonly #leader: Gauge<'name'>
   readonly #apiRequests: Counter<'collection' | 'method' | 'status'>
   readonly #apiDuration: Histogram<'collection' | 'method'>
-  readonly #rateLimitWait: Histogram<'lane'>
+  readonly #rateLimitWait: Histogram<'priority'>
   readonly #drift: Counter<'kind' | 'field'>
   readonly #orphans: Gauge<'account'>
   readonly #sessionsLeftOut: Gauge<'account'>
@@ -102,7 +102,7 @@ export class Metrics {
     this.#rateLimitWait = new Histogram({
       name: 'culvert_rate_limit_wait_seconds',
       help: 'How long calls to the management API waited for the rate budget of their account.',
-      labelNames: ['lane'],
+      labelNames: ['priority'],
       buckets: WAIT_BUCKETS,
       registers,
     })
@@ -184,8 +184,8 @@ export class Metrics {
     this.#apiDuration.observe({ collection, method }, seconds)
   }
 
-  readonly rateLimitWait = (lane: string, seconds: number): void => {
-    this.#rateLimitWait.observe({ lane }, seconds)
+  readonly rateLimitWait = (priority: string, seconds: number): void => {
+    this.#rateLimitWait.observe({ priority }, seconds)
   }
 
   /** One remote change was found, in `fields`. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../util/clock.ts'
-import type { Lane } from '../util/lane.ts'
+import type { Priority } from '../util/priority.ts'
 import { jitter, type Random } from '../util/random.ts'
-import { type Entry, LaneQueue, moreUrgent } from './lane-queue.ts'
+import { type Entry, PriorityQueue, higherPriority } from './priority-queue.ts'
 import { type LongWaits, WaitingList } from './waiting-list.ts'
 
 /** Told of what happens in the queue, for metrics. */
@@ -34,20 +34,20 @@ export interface WorkQueueOptions {
 
 export interface AddOptions {
   /** Default `edit`. */
-  readonly lane?: Lane
+  readonly priority?: Priority
   /** Whose share the work counts against, an account's say. Default '': nobody's. */
   readonly group?: string
 }
 
 export interface Work {
   readonly key: string
-  readonly lane: Lane
+  readonly priority: Priority
   readonly group: string
 }
 
 interface Delayed {
   readonly due: number
-  readonly lane: Lane
+  readonly priority: Priority
   readonly group: string
   readonly cancel: () => void
 }
@@ -62,11 +62,11 @@ interface InFlight {
 /**
  * Keys to work on. A key is queued at most once and in flight at most once; one added while in flight is handed out
  * again afterwards, so that no change is missed. Handing a key out ends its delay: whoever works on it says anew when to look
- * again. See `LaneQueue` for the order. A key whose wait is being told of is handed out once it was told, and keeps its place.
+ * again. See `PriorityQueue` for the order. A key whose wait is being told of is handed out once it was told, and keeps its place.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions
-  readonly #queued = new LaneQueue()
+  readonly #queued = new PriorityQueue()
   readonly #delayed = new Map<string, Delayed>()
   readonly #inFlight = new Map<string, InFlight>()
   readonly #perGroup = new Map<string, number>()
@@ -110,17 +110,17 @@ export class WorkQueue {
     return { total: spent.reduce((sum, each) => sum + each, 0), longest: Math.max(0, ...spent) }
   }
 
-  /** Queues `key` now; in a more urgent lane when it is queued already in a lesser one. Nothing after `shutDown`. */
+  /** Queues `key` now; in a more urgent priority when it is queued already in a lesser one. Nothing after `shutDown`. */
   add(key: string, options: AddOptions = {}): void {
     if (this.#stopped) return
     this.#options.observer?.added()
-    const { lane = 'edit', group = '' } = options
-    const entry: Entry = { key, lane, group, since: this.#options.clock.monotonic() }
+    const { priority = 'edit', group = '' } = options
+    const entry: Entry = { key, priority, group, since: this.#options.clock.monotonic() }
     const busy = this.#inFlight.get(key)
     if (busy === undefined) {
       this.#enqueue(entry)
     } else {
-      busy.again = { ...entry, lane: busy.again === undefined ? lane : moreUrgent(busy.again.lane, lane) }
+      busy.again = { ...entry, priority: busy.again === undefined ? priority : higherPriority(busy.again.priority, priority) }
     }
   }
 
@@ -135,7 +135,7 @@ export class WorkQueue {
     const waiting = this.#delayed.get(key)
     if (waiting !== undefined && waiting.due <= due) return
     this.#endDelay(key)
-    this.#delay(key, due, options.lane ?? 'edit', options.group ?? '')
+    this.#delay(key, due, options.priority ?? 'edit', options.group ?? '')
   }
 
   /** Queues a key that failed, after a delay that grows with each failure in a row. Returns the delay in milliseconds. */
@@ -146,7 +146,7 @@ export class WorkQueue {
     const delay = jitter(random, Math.min(backoffMaxMs, backoffBaseMs * 2 ** Math.min(failures, 40)), 0.2)
     const ms = Math.max(delay, options.atLeastMs ?? 0)
     observer?.retried()
-    this.addAfter(key, ms, { lane: 'drift', ...options })
+    this.addAfter(key, ms, { priority: 'drift', ...options })
     return ms
   }
 
@@ -199,18 +199,18 @@ export class WorkQueue {
     this.#takers.clear()
   }
 
-  #delay(key: string, due: number, lane: Lane, group: string): void {
+  #delay(key: string, due: number, priority: Priority, group: string): void {
     const { clock } = this.#options
     const cancel = clock.setTimer(due - clock.monotonic(), () => {
       // A clock may cut very long waits.
       if (clock.monotonic() < due) {
-        this.#delay(key, due, lane, group)
+        this.#delay(key, due, priority, group)
         return
       }
       this.#delayed.delete(key)
-      this.add(key, { lane, group })
+      this.add(key, { priority, group })
     })
-    this.#delayed.set(key, { due, lane, group, cancel })
+    this.#delayed.set(key, { due, priority, group, cancel })
   }
 
   #endDelay(key: string): void {
@@ -238,7 +238,7 @@ export class WorkQueue {
       this.#inFlight.set(entry.key, { group: entry.group, started, again: undefined })
       this.#countGroup(entry.group, 1)
       observer?.taken((started - entry.since) / 1000)
-      taker({ key: entry.key, lane: entry.lane, group: entry.group })
+      taker({ key: entry.key, priority: entry.priority, group: entry.group })
     }
   }
 

@@ -1,5 +1,5 @@
 import { kinds } from '../../src/kinds/index.ts'
-import type { AccessEntry, UnmanagedObjects } from '../../src/managed/types/access.ts'
+import type { AccessEntry, UnmanagedObjects } from '../../src/managed/descriptor/access.ts'
 
 /** Kinds whose resources live in an account, by how far they reach. */
 export const memberKinds = kinds.filter((kind) => kind.role === 'managed' || kind.role === 'command')

@@ -7,7 +7,7 @@ import type { AccountResource } from '../../src/managed/accounts/account-resourc
 import type { CommandResource } from '../../src/managed/commands/command.ts'
 import { CommandReconciler } from '../../src/managed/commands/reconciler.ts'
 import { CommandStore } from '../../src/managed/commands/store.ts'
-import type { Blocked, MemberSession } from '../../src/managed/context.ts'
+import type { Blocked, MemberSession } from '../../src/managed/reconcile/context.ts'
 import { KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import { type MirroredObject, mirrorName, ownerReference } from '../../src/managed/mirrors/mirrored.ts'
 import type { Outcome } from '../../src/runtime/outcome.ts'

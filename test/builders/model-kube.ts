@@ -7,7 +7,7 @@ import type {
   PatchOptions,
   ResourceType,
 } from '../../src/kube/types.ts'
-import { equalJSON } from '../../src/managed/equal.ts'
+import { equalJSON } from '../../src/util/equal-json.ts'
 import { applyMergePatch } from './merge-patch.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -8,14 +8,14 @@ import { KeysInUse } from '../../src/managed/accounts/keys-in-use.ts'
 import { AccountRegistry } from '../../src/managed/accounts/registry.ts'
 import { LiveSession, type SessionConfig } from '../../src/managed/accounts/session.ts'
 import { isDeleting, statusOf } from '../../src/managed/cr.ts'
-import { Fingerprints } from '../../src/managed/fingerprints.ts'
+import { Fingerprints } from '../../src/managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../../src/managed/kinds-registry.ts'
-import { LONG_WAIT_MS } from '../../src/managed/long-waits.ts'
-import { Memories } from '../../src/managed/memory.ts'
+import { LONG_WAIT_MS } from '../../src/managed/reconcile/long-waits.ts'
+import { Memories } from '../../src/managed/reconcile/memory.ts'
 import { CompanionWatches } from '../../src/managed/outputs/companion-watches.ts'
-import { ManagedReconciler } from '../../src/managed/reconciler.ts'
-import { ResourceStore } from '../../src/managed/resource-store.ts'
-import { subscribeWakeups } from '../../src/managed/wakeups.ts'
+import { ManagedReconciler } from '../../src/managed/reconcile/reconciler.ts'
+import { ResourceStore } from '../../src/managed/store/resource-store.ts'
+import { subscribeWakeups } from '../../src/managed/store/wakeups.ts'
 import { Controller } from '../../src/runtime/controller.ts'
 import type { Random } from '../../src/util/random.ts'
 import type { FakeClock } from './fake-clock.ts'
@@ -113,7 +113,7 @@ export function startModelOperator(
         lookAgain: () => accountController.enqueue(key, 'poll'),
       })
     },
-    wake: (name, lane) => controller.enqueue(name, lane),
+    wake: (name, priority) => controller.enqueue(name, priority),
   })
   const accountController = new Controller({
     ...workers,
@@ -135,7 +135,7 @@ export function startModelOperator(
       operatorNamespace: OPERATOR_NAMESPACE,
       wake: {
         managed: controller.enqueue.bind(controller),
-        account: (key: AccountKey, lane) => accountController.enqueue(key, lane),
+        account: (key: AccountKey, priority) => accountController.enqueue(key, priority),
       },
     })
     await Promise.all([controller.run(signal), accountController.run(signal)])

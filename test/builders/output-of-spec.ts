@@ -1,4 +1,4 @@
-import type { OutputTarget } from '../../src/managed/types/descriptor.ts'
+import type { OutputTarget } from '../../src/managed/descriptor/descriptor.ts'
 
 /** `spec.output` as a test reads it, whatever the kind. */
 export interface WithOutput {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../src/kube/types.ts'
-import { secretType } from '../../src/managed/inputs.ts'
+import { secretType } from '../../src/managed/inputs/inputs.ts'
 import type { ModelWorld } from './model-world.ts'
 
 interface Secret extends KubeObject {

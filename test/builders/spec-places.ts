@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { SeedSpec } from '../../src/emulator/admin/seed.ts'
-import type { Ref } from '../../src/managed/types/common.ts'
+import type { Ref } from '../../src/managed/descriptor/common.ts'
 import { caPem, partnerCaPem } from './contract/ca-pem.ts'
 import { sshKeys } from './contract/ssh-keys.ts'
 import { moment, type Places } from './schema-specs.ts'

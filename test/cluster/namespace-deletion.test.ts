@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../src/kube/types.ts'
-import { holdName, roleBindingType } from '../../src/managed/namespace-hold.ts'
+import { holdName, roleBindingType } from '../../src/managed/delete/namespace-hold.ts'
 import { SEED } from '../builders/specs.ts'
 import { applyAll, applyNeeds, casesTitled, managed, subjectsOf } from './support/cases.ts'
 import { OperatorAccount } from './support/operator-account.ts'

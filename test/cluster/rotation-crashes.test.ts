@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
-import { accountLane } from './support/lanes.ts'
+import { accountLane } from './support/priorities.ts'
 import { Stage } from './support/stage.ts'
 import type { Stop } from './support/stops.ts'
 import {
@@ -76,7 +76,7 @@ function inOrder(targets: readonly Target[]): readonly (string | undefined)[] {
   return [...steps.slice(first), ...steps.slice(0, first)]
 }
 
-/** A stop in the lane of a subject or of its Account. */
+/** A stop in the priority of a subject or of its Account. */
 interface Target extends Stop {
   readonly ofAccount: boolean
 }
@@ -108,7 +108,7 @@ class Rotations {
 
   /** Where a rotation of each sort can be interrupted: what its resources pass while nothing interrupts them. */
   async record(): Promise<ReadonlyMap<Sort, readonly Target[]>> {
-    // The first round brings every lane to a place where the recording can begin.
+    // The first round brings every priority to a place where the recording can begin.
     await this.#rotateAll()
     this.#stage.stops.mark()
     await this.#rotateAll()
@@ -220,17 +220,17 @@ async function killAtEach(
       const target = left.get(subject.sort)?.shift()
       return target === undefined
         ? []
-        : [{ subject, target, lane: laneOf(subject, target), step: stepOf(subject.sort, target) }]
+        : [{ subject, target, priority: laneOf(subject, target), step: stepOf(subject.sort, target) }]
     })
     if (armed.length === 0) {
       expect([...new Set([...recorded].flatMap(stepsOf))].filter((step) => !shown.has(step))).toEqual([])
       return kills
     }
-    for (const { lane, target } of armed) stops.arm(lane, target)
+    for (const { priority, target } of armed) stops.arm(priority, target)
     await rotations.askAll()
     const turns = new Turns(world, Object.keys(PATHS))
     // A busy machine leads a rotation another way now and then: one that passes by is given up in time.
-    const open = () => armed.filter(({ lane, subject }) => !stops.reached(lane) && turns.of(subject.name) < PATIENCE)
+    const open = () => armed.filter(({ priority, subject }) => !stops.reached(priority) && turns.of(subject.name) < PATIENCE)
     const look = async (): Promise<boolean> => {
       await turns.look()
       for (const { subject } of open()) {
@@ -240,7 +240,7 @@ async function killAtEach(
       return open().length === 0
     }
     await until('every rotation has come to its stop', look, { timeoutMs: 120_000, describe: open })
-    for (const { lane, step } of armed) if (stops.reached(lane)) shown.add(step)
+    for (const { priority, step } of armed) if (stops.reached(priority)) shown.add(step)
     for (const { subject, target, step } of armed) {
       if (shown.has(step)) continue
       const count = (tries.get(target) ?? 0) + 1

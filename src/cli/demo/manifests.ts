@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parseAllDocuments, stringify } from 'yaml'
 import type { ResourceName } from '../../managed/cr.ts'
 import { GROUP } from '../../managed/names.ts'
-import { accountDefaults } from '../../managed/types/account.ts'
+import { accountDefaults } from '../../managed/descriptor/account.ts'
 
 /** One document of the manifests. */
 export interface Manifest {

@@ -1,6 +1,6 @@
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
-import { namespaceType, SYSTEM_NAMESPACE } from '../../managed/namespaces.ts'
+import { namespaceType, SYSTEM_NAMESPACE } from '../../managed/store/namespaces.ts'
 
 /**
  * The id that marks objects as this installation's: the UID of kube-system stands for the cluster, since nothing else in a

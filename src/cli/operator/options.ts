@@ -1,6 +1,6 @@
 import type { BaseURLPolicy } from '../../api/base-url.ts'
 import type { ProxyOptions } from '../../api/dispatcher.ts'
-import type { CompanionPolicy } from '../../managed/types/companion.ts'
+import type { CompanionPolicy } from '../../managed/descriptor/companion.ts'
 import type { Logger } from '../../util/logger.ts'
 
 /** How an operator is run. Times are milliseconds. */

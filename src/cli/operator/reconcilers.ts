@@ -11,30 +11,30 @@ import { AccountRegistry } from '../../managed/accounts/registry.ts'
 import { CommandReconciler } from '../../managed/commands/reconciler.ts'
 import { CommandStore } from '../../managed/commands/store.ts'
 import { subscribeCommands } from '../../managed/commands/wakeups.ts'
-import type { EventSink, ManagedContext } from '../../managed/context.ts'
+import type { EventSink, ManagedContext } from '../../managed/reconcile/context.ts'
 import { statusOf } from '../../managed/cr.ts'
-import type { Fingerprints } from '../../managed/fingerprints.ts'
+import type { Fingerprints } from '../../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
-import { LONG_WAIT_MS } from '../../managed/long-waits.ts'
-import { Memories } from '../../managed/memory.ts'
+import { LONG_WAIT_MS } from '../../managed/reconcile/long-waits.ts'
+import { Memories } from '../../managed/reconcile/memory.ts'
 import { type MirrorContext, type MirrorMetrics, MirrorReconciler } from '../../managed/mirrors/reconciler.ts'
 import { MirrorReports } from '../../managed/mirrors/report.ts'
 import { subscribeMirrors } from '../../managed/mirrors/wakeups.ts'
 import { MirrorWriter } from '../../managed/mirrors/writer.ts'
-import { holdName, NamespaceHolds } from '../../managed/namespace-hold.ts'
+import { holdName, NamespaceHolds } from '../../managed/delete/namespace-hold.ts'
 import { CompanionWatches } from '../../managed/outputs/companion-watches.ts'
-import { ManagedReconciler } from '../../managed/reconciler.ts'
-import type { ResourceStore, Watches } from '../../managed/resource-store.ts'
-import { isSuccessionFailing } from '../../managed/succession/failing.ts'
-import { urgencyOf } from '../../managed/urgency.ts'
-import { subscribeWakeups } from '../../managed/wakeups.ts'
+import { ManagedReconciler } from '../../managed/reconcile/reconciler.ts'
+import type { ResourceStore, Watches } from '../../managed/store/resource-store.ts'
+import { isSuccessionFailing } from '../../managed/rotation/failing.ts'
+import { priorityOf } from '../../managed/reconcile/priority.ts'
+import { subscribeWakeups } from '../../managed/store/wakeups.ts'
 import { Controller, type ReconcileKey } from '../../runtime/controller.ts'
 import { EventRecorder } from '../../runtime/events.ts'
 import type { CredentialState, Metrics } from '../../runtime/metrics.ts'
 import { type ReconcileTracing, tracedReconcile } from '../../runtime/tracing.ts'
 import type { AuditLog } from '../../telemetry/audit.ts'
 import type { Clock } from '../../util/clock.ts'
-import type { Lane } from '../../util/lane.ts'
+import type { Priority } from '../../util/priority.ts'
 import type { Random } from '../../util/random.ts'
 import type { OperatorOptions } from './options.ts'
 import { sessionFactory } from './sessions.ts'
@@ -104,10 +104,10 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const mirrorReports = new MirrorReports()
   const budgets = new Map<string, RateBudget>()
   const managed: Controller = managedController(parts, { ...shared, companions, accounts: registry, keyUsers })
-  const wakeManaged = (cr: ReconcileKey, lane: Lane): void => managed.enqueue(cr, urgencyOf(store.get(cr), lane))
-  const wakeAccount = (account: ReconcileKey, lane: Lane): void => {
-    accounts.enqueue(account, lane)
-    if (lane === 'edit') void accountReconciler.noticeChange(accountKeyOf(account))
+  const wakeManaged = (cr: ReconcileKey, priority: Priority): void => managed.enqueue(cr, priorityOf(store.get(cr), priority))
+  const wakeAccount = (account: ReconcileKey, priority: Priority): void => {
+    accounts.enqueue(account, priority)
+    if (priority === 'edit') void accountReconciler.noticeChange(accountKeyOf(account))
   }
   const accountReconciler = new AccountReconciler({
     ...shared,
@@ -137,7 +137,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       lookAgain: (key) => wakeAccount(key, 'poll'),
       budgets,
     }),
-    wake: (cr, lane) => wakeManaged(cr, lane),
+    wake: (cr, priority) => wakeManaged(cr, priority),
   })
   const accounts = accountController(parts, accountReconciler)
   metrics.watchStates(stateSources(watches, budgets))

@@ -1,8 +1,8 @@
 import type { RateBudget } from '../../api/rate-budget.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { accountText, keyOfAccount } from '../../managed/accounts/account-resource.ts'
-import { reasons } from '../../managed/reasons.ts'
-import type { Watches } from '../../managed/resource-store.ts'
+import { reasons } from '../../managed/status/reasons.ts'
+import type { Watches } from '../../managed/store/resource-store.ts'
 import type { ResourceState, StateSources } from '../../runtime/state-metrics.ts'
 
 /** What metrics show of how things stand; `budgets` are those of the accounts, by `Kind/namespace/name`. */

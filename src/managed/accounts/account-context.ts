@@ -3,13 +3,13 @@ import type { KubeClient } from '../../kube/types.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Random } from '../../util/random.ts'
-import type { EventSink, ManagedMetrics } from '../context.ts'
+import type { EventSink, ManagedMetrics } from '../reconcile/context.ts'
 import type { CustomResource, ResourceName } from '../cr.ts'
-import type { Fingerprints } from '../fingerprints.ts'
+import type { Fingerprints } from '../inputs/fingerprints.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
-import type { Memories } from '../memory.ts'
-import type { NamespaceHolds } from '../namespace-hold.ts'
-import type { KindCondition } from '../types/descriptor.ts'
+import type { Memories } from '../reconcile/memory.ts'
+import type { NamespaceHolds } from '../delete/namespace-hold.ts'
+import type { KindCondition } from '../descriptor/descriptor.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'
 import type { KeptKeys } from './kept-key.ts'
 import type { AccountRegistry } from './registry.ts'
@@ -58,7 +58,7 @@ export interface AccountContext {
   /** Makes a session; the only place where a client is built. */
   openSession(key: AccountKey, config: SessionConfig): LiveSession
   /** Queues a CR of a managed kind. */
-  wake(name: ResourceName, lane: 'edit' | 'drift'): void
+  wake(name: ResourceName, priority: 'edit' | 'drift'): void
 }
 
 export interface AccountMetrics {

@@ -1,6 +1,6 @@
 import { type CustomResource, isDeleting, nameOf, shortName } from '../cr.ts'
-import { requestOf } from '../requests.ts'
-import { ORPHANS_SHOWN } from '../types/account.ts'
+import { requestOf } from '../reconcile/requests.ts'
+import { ORPHANS_SHOWN } from '../descriptor/account.ts'
 import type { AccountResource } from './account-resource.ts'
 import type { AccountFacts } from './account-status.ts'
 import type { Finding } from './finding.ts'

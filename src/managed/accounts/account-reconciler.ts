@@ -4,10 +4,10 @@ import { done, type Outcome } from '../../runtime/outcome.ts'
 import { durationMs } from '../../util/duration.ts'
 import { jitter } from '../../util/random.ts'
 import { hasFinalizer, isDeleting, isPaused, isUntold, nameOf } from '../cr.ts'
-import { logUntold } from '../long-waits.ts'
-import { type Reason, reasons } from '../reasons.ts'
-import { openRequest } from '../requests.ts'
-import { accountDefaults } from '../types/account.ts'
+import { logUntold } from '../reconcile/long-waits.ts'
+import { type Reason, reasons } from '../status/reasons.ts'
+import { openRequest } from '../reconcile/requests.ts'
+import { accountDefaults } from '../descriptor/account.ts'
 import { accountConfig, sameConfig } from './account-config.ts'
 import type { AccountContext } from './account-context.ts'
 import { accountFacts } from './account-facts.ts'
@@ -15,8 +15,8 @@ import { accountUsers, addAccountFinalizer, releaseAccount } from './account-rem
 import { type AccountKey, type AccountResource, accountText } from './account-resource.ts'
 import { type AccountFacts, writeAccountStatus } from './account-status.ts'
 import { type Finding, type Held, heldBy, listProblem, listRetryMs, type Problem, problem } from './finding.ts'
-import { judgeIdentity } from './judgement.ts'
-import { apiRestriction, concerned, holdingsOf, listAll, type Orphan, sweep } from './pass.ts'
+import { judgeIdentity } from './circuit-breaker.ts'
+import { apiRestriction, concerned, holdingsOf, listAll, type Orphan, sweep } from './resync.ts'
 import type { LiveSession, SessionConfig } from './session.ts'
 
 /** From so many minutes on a first look is announced. */
@@ -76,7 +76,7 @@ export class AccountReconciler {
     if (session.starting && message !== undefined) {
       return this.#conclude(key, resource, problem(reasons.Unreachable, message, false, retryMs))
     }
-    return { type: 'after', ms: retryMs, reason: 'held', lane: 'poll' }
+    return { type: 'after', ms: retryMs, reason: 'held', priority: 'poll' }
   }
 
   /**
@@ -199,13 +199,13 @@ export class AccountReconciler {
       await writeAccountStatus(this.#context, resource, this.#facts(key, resource, finding))
       if (this.#told.get(accountText(key)) !== finding.message) this.#wakeAll(key, 'drift')
       this.#told.set(accountText(key), finding.message)
-      return { type: 'after', ms: finding.retryMs, reason: finding.reason, lane: 'poll' }
+      return { type: 'after', ms: finding.retryMs, reason: finding.reason, priority: 'poll' }
     }
     if (session === undefined) throw new Error('an account without a session cannot be ready')
     const unkept = await this.#keepKey(resource, session)
     if (unkept !== undefined) return this.#conclude(key, resource, unkept)
     const opened = session.blocked() !== undefined
-    if (!session.unblock(finding.judged)) return { type: 'after', ms: 0, reason: 'judged too early', lane: 'poll' }
+    if (!session.unblock(finding.judged)) return { type: 'after', ms: 0, reason: 'judged too early', priority: 'poll' }
     // Before anything that may fail: the next try would find the session open and tell nobody.
     if (opened) this.#wakeAll(key, 'edit')
     this.#context.metrics.orphans(accountText(key), finding.orphans.length)
@@ -214,7 +214,7 @@ export class AccountReconciler {
     const changed = concerned(this.#context, session, resources.membersOf(key))
     if (!opened) for (const cr of changed) this.#context.wake(nameOf(cr), 'drift')
     const left = (this.#nextPass(key, resource) ?? 0) - clock.monotonic()
-    return { type: 'after', ms: Math.max(left, 1), reason: 'resync', lane: 'drift' }
+    return { type: 'after', ms: Math.max(left, 1), reason: 'resync', priority: 'drift' }
   }
 
   /** Without a kept key, deleting the account's namespace might never end: an account is not Ready before it is kept. */
@@ -230,8 +230,8 @@ export class AccountReconciler {
     }
   }
 
-  #wakeAll(key: AccountKey, lane: 'edit' | 'drift'): void {
-    for (const cr of this.#context.resources.membersOf(key)) this.#context.wake(nameOf(cr), lane)
+  #wakeAll(key: AccountKey, priority: 'edit' | 'drift'): void {
+    for (const cr of this.#context.resources.membersOf(key)) this.#context.wake(nameOf(cr), priority)
   }
 
   /** An account goes when nothing needs it any more; until then its CRs are deleted with the last key that worked. */

@@ -1,7 +1,7 @@
 import type { ListOptions } from '../../api/account-cache.ts'
 import type { Known } from '../../api/collection-cache.ts'
 import type { CallOptions, Collection, RemoteObject, RequestBody, WriteOptions } from '../../api/types.ts'
-import type { SessionCache, SessionCalls } from '../context.ts'
+import type { SessionCache, SessionCalls } from '../reconcile/context.ts'
 
 /** An account's cache for members that have a share of its requests: `spend` is told of each. A list counts for the one that begins it. */
 export class CountedCache implements SessionCache {
@@ -23,9 +23,9 @@ export class CountedCache implements SessionCache {
     return began
   }
 
-  refresh(collection: Collection, lane?: Parameters<SessionCache['refresh']>[1]): Promise<void> {
+  refresh(collection: Collection, priority?: Parameters<SessionCache['refresh']>[1]): Promise<void> {
     this.#spend()
-    return this.#cache.refresh(collection, lane)
+    return this.#cache.refresh(collection, priority)
   }
 
   isListed(collection: Collection): boolean {

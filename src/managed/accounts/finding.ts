@@ -1,7 +1,7 @@
 import type { ApiError } from '../../api/errors.ts'
-import type { Blocked } from '../context.ts'
-import { type Reason, reasons } from '../reasons.ts'
-import type { Orphan } from './pass.ts'
+import type { Blocked } from '../reconcile/context.ts'
+import { type Reason, reasons } from '../status/reasons.ts'
+import type { Orphan } from './resync.ts'
 
 /** What one look at an account came to. */
 export type Finding =

@@ -1,4 +1,4 @@
-import type { Fingerprints } from '../fingerprints.ts'
+import type { Fingerprints } from '../inputs/fingerprints.ts'
 
 /** What decides whose account it is. */
 export interface AccountIdentity {

@@ -1,6 +1,6 @@
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
-import { readSecretKey, secretType } from '../inputs.ts'
+import { readSecretKey, secretType } from '../inputs/inputs.ts'
 
 const DATA_KEY = 'apiKey'
 /** Names of the Secrets with the last working keys begin so. */

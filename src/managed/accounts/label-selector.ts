@@ -1,5 +1,5 @@
 import { ownField } from '../../util/own-field.ts'
-import type { LabelSelector } from '../types/label-selector.ts'
+import type { LabelSelector } from '../descriptor/label-selector.ts'
 
 type Labels = Readonly<Record<string, string>>
 type Requirement = NonNullable<LabelSelector['matchExpressions']>[number]

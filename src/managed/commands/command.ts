@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/types.ts'
-import type { CommandSpec, CommandStatus } from '../types/command.ts'
+import type { CommandSpec, CommandStatus } from '../descriptor/command.ts'
 
 /** A command as the watches know it. */
 export interface CommandResource extends KubeObject {

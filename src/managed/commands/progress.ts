@@ -1,5 +1,5 @@
 import { isNotedAhead } from '../../util/noted-time.ts'
-import type { Action, ActionState, CommandStatus, CommandStep, Target } from '../types/command.ts'
+import type { Action, ActionState, CommandStatus, CommandStep, Target } from '../descriptor/command.ts'
 
 /** What a command does next. */
 export type Next =

@@ -5,18 +5,18 @@ import { type WriteOrigin, writeReasons } from '../../telemetry/write-origin.ts'
 import type { Clock } from '../../util/clock.ts'
 import { durationMs } from '../../util/duration.ts'
 import { isNotedAhead } from '../../util/noted-time.ts'
-import { openSession } from '../account-choice.ts'
-import { isAccountTrouble } from '../account-trouble.ts'
+import { openSession } from '../accounts/account-choice.ts'
+import { isAccountTrouble } from '../accounts/account-trouble.ts'
 import { type AccountKey, type AccountResource, accountKey, nameOfAccount } from '../accounts/account-resource.ts'
-import type { AccountName } from '../attempt.ts'
-import { stampConditions } from '../conditions.ts'
-import type { AccountSession, Accounts, EventSink, MemberSession, Resources } from '../context.ts'
+import type { AccountName } from '../identity/attempt.ts'
+import { stampConditions } from '../status/conditions.ts'
+import type { AccountSession, Accounts, EventSink, MemberSession, Resources } from '../reconcile/context.ts'
 import { generationOf, isDeleting, isPaused, originOf, type ResourceName, shortName } from '../cr.ts'
-import { TerminalError, WaitError } from '../errors.ts'
+import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
 import { type MirroredObject, mirrorName } from '../mirrors/mirrored.ts'
-import { refuseUse } from '../reach.ts'
-import { reasons } from '../reasons.ts'
+import { refuseUse } from '../references/reach.ts'
+import { reasons } from '../status/reasons.ts'
 import {
   type Action,
   type CommandDescriptor,
@@ -24,8 +24,8 @@ import {
   type CommandStep,
   MAX_TARGETS,
   type Target,
-} from '../types/command.ts'
-import { type MirrorDescriptor, mirrorDefaults } from '../types/mirror.ts'
+} from '../descriptor/command.ts'
+import { type MirrorDescriptor, mirrorDefaults } from '../descriptor/mirror.ts'
 import { resultOf } from './answer.ts'
 import { type CommandResource, commandStatus } from './command.ts'
 import {
@@ -129,7 +129,7 @@ export class CommandReconciler {
         return { type: 'backoff', error: failure }
       }
     }
-    return { type: 'after', ms, reason: error.code, lane: 'poll' }
+    return { type: 'after', ms, reason: error.code, priority: 'poll' }
   }
 
   async #run(descriptor: CommandDescriptor, fresh: CommandResource): Promise<Outcome> {
@@ -147,7 +147,7 @@ export class CommandReconciler {
       if (next.type === 'finished') return await this.#finish(descriptor, cr, targets)
       if (next.type === 'wait') {
         await this.#write(descriptor, cr, { ...commandStatus(cr), targets: [...targets] })
-        return { type: 'after', ms: next.ms, reason: 'the pause between two actions', lane: 'edit' }
+        return { type: 'after', ms: next.ms, reason: 'the pause between two actions', priority: 'edit' }
       }
       const { id, step } = next
       const at = { id, action: step.action }
@@ -164,7 +164,7 @@ export class CommandReconciler {
       const ms = spacingMs({ id, actions: actionsOf(targets, id) }, step, this.#context.clock.now(), others)
       if (ms > 0) {
         await this.#write(descriptor, cr, { ...commandStatus(cr), targets: [...targets] })
-        return { type: 'after', ms, reason: 'the pause between two actions', lane: 'edit' }
+        return { type: 'after', ms, reason: 'the pause between two actions', priority: 'edit' }
       }
       const origin = originOf(cr, writeReasons.command)
       const result = await this.#send(session, { descriptor, id, step, origin })
@@ -173,7 +173,7 @@ export class CommandReconciler {
       if (result.state === 'Pending') {
         await this.#write(descriptor, cr, { ...commandStatus(cr), targets: [...targets] })
         this.#forget(cr)
-        return { type: 'after', ms: RETRY_MS, reason: 'the API could not be reached', lane: 'poll' }
+        return { type: 'after', ms: RETRY_MS, reason: 'the API could not be reached', priority: 'poll' }
       }
     }
   }
@@ -287,7 +287,7 @@ export class CommandReconciler {
       leftMs(found, now),
       this.#isLooking(descriptor, found, now) ? LOOK_MS : Number.POSITIVE_INFINITY,
     )
-    return Number.isFinite(ms) ? { type: 'after', ms, reason: 'after the end', lane: 'drift' } : done
+    return Number.isFinite(ms) ? { type: 'after', ms, reason: 'after the end', priority: 'drift' } : done
   }
 
   /** As it was read: an edit that keeps it for longer is not overtaken. */
@@ -296,7 +296,7 @@ export class CommandReconciler {
     const preconditions = { uid, resourceVersion }
     const isDeleted = await this.#context.kube.delete(resourceTypeOf(descriptor), { namespace, name }, preconditions)
     // A 404 may come from something on the way: if it is really gone, the next run finds none.
-    return isDeleted ? done : { type: 'after', ms: RETRY_MS, reason: 'ttlAfterFinished', lane: 'drift' }
+    return isDeleted ? done : { type: 'after', ms: RETRY_MS, reason: 'ttlAfterFinished', priority: 'drift' }
   }
 
   async #withSuccessors(descriptor: CommandDescriptor, cr: CommandResource, now: number): Promise<CommandResource> {

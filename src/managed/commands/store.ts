@@ -1,9 +1,9 @@
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
-import { equalJSON } from '../equal.ts'
-import { ConflictError } from '../errors.ts'
-import { mergePatch } from '../merge-patch.ts'
-import type { CommandStatus } from '../types/command.ts'
+import { equalJSON } from '../../util/equal-json.ts'
+import { ConflictError } from '../reconcile/errors.ts'
+import { mergePatch } from '../status/merge-patch.ts'
+import type { CommandStatus } from '../descriptor/command.ts'
 import { type CommandResource, commandStatus } from './command.ts'
 
 const TRIES = 5

@@ -1,4 +1,4 @@
-import type { CommandDescriptor, CommandSpec, Target } from '../types/command.ts'
+import type { CommandDescriptor, CommandSpec, Target } from '../descriptor/command.ts'
 import type { Candidate } from './targets.ts'
 
 /**

@@ -2,8 +2,8 @@ import { type AccountResource, nameOfAccount } from '../accounts/account-resourc
 import { selects } from '../accounts/label-selector.ts'
 import { isDeleting, shortName } from '../cr.ts'
 import { type MirroredObject, mirrorName } from '../mirrors/mirrored.ts'
-import type { CommandDescriptor, CommandSpec, Target } from '../types/command.ts'
-import type { MirrorDescriptor } from '../types/mirror.ts'
+import type { CommandDescriptor, CommandSpec, Target } from '../descriptor/command.ts'
+import type { MirrorDescriptor } from '../descriptor/mirror.ts'
 
 /** An object that a command may choose, with the account it belongs to. */
 export interface Candidate {

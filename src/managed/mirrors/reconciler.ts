@@ -5,14 +5,14 @@ import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Clock } from '../../util/clock.ts'
 import { durationMs } from '../../util/duration.ts'
 import { jitter, type Random } from '../../util/random.ts'
-import { isAccountTrouble } from '../account-trouble.ts'
+import { isAccountTrouble } from '../accounts/account-trouble.ts'
 import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../accounts/account-resource.ts'
-import type { AccountSession, EventSink } from '../context.ts'
+import type { AccountSession, EventSink } from '../reconcile/context.ts'
 import { isPaused, type ResourceName } from '../cr.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
-import { reasons } from '../reasons.ts'
-import type { KindCondition } from '../types/descriptor.ts'
-import { type MirrorDescriptor, type MirrorSettings, mirrorDefaults } from '../types/mirror.ts'
+import { reasons } from '../status/reasons.ts'
+import type { KindCondition } from '../descriptor/descriptor.ts'
+import { type MirrorDescriptor, type MirrorSettings, mirrorDefaults } from '../descriptor/mirror.ts'
 import { type MirroredObject, mirrorName } from './mirrored.ts'
 import { planMirror, removalOf } from './plan.ts'
 import { crowdedOut, tooMany } from './report.ts'
@@ -134,7 +134,7 @@ export class MirrorReconciler {
     }
     const session = this.#context.session(keyOfAccount(account))
     if (session === undefined || session.blocked() !== undefined) {
-      return { type: 'after', ms: NOT_READY_MS, reason: 'the account is not Ready', lane: 'drift' }
+      return { type: 'after', ms: NOT_READY_MS, reason: 'the account is not Ready', priority: 'drift' }
     }
     const limit = settings.maxSessions ?? mirrorDefaults.maxSessions
     const mirrored = resources.mirroredOf(kind, account)
@@ -188,7 +188,7 @@ export class MirrorReconciler {
 
 async function list(session: AccountSession, { collection }: MirrorDescriptor, keep: KeptObjects) {
   try {
-    return await session.calls.list(collection, { lane: 'drift', keep })
+    return await session.calls.list(collection, { priority: 'drift', keep })
   } catch (error) {
     if (isAccountTrouble(error)) session.reportTrouble(error)
     throw error
@@ -200,5 +200,5 @@ function accountKeyOf({ namespace, name }: MirrorKey): AccountKey {
 }
 
 function later(ms: number): Outcome {
-  return { type: 'after', ms, reason: 'interval', lane: 'drift' }
+  return { type: 'after', ms, reason: 'interval', priority: 'drift' }
 }

@@ -1,6 +1,6 @@
 import type { AccountResource } from '../accounts/account-resource.ts'
 import { isDeleting } from '../cr.ts'
-import type { MirrorDescriptor, MirrorSettings } from '../types/mirror.ts'
+import type { MirrorDescriptor, MirrorSettings } from '../descriptor/mirror.ts'
 
 /** What an account says about a mirror. One that is being deleted shows nothing any more. */
 export function settingsOf(descriptor: MirrorDescriptor, account: AccountResource): MirrorSettings | undefined {

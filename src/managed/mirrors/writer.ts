@@ -3,7 +3,7 @@ import { KubeError, type KubeErrorCode } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import type { Logger } from '../../util/logger.ts'
 import { GROUP, VERSION } from '../names.ts'
-import type { Fields } from '../types/descriptor.ts'
+import type { Fields } from '../descriptor/descriptor.ts'
 import type { MirrorCreate, MirrorPlan, MirrorUpdate } from './plan.ts'
 
 /** Writes at a time, all mirrors together: less than half of what the client takes, so that thousands stall nobody else. */

@@ -3,7 +3,7 @@ import { Reflector, type ReflectorOptions } from '../../runtime/reflector.ts'
 import type { ObjectEvent } from '../../runtime/replica.ts'
 import type { ResourceName } from '../cr.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
-import type { CompanionPolicy } from '../types/companion.ts'
+import type { CompanionPolicy } from '../descriptor/companion.ts'
 
 export interface CompanionWatchesOptions {
   /** Of a watch, but for its type. */

@@ -2,14 +2,14 @@ import type { RemoteObject } from '../../api/types.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import { type CustomResource, statusOf } from '../cr.ts'
-import { equalJSON } from '../equal.ts'
-import { ConflictError, TerminalError, WaitError } from '../errors.ts'
-import { type Reason, reasons } from '../reasons.ts'
-import type { Reconciliation } from '../reconciliation.ts'
-import type { CommonSpec } from '../types/common.ts'
-import type { Companion } from '../types/companion.ts'
-import type { Fields, KindCondition, ManagedDescriptor } from '../types/descriptor.ts'
-import type { Verdict } from '../verdict.ts'
+import { equalJSON } from '../../util/equal-json.ts'
+import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
+import { type Reason, reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import type { CommonSpec } from '../descriptor/common.ts'
+import type { Companion } from '../descriptor/companion.ts'
+import type { Fields, KindCondition, ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { Verdict } from '../status/result.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
 import { type CompanionTarget, readTarget, targetText } from './place.ts'
 import { isClaimed, tenureOf } from './tenure.ts'
@@ -241,5 +241,5 @@ export function accompanied(verdict: Verdict, { condition, lookAgainMs }: Accomp
   const said = condition === undefined ? verdict : { ...verdict, conditions: [...conditions, condition] }
   const sooner = outcome.type === 'after' && outcome.ms <= (lookAgainMs ?? Number.POSITIVE_INFINITY)
   if (lookAgainMs === undefined || sooner) return said
-  return { ...said, outcome: { type: 'after', ms: lookAgainMs, reason: condition?.reason ?? '', lane: 'poll' } }
+  return { ...said, outcome: { type: 'after', ms: lookAgainMs, reason: condition?.reason ?? '', priority: 'poll' } }
 }

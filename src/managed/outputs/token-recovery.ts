@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { isDeleting } from '../cr.ts'
-import type { Reconciliation } from '../reconciliation.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { naming } from './claim.ts'
 import { heldToken, type Issued } from './held-token.ts'
 import { readTarget } from './place.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { formatMarker } from '../../../src/managed/marker.ts'
+import { formatMarker } from '../../../src/managed/identity/marker.ts'
 import type { ControlPlane } from '../../controlplane/control-plane.ts'
 import { startOwnCluster } from '../support/own-cluster.ts'
 import { until } from '../support/wait.ts'

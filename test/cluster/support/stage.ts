@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
 import { KubeProxy } from '../../builders/kube-proxy.ts'
-import { LaneFinder } from './lanes.ts'
+import { LaneFinder } from './priorities.ts'
 import { type Find, Stops } from './stops.ts'
 import { World } from './world.ts'
 

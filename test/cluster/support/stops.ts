@@ -1,8 +1,8 @@
 import type { Interception, KubeProxy, PassingRequest, ProxyAct } from '../../builders/kube-proxy.ts'
-import type { Seen } from './lanes.ts'
+import type { Seen } from './priorities.ts'
 
 /**
- * A place on the way of a lane. Requests are told apart by what they ask, by the write that came before them, and by how often that
+ * A place on the way of a priority. Requests are told apart by what they ask, by the write that came before them, and by how often that
  * was asked since. The answer of a request that has arrived leaves the world as it is before the next: nothing but memory has changed.
  */
 export interface Stop {
@@ -11,13 +11,13 @@ export interface Stop {
   readonly sort: string
   /**
    * Before the request is passed on; once it was answered and the answer is still under way; or once the answer has come, at whatever the
-   * lane asks next.
+   * priority asks next.
    */
   readonly when: 'before' | 'after' | 'answered'
   readonly isWrite: boolean
 }
 
-/** How the lane is told that passes through a proxy; undefined passes by. */
+/** How the priority is told that passes through a proxy; undefined passes by. */
 export type Find = (request: PassingRequest) => Seen | undefined
 
 interface Track {
@@ -34,22 +34,22 @@ interface Armed {
 }
 
 /**
- * Writes down what passes through proxies, lane by lane, and stops lanes where a test wants them: from the stop on, whatever else
- * the lane asks is held too.
+ * Writes down what passes through proxies, priority by priority, and stops priorities where a test wants them: from the stop on, whatever else
+ * the priority asks is held too.
  */
 export class Stops {
   readonly #proxies: readonly KubeProxy[]
-  readonly #found = new WeakMap<PassingRequest, { readonly lane: string; readonly request: string }>()
+  readonly #found = new WeakMap<PassingRequest, { readonly priority: string; readonly request: string }>()
   readonly #tracks = new Map<string, Track>()
   readonly #armed = new Map<string, Armed>()
 
-  /** @param proxies each with what tells the lanes of its requests. */
+  /** @param proxies each with what tells the priorities of its requests. */
   constructor(proxies: readonly (readonly [KubeProxy, Find])[]) {
     this.#proxies = proxies.map(([proxy]) => proxy)
     for (const [proxy, find] of proxies) {
       proxy.intercept((request) => {
         const seen = find(request)
-        if (seen !== undefined) this.#found.set(request, { lane: seen.lane, request: this.#note(seen) })
+        if (seen !== undefined) this.#found.set(request, { priority: seen.priority, request: this.#note(seen) })
         return undefined
       })
     }
@@ -60,47 +60,47 @@ export class Stops {
     this.#tracks.clear()
   }
 
-  /** Forgets what passed, but for the place that each lane has come to. */
+  /** Forgets what passed, but for the place that each priority has come to. */
   mark(): void {
     for (const { passed } of this.#tracks.values()) passed.clear()
   }
 
-  /** Where the lane has been since `begin` or `mark`: before and after each write, and before a read, which leaves nothing behind. */
-  passed(lane: string): readonly Stop[] {
-    return [...(this.#tracks.get(lane)?.passed ?? [])].flatMap(([request, { sort, isWrite }]) => {
+  /** Where the priority has been since `begin` or `mark`: before and after each write, and before a read, which leaves nothing behind. */
+  passed(priority: string): readonly Stop[] {
+    return [...(this.#tracks.get(priority)?.passed ?? [])].flatMap(([request, { sort, isWrite }]) => {
       const before = { request, sort, when: 'before', isWrite } as const
       return isWrite ? [before, { ...before, when: 'after' }] : [before]
     })
   }
 
-  /** Stops the lane there, from now on. */
-  arm(lane: string, stop: Stop): void {
-    this.release(lane)
+  /** Stops the priority there, from now on. */
+  arm(priority: string, stop: Stop): void {
+    this.release(priority)
     const armed: { -readonly [Name in keyof Armed]: Armed[Name] } = { stop, rules: [], met: undefined }
-    armed.rules = this.#proxies.map((proxy) => proxy.intercept((request) => this.#decide(lane, armed, request)))
-    this.#armed.set(lane, armed)
+    armed.rules = this.#proxies.map((proxy) => proxy.intercept((request) => this.#decide(priority, armed, request)))
+    this.#armed.set(priority, armed)
   }
 
-  /** Whether the lane stands at its stop, or at what it asked after an answer; with `stuck`, whether it has given that up by now and asks for something else. */
-  reached(lane: string, stuck = false): boolean {
-    const armed = this.#armed.get(lane)
+  /** Whether the priority stands at its stop, or at what it asked after an answer; with `stuck`, whether it has given that up by now and asks for something else. */
+  reached(priority: string, stuck = false): boolean {
+    const armed = this.#armed.get(priority)
     if (armed?.met === undefined) return false
     const held = armed.rules.flatMap(({ requests }) => requests)
     if (armed.stop.when === 'answered') return held.length > 0
     return held.includes(armed.met) && (!stuck || held.length > 1)
   }
 
-  /** Whether the request has come that the lane is to be stopped at, even if its answer has not. */
-  isMet(lane: string): boolean {
-    return this.#armed.get(lane)?.met !== undefined
+  /** Whether the request has come that the priority is to be stopped at, even if its answer has not. */
+  isMet(priority: string): boolean {
+    return this.#armed.get(priority)?.met !== undefined
   }
 
   /**
-   * Whether the lane has given up the request that it was to be stopped at before the answer had come that was to be held. The server may
+   * Whether the priority has given up the request that it was to be stopped at before the answer had come that was to be held. The server may
    * have carried it out all the same: then nothing is left to ask for, and no other request shows that this one was given up.
    */
-  isLost(lane: string): boolean {
-    const armed = this.#armed.get(lane)
+  isLost(priority: string): boolean {
+    const armed = this.#armed.get(priority)
     if (armed?.met === undefined || armed.stop.when !== 'after') return false
     const { met } = armed
     const held = armed.rules.flatMap(({ requests }) => requests)
@@ -108,24 +108,24 @@ export class Stops {
     return held.length > 0 || this.#proxies.some((proxy) => proxy.isAbandoned(met))
   }
 
-  /** Lets the lane go on. */
-  release(lane: string): void {
-    for (const rule of this.#armed.get(lane)?.rules ?? []) rule.remove()
-    this.#armed.delete(lane)
+  /** Lets the priority go on. */
+  release(priority: string): void {
+    for (const rule of this.#armed.get(priority)?.rules ?? []) rule.remove()
+    this.#armed.delete(priority)
   }
 
   /** Lets all go on. */
   releaseAll(): void {
-    for (const lane of [...this.#armed.keys()]) this.release(lane)
+    for (const priority of [...this.#armed.keys()]) this.release(priority)
   }
 
   #decide(
-    lane: string,
+    priority: string,
     armed: Armed & { met: PassingRequest | undefined },
     request: PassingRequest,
   ): ProxyAct | undefined {
     const found = this.#found.get(request)
-    if (found?.lane !== lane) return undefined
+    if (found?.priority !== priority) return undefined
     if (armed.met !== undefined) return { type: 'hold', when: 'before' }
     if (found.request !== armed.stop.request) return undefined
     armed.met = request
@@ -134,9 +134,9 @@ export class Stops {
   }
 
   #note(seen: Seen): string {
-    const { lane, sort, isWrite } = seen
-    const track = this.#tracks.get(lane) ?? { last: 'the start', counts: new Map(), passed: new Map() }
-    this.#tracks.set(lane, track)
+    const { priority, sort, isWrite } = seen
+    const track = this.#tracks.get(priority) ?? { last: 'the start', counts: new Map(), passed: new Map() }
+    this.#tracks.set(priority, track)
     const place = `${sort} | after ${track.last}`
     const count = (track.counts.get(place) ?? 0) + 1
     track.counts.set(place, count)

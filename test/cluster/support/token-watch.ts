@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
 import { EmulatorClient } from '../../builders/emulator-client.ts'
-import type { Lane } from './lanes.ts'
+import type { Priority } from './priorities.ts'
 import { openedBy, secretNamed } from './tokens.ts'
 import type { World } from './world.ts'
 
@@ -10,7 +10,7 @@ import type { World } from './world.ts'
 const PROBE = 'probe='
 
 /** A resource with a token, and how long each token has to work on after it was replaced. */
-export interface Watched extends Lane {
+export interface Watched extends Priority {
   readonly overlapMs: number
 }
 

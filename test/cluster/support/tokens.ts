@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { KubeObject } from '../../../src/kube/types.ts'
-import type { ManagedDescriptor } from '../../../src/managed/types/descriptor.ts'
+import type { ManagedDescriptor } from '../../../src/managed/descriptor/descriptor.ts'
 import { EmulatorClient } from '../../builders/emulator-client.ts'
 import { tokenPlaceIn } from '../../builders/output-of-spec.ts'
 import { core, type Resource, type World } from './world.ts'

@@ -8,7 +8,7 @@ import { type ClosableKubeClient, createKubeClient } from '../../../src/kube/cli
 import { loadKubeConnection } from '../../../src/kube/load-config.ts'
 import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
 import { resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
-import type { InternalStatus } from '../../../src/managed/types/internal.ts'
+import type { InternalStatus } from '../../../src/managed/descriptor/internal.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import { EmulatorClient } from '../../builders/emulator-client.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
-import { secretType } from '../../../src/managed/inputs.ts'
+import { secretType } from '../../../src/managed/inputs/inputs.ts'
 import { type Body, type Drift, drifts } from '../../builders/drifts.ts'
 import { outputIn } from '../../builders/output-of-spec.ts'
 import { type SpecCase, specsOf } from '../../builders/specs.ts'

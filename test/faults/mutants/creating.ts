@@ -1,9 +1,9 @@
 import { type Aim, type Mutant, mutant } from './mutant.ts'
 
-const CREATE = 'src/managed/create.ts'
+const CREATE = 'src/managed/identity/create.ts'
 const CR = 'src/managed/cr.ts'
 const TOKEN = 'src/managed/outputs/token.ts'
-const PROTOCOL = 'src/managed/create-protocol.ts'
+const PROTOCOL = 'src/managed/identity/create-step.ts'
 
 const kills = (cases: string): Aim => ({ suite: 'kills', cases })
 const interrupted = (cases: string): Aim => ({ suite: 'interrupted', cases })
@@ -135,7 +135,7 @@ export const creating: readonly Mutant[] = [
   ),
   mutant(
     "send `rawMetadata` with the POST in the mark's place",
-    'src/managed/plan.ts',
+    'src/managed/plan/plan.ts',
     ['[descriptor.markedBy]: marker,', '[descriptor.markedBy]: desired.spec.rawMetadata ?? marker,'],
     kills('full / create'),
   ),
@@ -184,7 +184,7 @@ export const creating: readonly Mutant[] = [
   ),
   mutant(
     'take what an edge was made with for somebody else’s once its spec names it no more',
-    'src/managed/create.ts',
+    'src/managed/identity/create.ts',
     ['run.descriptor.intent(run.cr.spec, {}, attempt.modules)', 'run.descriptor.intent(run.cr.spec, {})'],
     { suite: 'edited-meanwhile', cases: '^Edge ', isWhole: true },
   ),

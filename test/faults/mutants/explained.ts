@@ -14,13 +14,13 @@ export const explained: Readonly<Record<string, string>> = {
     'the stand-in keeps the policy from being empty whatever the order is; that no address is admitted meanwhile which both specs refuse is judged by test/unit/kinds/ip-policy-plan',
   'delete only the present object, not those that it replaced':
     'what was replaced bears the mark of its resource still, and goes as a copy; of one with `rawMetadata`, test/cluster/deleted-midway sees it',
-  'EqualityOperator in src/managed/replace.ts: === of "const synced = statusOf(cr).conditions?.find(({ ty … pe === \'Synced\')" → !==':
+  'EqualityOperator in src/managed/plan/replace.ts: === of "const synced = statusOf(cr).conditions?.find(({ ty … pe === \'Synced\')" → !==':
     'looks at Ready in the place of Synced: of a rule, both say the same once the spec is carried out',
-  'LogicalOperator in src/managed/succession/succession.ts: || of "rotatedAt === undefined || overlapMs === undefined … dAt) + overlapMs" → &&':
+  'LogicalOperator in src/managed/rotation/rotation.ts: || of "rotatedAt === undefined || overlapMs === undefined … dAt) + overlapMs" → &&':
     'the two are noted by one patch: a former object with a time to go at comes with the time of the rotation',
-  'LogicalOperator in src/managed/succession/succession.ts: || of "if (descriptor.succession?.type !== \'rotation\' ||  … t !== undefined)" → && (2)':
+  'LogicalOperator in src/managed/rotation/rotation.ts: || of "if (descriptor.succession?.type !== \'rotation\' ||  … t !== undefined)" → && (2)':
     'counts the age of a token from the creation of its object, which differs only where the clock of the API is wrong; in a simulation it is right',
-  'ArithmeticOperator in src/managed/create.ts: + of "const notBefore = firstScan === undefined ? quiet  … imes.scanPauseMs" → -':
+  'ArithmeticOperator in src/managed/identity/create.ts: + of "const notBefore = firstScan === undefined ? quiet  … imes.scanPauseMs" → -':
     'the second scan is begun by the timer of the first, and that waits out the pause; without that timer it is killed: "drop the pause before the second scan"',
   'BooleanLiteral in src/api/client.ts: true of "size.end(true)" → false':
     'counts what lists take in memory, which test/faults/hostile-api looks at',

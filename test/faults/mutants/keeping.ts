@@ -1,10 +1,10 @@
 import { type Aim, type Mutant, mutant } from './mutant.ts'
 
-const CONVERGE = 'src/managed/converge.ts'
-const REPLACE = 'src/managed/replace.ts'
-const DELETE = 'src/managed/delete.ts'
+const CONVERGE = 'src/managed/reconcile/converge.ts'
+const REPLACE = 'src/managed/plan/replace.ts'
+const DELETE = 'src/managed/delete/delete.ts'
 const LAST_LOOK = '  refuseWhileReferred(run)\n  run.memory.heldUp = undefined\n  await deleteOwn'
-const PROTOCOL = 'src/managed/create-protocol.ts'
+const PROTOCOL = 'src/managed/identity/create-step.ts'
 const RULES = 'src/kinds/ip-policy-rules.ts'
 
 const kills = (cases: string): Aim => ({ suite: 'kills', cases })
@@ -32,7 +32,7 @@ export const keeping: readonly Mutant[] = [
   ),
   mutant(
     'forget the former object',
-    'src/managed/create.ts',
+    'src/managed/identity/create.ts',
     ['    run.noteInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })\n', ''],
     replacement,
   ),
@@ -50,7 +50,7 @@ export const keeping: readonly Mutant[] = [
   ),
   mutant(
     'keep to looks that a wrong clock has planned',
-    'src/managed/accounts/pass.ts',
+    'src/managed/accounts/resync.ts',
     ['if (copies !== undefined || isMistimed) add(cr)', 'if (copies !== undefined) add(cr)'],
     { suite: 'clocks', cases: 'SSH(User|Host)Certificate .* / deleted by somebody.*40 days behind', isWhole: true },
   ),
@@ -62,19 +62,19 @@ export const keeping: readonly Mutant[] = [
   ),
   mutant(
     'leave the guard where it was',
-    'src/managed/copies.ts',
+    'src/managed/identity/copies.ts',
     ['  await deleteCopies(run, listed)\n', ''],
     kills('^IPPolicyRule rule / replace'),
   ),
   {
     title: 'say Ready of an object in which one field differs',
-    file: 'src/managed/plan.ts',
+    file: 'src/managed/plan/plan.ts',
     edits: [['  if (fields.length === 0) return undefined\n', '  if (fields.length <= 1) return undefined\n']],
     isForAll: true,
   },
   mutant(
     'send fields that did not change',
-    'src/managed/plan.ts',
+    'src/managed/plan/plan.ts',
     ['return resent || changed.has(field)', 'return resent || changed.size > 0'],
     kills('/ update'),
   ),
@@ -119,19 +119,19 @@ export const keeping: readonly Mutant[] = [
   ),
   mutant(
     'make a vanished object again after one list',
-    'src/managed/lists-needed.ts',
+    'src/managed/identity/lists-needed.ts',
     ['last - counting >= pauseMs ?', 'last >= counting ?'],
     { suite: 'gone', cases: '' },
   ),
   mutant(
     'take an object for gone while reads may lag behind its create',
-    'src/managed/lists-needed.ts',
+    'src/managed/identity/lists-needed.ts',
     ['misses.find((at) => at >= notBefore)', 'misses.find((at) => at <= last)'],
     { suite: 'lagging-reads', cases: 'Backend group / create' },
   ),
   mutant(
     'trust a list that misses an object',
-    'src/managed/look.ts',
+    'src/managed/identity/read-object.ts',
     ['  return confirm(run, collection, id)\n}\n\n/** A live look', '  return cached?.object\n}\n\n/** A live look'],
     looks,
   ),
@@ -171,7 +171,7 @@ export const keeping: readonly Mutant[] = [
   ),
   mutant(
     'make what refers to an object that has been given up since',
-    'src/managed/create.ts',
+    'src/managed/identity/create.ts',
     ['  await confirmTargets(run, wanted, attempt)\n', ''],
     references('IPPolicy / delete'),
   ),
@@ -183,31 +183,31 @@ export const keeping: readonly Mutant[] = [
   ),
   mutant(
     'know users of a policy by their names only',
-    'src/managed/resource-store.ts',
+    'src/managed/store/resource-store.ts',
     ['ids.flatMap((id) => this.#findIn(account, id, TARGET_IDS, idText(kind, id)))', '[]'],
     references('IPPolicy / delete'),
   ),
   mutant(
     'delete a rule beside one that somebody has deleted',
-    'src/managed/children.ts',
+    'src/managed/plan/children.ts',
     ['      await confirmBeside(run, collection, operation)\n', ''],
     references('deleted by hand'),
   ),
   mutant(
     'take the rule of an open create for that of somebody else',
-    'src/managed/release-part.ts',
+    'src/managed/delete/release-part.ts',
     [' ?? bearerOf(context, object, cr.kind)', ''],
     references('create.* unanswered'),
   ),
   mutant(
     'forget what requests under way name',
-    'src/managed/ids-in-flight.ts',
+    'src/managed/identity/ids-in-flight.ts',
     ['return isOpen ? undefined : Math.max(since, flights.settledAt)', 'return since'],
     references('another namespace by id comes'),
   ),
   mutant(
     'write to an object that another resource notes as its own',
-    'src/managed/taken-over.ts',
+    'src/managed/identity/taken-over.ts',
     ["return counts ? { type: 'noted', holder } : undefined", 'return undefined'],
     { suite: 'restored', cases: 'statuses', isWhole: true },
   ),
@@ -243,13 +243,13 @@ export const keeping: readonly Mutant[] = [
   ),
   mutant(
     'take an object that another resource holds',
-    'src/managed/former-life.ts',
+    'src/managed/identity/recovery.ts',
     ['candidates.filter(({ id }) => context.resources.holderOf(key, id) === undefined)', 'candidates'],
     { ...restored, cases: 'renamed with its status' },
   ),
   mutant(
     'find nothing of a former life',
-    'src/managed/former-life.ts',
+    'src/managed/identity/recovery.ts',
     [
       'const own = (await withItsToken(run, [...free].reverse())) ?? free.at(-1)',
       'const own = free.find(({ id }) => id === undefined)',
@@ -279,7 +279,7 @@ export const keeping: readonly Mutant[] = [
   ),
   mutant(
     'work on what bears the mark of another resource',
-    'src/managed/taken-over.ts',
+    'src/managed/identity/taken-over.ts',
     ["return { type: 'neighbour', marker }", 'return undefined'],
     { suite: 'restored', cases: 'statuses', isWhole: true },
   ),

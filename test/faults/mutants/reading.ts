@@ -41,7 +41,7 @@ export const reading: readonly Mutant[] = [
   ),
   mutant(
     'take a 404 for a deletion',
-    'src/managed/gone.ts',
+    'src/managed/identity/gone.ts',
     ["run.because(reason))) === 'deleted') {", 'run.because(reason))) !== undefined) {'],
     { suite: 'gone', cases: '' },
   ),
@@ -159,7 +159,7 @@ export const reading: readonly Mutant[] = [
   ),
   mutant(
     'write the status although somebody has changed the resource meanwhile',
-    'src/managed/reconciliation.ts',
+    'src/managed/reconcile/reconciliation.ts',
     ['const options = { resourceVersion, uid, ...', 'const options = { uid, ...'],
     watches,
   ),

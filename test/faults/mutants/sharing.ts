@@ -18,7 +18,7 @@ export const sharing: readonly Mutant[] = [
   ),
   mutant(
     'leave the attempt of what was replaced in the annotations',
-    'src/managed/create.ts',
+    'src/managed/identity/create.ts',
     [
       'attempt === undefined || attempt.nonce === internalOf(run.cr).create?.nonce) return',
       'attempt === undefined || internalOf(run.cr).superseded !== undefined) return',
@@ -27,23 +27,23 @@ export const sharing: readonly Mutant[] = [
   ),
   mutant(
     'do not ask whose an object without a mark is',
-    'src/managed/taken-over.ts',
+    'src/managed/identity/taken-over.ts',
     ["return isOurs ? undefined : { type: 'rival', holder }", 'return undefined'],
     heldTwice,
   ),
   mutant(
     'note an object without a claim',
-    'src/managed/adopt.ts',
+    'src/managed/identity/adopt.ts',
     ['  refuseHeld(run, id, context.resources.claim(session.key, id, cr))\n', ''],
     rivals,
   ),
-  mutant('keep a claim for ever', 'src/managed/reconciler.ts', ['this.#context.resources.unclaim(cr)', ''], {
+  mutant('keep a claim for ever', 'src/managed/reconcile/reconciler.ts', ['this.#context.resources.unclaim(cr)', ''], {
     suite: 'adoption',
     cases: 'adopted by another',
   }),
   mutant(
     'let the resource that was asked about last have the object',
-    'src/managed/holder.ts',
+    'src/managed/identity/holder.ts',
     ['return first === undefined || goesBefore(next, first) ? next : first', 'return next'],
     heldTwice,
   ),

@@ -1,4 +1,4 @@
-import { configMapType } from '../../../src/managed/inputs.ts'
+import { configMapType } from '../../../src/managed/inputs/inputs.ts'
 import type { Spec } from '../../builders/schema-specs.ts'
 import { INPUTS } from '../../builders/spec-places.ts'
 import { keptRules, meaningAt } from './meaning-at.ts'

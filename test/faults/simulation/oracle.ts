@@ -1,5 +1,5 @@
 import { type CustomResource, internalOf, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
-import { parseMarker } from '../../../src/managed/marker.ts'
+import { parseMarker } from '../../../src/managed/identity/marker.ts'
 import { ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
 import { tokenPlaceIn } from '../../builders/output-of-spec.ts'
 import { headersOf, KEY } from './api-server.ts'

@@ -1,4 +1,4 @@
-import type { AccessEntry } from '../../../src/managed/types/access.ts'
+import type { AccessEntry } from '../../../src/managed/descriptor/access.ts'
 import type { Manifest } from '../../builders/specs.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { core, type Resource, typeOf, type World } from '../../cluster/support/world.ts'

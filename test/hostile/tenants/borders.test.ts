@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AccessEntry, UnmanagedObjects } from '../../../src/managed/types/access.ts'
-import type { FoundReference } from '../../../src/managed/types/descriptor.ts'
+import type { AccessEntry, UnmanagedObjects } from '../../../src/managed/descriptor/access.ts'
+import type { FoundReference } from '../../../src/managed/descriptor/descriptor.ts'
 import { memberKinds } from '../../builders/access.ts'
 import { CONFIG_MAP, type Manifest, SECRET, SEED, type SpecCase, specsOf } from '../../builders/specs.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { AccessEntry } from '../../../src/managed/types/access.ts'
+import type { AccessEntry } from '../../../src/managed/descriptor/access.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, type Resource, World } from '../../cluster/support/world.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../../src/kube/types.ts'
-import { SALT_SECRET } from '../../../src/managed/salt.ts'
+import { SALT_SECRET } from '../../../src/managed/inputs/salt.ts'
 import { AuditLog } from '../../cluster/support/audit-log.ts'
 import { OperatorAccount } from '../../cluster/support/operator-account.ts'
 import { OperatorProcess } from '../../cluster/support/operator-process.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KubeObject } from '../../../src/kube/types.ts'
-import { holdName } from '../../../src/managed/namespace-hold.ts'
+import { holdName } from '../../../src/managed/delete/namespace-hold.ts'
 import { DNS_ENDPOINT_CRD } from '../../builders/dns-endpoints.ts'
 import { OperatorAccount } from '../../cluster/support/operator-account.ts'
 import { OPERATOR_POLICY } from '../../cluster/support/operator-policy.ts'

@@ -1,4 +1,4 @@
-import { MAX_TARGETS } from '../../../src/managed/types/command.ts'
+import { MAX_TARGETS } from '../../../src/managed/descriptor/command.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, type Resource, type World } from '../../cluster/support/world.ts'
 import { type Scene, type Subject, saying } from '../scene.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { RateBudget, type RateBudgetOptions } from '../../../src/api/rate-budget.ts'
 import { sleep } from '../../../src/util/clock.ts'
-import type { Lane } from '../../../src/util/lane.ts'
+import type { Priority } from '../../../src/util/priority.ts'
 import type { Random } from '../../../src/util/random.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 
@@ -205,8 +205,8 @@ describe('a 429', () => {
   it('holds the whole account for as long as it asks, ten minutes at most', async () => {
     const { clock, budget } = budgetWith()
     budget.hold(3_600_000)
-    const granted: Lane[] = []
-    for (const lane of ['edit', 'drift'] as const) void budget.acquire(lane).then(() => granted.push(lane))
+    const granted: Priority[] = []
+    for (const priority of ['edit', 'drift'] as const) void budget.acquire(priority).then(() => granted.push(priority))
     await clock.advance(599_999)
     expect(granted).toEqual([])
     expect(budget.estimatedWaitMs()).toBeGreaterThan(0)
@@ -238,12 +238,12 @@ describe('a 429', () => {
 })
 
 describe('turns', () => {
-  it('are given to the most urgent lane first and in order within a lane', async () => {
+  it('are given to the most urgent priority first and in order within a priority', async () => {
     const { clock, budget } = budgetWith({ concurrency: 1 })
     const order: string[] = []
     const first = await budget.acquire('edit')
-    const ask = (lane: Lane, name: string): void => {
-      void budget.acquire(lane).then((release) => {
+    const ask = (priority: Priority, name: string): void => {
+      void budget.acquire(priority).then((release) => {
         order.push(name)
         release()
       })
@@ -290,10 +290,10 @@ describe('turns', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('report how long they waited, by lane', async () => {
-    const waits: [Lane, number][] = []
+  it('report how long they waited, by priority', async () => {
+    const waits: [Priority, number][] = []
     const clock = new FakeClock()
-    const onWait = (lane: Lane, seconds: number): void => void waits.push([lane, seconds])
+    const onWait = (priority: Priority, seconds: number): void => void waits.push([priority, seconds])
     const budget = new RateBudget({ clock, random: middle, requestsPerMinute: 60, burst: 1, onWait })
     void budget.acquire('edit')
     void budget.acquire('poll')

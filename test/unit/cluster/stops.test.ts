@@ -7,7 +7,7 @@ import { until } from '../../cluster/support/wait.ts'
 
 const LANE = 'a'
 const STOP: Stop = { request: 'PATCH /status | after the start', sort: 'PATCH /status', when: 'after', isWrite: true }
-const find = () => ({ lane: LANE, sort: 'PATCH /status', isWrite: true })
+const find = () => ({ priority: LANE, sort: 'PATCH /status', isWrite: true })
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
@@ -20,7 +20,7 @@ async function stopsBefore(server: TestServer): Promise<{ readonly stops: Stops;
   return { stops: new Stops([[proxy, find]]), url: `${proxy.url}/status` }
 }
 
-test('a request that its caller gives up before the answer has come leaves its lane lost, although nothing else is asked', async () => {
+test('a request that its caller gives up before the answer has come leaves its priority lost, although nothing else is asked', async () => {
   const answers: ServerResponse[] = []
   const { stops, url } = await stopsBefore(await startServer((_request, response) => void answers.push(response)))
   stops.arm(LANE, STOP)
@@ -30,16 +30,16 @@ test('a request that its caller gives up before the answer has come leaves its l
   expect([stops.isMet(LANE), stops.isLost(LANE)]).toEqual([true, false])
   caller.abort()
   await expect(asked).rejects.toThrow()
-  await until('the lane counts as lost', () => stops.isLost(LANE))
+  await until('the priority counts as lost', () => stops.isLost(LANE))
   expect(stops.reached(LANE)).toBe(false)
 })
 
-test('a lane whose answer is held stands at its stop, also when its caller has gone meanwhile', async () => {
+test('a priority whose answer is held stands at its stop, also when its caller has gone meanwhile', async () => {
   const { stops, url } = await stopsBefore(await startServer((_request, response) => json(response, 200, {})))
   stops.arm(LANE, STOP)
   const caller = new AbortController()
   const asked = fetch(url, { method: 'PATCH', signal: caller.signal })
-  await until('the lane has come to its stop', () => stops.reached(LANE))
+  await until('the priority has come to its stop', () => stops.reached(LANE))
   caller.abort()
   await expect(asked).rejects.toThrow()
   expect([stops.reached(LANE), stops.isLost(LANE)]).toEqual([true, false])

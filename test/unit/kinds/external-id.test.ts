@@ -1,7 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js'
 import { expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
-import { commonRootRules } from '../../../src/managed/types/common.ts'
+import { commonRootRules } from '../../../src/managed/descriptor/common.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { type IPRestrictionSpec, ipRestriction } from '../../../src/kinds/ip-restriction.ts'
-import { plan, planCreate } from '../../../src/managed/plan.ts'
+import { plan, planCreate } from '../../../src/managed/plan/plan.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 
 const spec: IPRestrictionSpec = {

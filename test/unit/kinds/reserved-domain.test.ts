@@ -4,7 +4,7 @@ import type { RemoteObject } from '../../../src/api/types.ts'
 import type { ManagedCertificate } from '../../../src/kinds/certificate-spec.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
 import type { ReservedDomainSpec } from '../../../src/kinds/reserved-domain-schema.ts'
-import { planUpdate } from '../../../src/managed/plan.ts'
+import { planUpdate } from '../../../src/managed/plan/plan.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 import { domainSpec } from '../../builders/kinds/specs.ts'
 

@@ -3,7 +3,7 @@ import {
   type SSHCertificateAuthoritySpec,
   sshCertificateAuthority,
 } from '../../../src/kinds/ssh-certificate-authority.ts'
-import { plan, planCreate } from '../../../src/managed/plan.ts'
+import { plan, planCreate } from '../../../src/managed/plan/plan.ts'
 import { sshKeys } from '../../builders/contract/ssh-keys.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 

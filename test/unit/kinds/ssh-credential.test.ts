@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type SSHCredentialSpec, sshCredential } from '../../../src/kinds/ssh-credential.ts'
-import { plan, planCreate } from '../../../src/managed/plan.ts'
+import { plan, planCreate } from '../../../src/managed/plan/plan.ts'
 import { sshKeys } from '../../builders/contract/ssh-keys.ts'
 import { stored } from '../../builders/kinds/api-model.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'

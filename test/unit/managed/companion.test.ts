@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { accompanied } from '../../../src/managed/outputs/companion.ts'
-import type { Verdict } from '../../../src/managed/verdict.ts'
+import type { Verdict } from '../../../src/managed/status/result.ts'
 
 const own = { type: 'DNSReady', status: 'True', reason: 'InSync', message: 'in place' } as const
 const condition = { type: 'DNSEndpointReady', status: 'False', reason: 'CRDNotInstalled', message: 'none' } as const
@@ -8,7 +8,7 @@ const ready = { standing: { type: 'ready', message: 'works' }, conditions: [own]
 const done: Verdict = { ...ready, outcome: { type: 'done' } }
 
 function waiting(ms: number): Verdict {
-  return { ...ready, outcome: { type: 'after', ms, reason: 'CertificatePending', lane: 'poll' } }
+  return { ...ready, outcome: { type: 'after', ms, reason: 'CertificatePending', priority: 'poll' } }
 }
 
 describe('a verdict with what is said of a companion', () => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { conditionsFor, type Standing, stampConditions } from '../../../src/managed/conditions.ts'
-import { reasons } from '../../../src/managed/reasons.ts'
-import type { Condition } from '../../../src/managed/types/common.ts'
-import type { KindCondition } from '../../../src/managed/types/descriptor.ts'
+import { conditionsFor, type Standing, stampConditions } from '../../../src/managed/status/conditions.ts'
+import { reasons } from '../../../src/managed/status/reasons.ts'
+import type { Condition } from '../../../src/managed/descriptor/common.ts'
+import type { KindCondition } from '../../../src/managed/descriptor/descriptor.ts'
 
 const message = fc.constantFrom('one', 'two')
 const reason = fc.constantFrom(reasons.Progressing, reasons.Rejected, reasons.ApiError)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
-import { formatAttempt } from '../../../src/managed/attempt.ts'
+import { formatAttempt } from '../../../src/managed/identity/attempt.ts'
 import type { CustomResource } from '../../../src/managed/cr.ts'
 import {
   copiesOf,
@@ -9,9 +9,9 @@ import {
   createStep,
   leftByFormerLife,
   ownershipClaim,
-} from '../../../src/managed/create-protocol.ts'
-import { markerOf } from '../../../src/managed/marker.ts'
-import { emptyMemory, type Memory } from '../../../src/managed/memory.ts'
+} from '../../../src/managed/identity/create-step.ts'
+import { markerOf } from '../../../src/managed/identity/marker.ts'
+import { emptyMemory, type Memory } from '../../../src/managed/reconcile/memory.ts'
 import { cr, marked } from '../../builders/custom-resource.ts'
 
 const NONCES = ['aaaaaaaa', 'bbbbbbbb'] as const

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { compareFingerprints, Fingerprints, type Purpose } from '../../../src/managed/fingerprints.ts'
+import { compareFingerprints, Fingerprints, type Purpose } from '../../../src/managed/inputs/fingerprints.ts'
 
 const salts = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes))
 const purposes = fc.constantFrom<Purpose>('account', 'inputs', 'ownership', 'token')

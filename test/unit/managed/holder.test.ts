@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { holderAmong } from '../../../src/managed/holder.ts'
+import { holderAmong } from '../../../src/managed/identity/holder.ts'
 import { cr } from '../../builders/custom-resource.ts'
 
 const claimant = fc

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ApiError } from '../../../src/api/errors.ts'
-import { IdsInFlight } from '../../../src/managed/ids-in-flight.ts'
+import { IdsInFlight } from '../../../src/managed/identity/ids-in-flight.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 
 const TIMEOUT_MS = 4_000

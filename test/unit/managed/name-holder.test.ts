@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CustomResource } from '../../../src/managed/cr.ts'
-import { type NameHolder, tellNameHolder } from '../../../src/managed/name-holder.ts'
+import { type NameHolder, tellNameHolder } from '../../../src/managed/identity/name-holder.ts'
 
 const keeper = (namespace: string): CustomResource => ({
   apiVersion: 'culvert.dev/v1alpha1',

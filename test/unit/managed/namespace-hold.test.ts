@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { KubeError } from '../../../src/kube/errors.ts'
 import type { KubeClient, KubeObject } from '../../../src/kube/types.ts'
-import { holdName, NamespaceHolds } from '../../../src/managed/namespace-hold.ts'
+import { holdName, NamespaceHolds } from '../../../src/managed/delete/namespace-hold.ts'
 import { createLogger } from '../../../src/util/logger.ts'
 
 const FINALIZER = 'culvert.dev/remote'

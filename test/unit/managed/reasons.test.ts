@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { REASONS_PAGE, reasonsPage } from '../../../scripts/reasons-page.ts'
-import { conditionReasons, type Explanation, eventReasons, reasons } from '../../../src/managed/reasons.ts'
+import { conditionReasons, type Explanation, eventReasons, reasons } from '../../../src/managed/status/reasons.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 const explained: Readonly<Record<string, Explanation>> = { ...conditionReasons, ...eventReasons }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { unresolvedAttempt } from '../../../src/managed/cr.ts'
-import { secretType } from '../../../src/managed/inputs.ts'
+import { secretType } from '../../../src/managed/inputs/inputs.ts'
 import type { ApiFault } from '../../builders/model-account-client.ts'
 import type { KubeFault } from '../../builders/model-kube-client.ts'
 import { liveThrough, suffer } from '../../builders/model-trouble.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Condition } from '../../../src/managed/types/common.ts'
+import type { Condition } from '../../../src/managed/descriptor/common.ts'
 import { ModelWorld } from '../../builders/model-world.ts'
 import { RotationWatch } from '../../builders/rotation-watch.ts'
 

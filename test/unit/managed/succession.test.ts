@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { tokenSuccession } from '../../../src/kinds/token.ts'
-import { decideSuccession, pauseAfterFailures, type SuccessionFacts } from '../../../src/managed/succession/decide.ts'
+import { decideSuccession, pauseAfterFailures, type SuccessionFacts } from '../../../src/managed/rotation/decide.ts'
 
 const facts: SuccessionFacts = { now: 1000, dueAt: undefined, requested: false, hasFormer: false, pauseMs: 0 }
 const anyFacts: fc.Arbitrary<SuccessionFacts> = fc.record({

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError, type ApiErrorCode } from '../../../src/api/errors.ts'
 import { KubeError, type KubeErrorCode } from '../../../src/kube/errors.ts'
-import { ConflictError, TerminalError, WaitError } from '../../../src/managed/errors.ts'
-import { reasons } from '../../../src/managed/reasons.ts'
-import { verdictOf } from '../../../src/managed/verdict.ts'
+import { ConflictError, TerminalError, WaitError } from '../../../src/managed/reconcile/errors.ts'
+import { reasons } from '../../../src/managed/status/reasons.ts'
+import { verdictOf } from '../../../src/managed/status/result.ts'
 
 type Expected = readonly [standing: string | undefined, outcome: string, reason?: string]
 

@@ -4,11 +4,11 @@ import { kinds } from '../../../src/kinds/index.ts'
 import type { ResourceType } from '../../../src/kube/types.ts'
 import { type AccountKey, accountText } from '../../../src/managed/accounts/account-resource.ts'
 import { type CustomResource, nameOf, shortName } from '../../../src/managed/cr.ts'
-import { secretType } from '../../../src/managed/inputs.ts'
+import { secretType } from '../../../src/managed/inputs/inputs.ts'
 import { KindsRegistry, resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
-import { Memories } from '../../../src/managed/memory.ts'
-import { ResourceStore } from '../../../src/managed/resource-store.ts'
-import { subscribeWakeups } from '../../../src/managed/wakeups.ts'
+import { Memories } from '../../../src/managed/reconcile/memory.ts'
+import { ResourceStore } from '../../../src/managed/store/resource-store.ts'
+import { subscribeWakeups } from '../../../src/managed/store/wakeups.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 import { ModelKube } from '../../builders/model-kube.ts'
 import { ModelKubeClient } from '../../builders/model-kube-client.ts'
@@ -59,8 +59,8 @@ class Watching {
       memories: watching.memories,
       operatorNamespace: 'culvert-system',
       wake: {
-        managed: (name, lane) => watching.#woken.push(`${shortName(name)} ${lane}`),
-        account: (key, lane) => watching.#woken.push(`${accountText(key)} ${lane}`),
+        managed: (name, priority) => watching.#woken.push(`${shortName(name)} ${priority}`),
+        account: (key, priority) => watching.#woken.push(`${accountText(key)} ${priority}`),
       },
     })
     watching.#woken.length = 0
@@ -100,7 +100,7 @@ const account = { baseURL: 'https://api.example.com', apiKeySecretRef: { name: '
 const FINALIZED = { finalizers: ['culvert.dev/remote'] }
 
 describe('a resource', () => {
-  test('is woken when it appears or is edited, in the lane of edits', async () => {
+  test('is woken when it appears or is edited, in the priority of edits', async () => {
     const watching = await Watching.start()
     expect(await watching.by(() => watching.create('Backend', 'web', tunnels))).toEqual(['Backend/web edit'])
     expect(await watching.by(() => watching.patch('Backend', 'web', { spec: { description: 'x' } }))).toEqual([

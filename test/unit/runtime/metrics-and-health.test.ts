@@ -135,7 +135,7 @@ describe('metrics', () => {
         'rest_client_requests_total{code="200",method="PATCH",verb="patch",resource="edges"} 1',
         'culvert_api_requests_total{collection="edges/tls",method="POST",status="201"} 1',
         'culvert_api_request_duration_seconds_count{collection="edges/tls",method="POST"} 1',
-        'culvert_rate_limit_wait_seconds_sum{lane="edit"} 1.5',
+        'culvert_rate_limit_wait_seconds_sum{priority="edit"} 1.5',
         'culvert_drift_total{kind="Edge",field="description"} 1',
         'culvert_drift_total{kind="Edge",field="backend"} 1',
         'culvert_orphans{account="shop/default"} 2',

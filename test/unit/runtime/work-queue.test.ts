@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type AddOptions, type Work, WorkQueue, type WorkQueueOptions } from '../../../src/runtime/work-queue.ts'
 import { sleep } from '../../../src/util/clock.ts'
-import { LANES } from '../../../src/util/lane.ts'
+import { PRIORITIES } from '../../../src/util/priority.ts'
 import type { Random } from '../../../src/util/random.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 
@@ -52,11 +52,11 @@ describe('one key', () => {
     expect(await drain(queue)).toEqual(['a'])
   })
 
-  test('moves up when it is added in a more urgent lane', async () => {
+  test('moves up when it is added in a more urgent priority', async () => {
     const queue = createQueue()
-    queue.add('a', { lane: 'poll' })
-    queue.add('b', { lane: 'drift' })
-    queue.add('b', { lane: 'edit' })
+    queue.add('a', { priority: 'poll' })
+    queue.add('b', { priority: 'drift' })
+    queue.add('b', { priority: 'edit' })
     expect(await drain(queue)).toEqual(['b', 'a'])
   })
 
@@ -109,16 +109,16 @@ describe('one key', () => {
 describe('order', () => {
   test('edits come before polls and polls before drift', async () => {
     const queue = createQueue()
-    queue.add('drift', { lane: 'drift' })
-    queue.add('poll', { lane: 'poll' })
-    queue.add('edit', { lane: 'edit' })
+    queue.add('drift', { priority: 'drift' })
+    queue.add('poll', { priority: 'poll' })
+    queue.add('edit', { priority: 'edit' })
     expect(await drain(queue)).toEqual(['edit', 'poll', 'drift'])
   })
 
   test('drift is served in bounded time however many edits come in', async () => {
     const queue = createQueue()
-    queue.add('poll', { lane: 'poll' })
-    queue.add('drift', { lane: 'drift' })
+    queue.add('poll', { priority: 'poll' })
+    queue.add('drift', { priority: 'drift' })
     const order: string[] = []
     for (let turn = 0; turn < 20; turn++) {
       queue.add(`edit-${turn}`)
@@ -142,7 +142,7 @@ describe('order', () => {
     const queue = createQueue({ maxPerGroup: 1 })
     queue.add('a1', { group: 'a' })
     queue.add('a2', { group: 'a' })
-    queue.add('b1', { group: 'b', lane: 'drift' })
+    queue.add('b1', { group: 'b', priority: 'drift' })
     expect((await takeNow(queue)).key).toBe('a1')
     expect((await takeNow(queue)).key).toBe('b1')
     const waiting = queue.take()
@@ -154,7 +154,7 @@ describe('order', () => {
 
   test('what exists and was edited comes before however much is still to be made, which is not kept waiting for ever', async () => {
     const queue = createQueue()
-    for (let item = 0; item < 20; item++) queue.add(`new-${item}`, { lane: 'create', group: 'a' })
+    for (let item = 0; item < 20; item++) queue.add(`new-${item}`, { priority: 'create', group: 'a' })
     for (let item = 0; item < 5; item++) queue.add(`edit-${item}`, { group: 'a' })
     const order = await drain(queue)
     expect(order.slice(0, 5)).toEqual(['edit-0', 'edit-1', 'edit-2', 'edit-3', 'new-0'])
@@ -229,7 +229,7 @@ describe('a key that waits for long', () => {
   test('is told of once, one key after the other and the longest wait first', async () => {
     const { told, end, longWaits } = tellings()
     const queue = createQueue({ longWaits })
-    queue.add('a', { lane: 'drift' })
+    queue.add('a', { priority: 'drift' })
     await clock.advance(1000)
     queue.add('b')
     await clock.advance(28_999)
@@ -348,7 +348,7 @@ type Step =
   | { readonly do: 'wait'; readonly ms: number }
 
 const keys = fc.constantFrom('a', 'b', 'c', 'd', 'e')
-const options = fc.record({ lane: fc.constantFrom(...LANES), group: fc.constantFrom('', 'red', 'blue') })
+const options = fc.record({ priority: fc.constantFrom(...PRIORITIES), group: fc.constantFrom('', 'red', 'blue') })
 const steps = fc.array(
   fc.oneof<fc.Arbitrary<Step>[]>(
     fc.record({ do: fc.constant('add' as const), key: keys, options }),

@@ -1,5 +1,5 @@
 import { internalOf } from '../../../../src/managed/cr.ts'
-import { secretType } from '../../../../src/managed/inputs.ts'
+import { secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { SECRET } from '../../../builders/specs.ts'
 import type { Episode } from '../../simulation/episodes.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'

@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
 import { KubeProxy } from '../../../builders/kube-proxy.ts'
-import { LaneFinder } from '../../../cluster/support/lanes.ts'
+import { LaneFinder } from '../../../cluster/support/priorities.ts'
 import { type Replica, SHORT_LEASE, startReplica } from '../../../cluster/support/replica.ts'
 import { World } from '../../../cluster/support/world.ts'
 import { Writes } from './writes.ts'

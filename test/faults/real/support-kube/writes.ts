@@ -80,7 +80,7 @@ export class Writes {
   }
 
   #decide(seen: ReturnType<Find>, request: PassingRequest): ProxyAct | undefined {
-    const track = seen?.isWrite ? this.#tracks.get(seen.lane) : undefined
+    const track = seen?.isWrite ? this.#tracks.get(seen.priority) : undefined
     if (seen === undefined || track === undefined) return undefined
     this.#count++
     const { stage, counts, passed, armed } = track

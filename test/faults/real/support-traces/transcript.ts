@@ -1,4 +1,4 @@
-import { parseMarker } from '../../../../src/managed/marker.ts'
+import { parseMarker } from '../../../../src/managed/identity/marker.ts'
 import type { Call, Side } from './side.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -17,23 +17,23 @@ export type Transcript = ReadonlyMap<string, readonly string[]>
  */
 export function transcriptOf(side: Side): Transcript {
   const names = namesOf(side)
-  const lanes = new Map<string, string[]>()
+  const priorities = new Map<string, string[]>()
   for (const call of side.calls()) {
     const text = common(textOf(call), side, names)
-    const lane = `${call.server}: ${laneOf(call, names)}`
-    lanes.set(lane, [...(lanes.get(lane) ?? []), text])
+    const priority = `${call.server}: ${laneOf(call, names)}`
+    priorities.set(priority, [...(priorities.get(priority) ?? []), text])
   }
-  return lanes
+  return priorities
 }
 
 /** Where the calls of the second are not those of the first; empty: they are equal. */
 export function differences(expected: Transcript, actual: Transcript): readonly string[] {
-  return [...new Set([...expected.keys(), ...actual.keys()])].flatMap((lane) => {
-    const [left = [], right = []] = [expected.get(lane), actual.get(lane)]
+  return [...new Set([...expected.keys(), ...actual.keys()])].flatMap((priority) => {
+    const [left = [], right = []] = [expected.get(priority), actual.get(priority)]
     if (left.join('\n') === right.join('\n')) return []
     const marked = (calls: readonly string[], others: readonly string[]) =>
       calls.map((call) => (others.includes(call) ? `  ${call.slice(0, 120)}` : `! ${call}`)).join('\n')
-    return [`${lane}\n simulated:\n${marked(left, right)}\n real:\n${marked(right, left)}`]
+    return [`${priority}\n simulated:\n${marked(left, right)}\n real:\n${marked(right, left)}`]
   })
 }
 

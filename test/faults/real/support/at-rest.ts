@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { GUARD_NONCE } from '../../../../src/managed/marker.ts'
+import { GUARD_NONCE } from '../../../../src/managed/identity/marker.ts'
 import { CONFIG_MAP, SECRET, SEED } from '../../../builders/specs.ts'
 import { expectAsWritten, type LivedSubject } from '../../../cluster/support/as-written.ts'
 import { expectExactlyOneEach, managed } from '../../../cluster/support/cases.ts'

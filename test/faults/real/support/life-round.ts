@@ -1,7 +1,7 @@
 import type { FaultMatch } from '../../../../src/emulator/admin/fault-spec.ts'
 import type { JournalEntry } from '../../../../src/emulator/admin/journal.ts'
 import { managed } from '../../../cluster/support/cases.ts'
-import { LaneFinder } from '../../../cluster/support/lanes.ts'
+import { LaneFinder } from '../../../cluster/support/priorities.ts'
 import { until } from '../../../cluster/support/wait.ts'
 import type { Resource, World } from '../../../cluster/support/world.ts'
 import type { Case } from '../../support/case-list.ts'
@@ -140,8 +140,8 @@ export class LifeRound {
     all: readonly Taking[],
   ): { readonly life: Life; readonly sort: string } | undefined {
     const text = body === null ? '' : JSON.stringify(body)
-    const { lane, sort } = this.#finder.atApi({ method, path, query: new URLSearchParams(query), body: text }, '')
-    const one = all.find(({ lived: { now } }) => (lane === '' ? `/${now.path}` === path : now.name === lane))
+    const { priority, sort } = this.#finder.atApi({ method, path, query: new URLSearchParams(query), body: text }, '')
+    const one = all.find(({ lived: { now } }) => (priority === '' ? `/${now.path}` === path : now.name === priority))
     return one === undefined ? undefined : { life: one.lived.life, sort }
   }
 

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../../../src/api/types.ts'
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
-import { markerOf } from '../../../../src/managed/marker.ts'
+import { markerOf } from '../../../../src/managed/identity/marker.ts'
 import { type Manifest, SEED, type SpecCase } from '../../../builders/specs.ts'
 import { headersOf, KEY } from '../api-server.ts'
 import { childrenOf } from '../meaning-at.ts'

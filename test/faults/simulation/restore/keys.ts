@@ -1,5 +1,5 @@
-import { secretType } from '../../../../src/managed/inputs.ts'
-import { namespaceType } from '../../../../src/managed/namespaces.ts'
+import { secretType } from '../../../../src/managed/inputs/inputs.ts'
+import { namespaceType } from '../../../../src/managed/store/namespaces.ts'
 import { type SpecCase, specsOf } from '../../../builders/specs.ts'
 import { KEY } from '../api-server.ts'
 import { textOf } from '../oracle.ts'

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../../src/kube/types.ts'
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
-import { configMapType, secretType } from '../../../../src/managed/inputs.ts'
+import { configMapType, secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { OUTPUT_OF } from '../../../../src/managed/names.ts'
 import { events } from '../../../../src/runtime/events.ts'
 import { type Manifest, SEED, type SpecCase, specsOf } from '../../../builders/specs.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { secretType } from '../../../../src/managed/inputs.ts'
+import { secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { ModelAccount } from '../../../builders/model-account.ts'
 import { ModelWorld } from '../../../builders/model-world.ts'
 

@@ -3,7 +3,7 @@ import type { AccountKey, AccountResource } from '../../../../src/managed/accoun
 import type { KeptKeys } from '../../../../src/managed/accounts/kept-key.ts'
 import { KeysInUse } from '../../../../src/managed/accounts/keys-in-use.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import { Fingerprints } from '../../../../src/managed/fingerprints.ts'
+import { Fingerprints } from '../../../../src/managed/inputs/fingerprints.ts'
 import { tokenFingerprint } from '../../../../src/managed/outputs/held-token.ts'
 import { cr } from '../../../builders/custom-resource.ts'
 import { mirroredAccount } from '../../../builders/sessions.ts'

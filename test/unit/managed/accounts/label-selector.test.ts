@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { selects } from '../../../../src/managed/accounts/label-selector.ts'
-import type { LabelSelector } from '../../../../src/managed/types/label-selector.ts'
+import type { LabelSelector } from '../../../../src/managed/descriptor/label-selector.ts'
 
 const key = fc.constantFrom('team', 'stage', 'tier')
 const value = fc.constantFrom('', 'a', 'b')

@@ -6,7 +6,7 @@ import { tunnelSession } from '../../../../src/kinds/tunnel-session.ts'
 import { KubeError } from '../../../../src/kube/errors.ts'
 import type { KubeObject } from '../../../../src/kube/types.ts'
 import type { AccountResource } from '../../../../src/managed/accounts/account-resource.ts'
-import type { AccountSession, Blocked } from '../../../../src/managed/context.ts'
+import type { AccountSession, Blocked } from '../../../../src/managed/reconcile/context.ts'
 import { KindsRegistry, resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
 import type { MirroredObject } from '../../../../src/managed/mirrors/mirrored.ts'
 import { MirrorReconciler } from '../../../../src/managed/mirrors/reconciler.ts'
@@ -66,10 +66,10 @@ async function write<T>(label: string, effect: () => T): Promise<T> {
 
 function newReconciler(): MirrorReconciler {
   const calls = {
-    list: async (_: unknown, { lane, keep }: ListCallOptions) => {
+    list: async (_: unknown, { priority, keep }: ListCallOptions) => {
       lists++
       // Whatever people change comes before it, at the API too.
-      expect(lane).toBe('drift')
+      expect(priority).toBe('drift')
       if (refuse instanceof ApiError) throw refuse
       const kept = new GatheredMost(keep ?? { limit: 0, prefers: () => false })
       for (const object of listed) kept.add(object)

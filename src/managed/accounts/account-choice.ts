@@ -1,0 +1,176 @@
+import { type AccountName, parseAttempt } from '../identity/attempt.ts'
+import type { Accounts, Blocked, ManagedContext, MemberSession, Resources } from '../reconcile/context.ts'
+import { type CustomResource, isDeleting, nameOf, recordedAccount, shortName } from '../cr.ts'
+import { crosses, crossingOf, referredName } from '../references/crossings.ts'
+import { TerminalError, WaitError } from '../reconcile/errors.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
+import { CREATE_ATTEMPT } from '../names.ts'
+import { notGranted, notPermitted } from '../references/reach.ts'
+import { reasons } from '../status/reasons.ts'
+import type { FoundReference } from '../descriptor/descriptor.ts'
+
+/** An account that becomes Ready wakes its resources; this is only the fallback. */
+const FALLBACK_MS = 60_000
+
+/** A watch tells of a new Account sooner. */
+const UNSEEN_MS = 1_000
+
+const OWN_DEFAULT: AccountName = { kind: 'Account', name: 'default' }
+const SHARED_DEFAULT: AccountName = { kind: 'ClusterAccount', name: 'default' }
+
+/** From so long on, a wait for a share of the account's requests is told. Milliseconds. */
+const TOLD_MS = 30_000
+
+/** What there is to choose from. */
+export interface AccountChoices {
+  readonly kinds: Pick<KindsRegistry, 'managedKind'>
+  readonly resources: Pick<Resources, 'get' | 'hasAccount' | 'namespace'>
+}
+
+/** The account that a CR's object lives in or is to live in; undefined when there is none to choose. */
+export function accountOf(context: AccountChoices, cr: CustomResource): AccountName | undefined {
+  return recordedAccount(cr) ?? chosenAccount(context, cr)
+}
+
+/**
+ * The session of a CR's account. An account that was used stays in use: an attempt is resolved, and an object kept, where it was made.
+ * @throws WaitError while the account is missing, not Ready or not for this namespace; TerminalError when it is not for what the spec asks for, or the spec
+ * names another one than is in use. A deletion waits in either case. WaitError too while its share of the account's requests is used up.
+ */
+export function openSession(
+  context: AccountChoices & { readonly accounts: Accounts },
+  cr: CustomResource,
+): MemberSession {
+  const account = accountOf(context, cr)
+  if (account === undefined) throw withoutAccount(context, cr)
+  // What is deleted is deleted where it lives, whatever the spec has come to name.
+  if (!isDeleting(cr)) refuseMove(context, cr, account)
+  const session = context.accounts.session(account, cr)
+  const blocked = 'cache' in session ? session.blocked() : session
+  if (blocked !== undefined) throw errorOf(blocked, isDeleting(cr))
+  if (!('cache' in session)) throw new Error('an account is either a session or blocked')
+  const turn = session.turn()
+  if (turn !== undefined) throw new WaitError(reasons.Progressing, turn.message, turn.ms, turn.ms < TOLD_MS)
+  return session
+}
+
+/**
+ * Asks Kubernetes itself, before the first create in the cluster's default account, whether the namespace has a default Account of its
+ * own: a watch may not have told of it yet, and what is made stays where it is.
+ * @throws WaitError while the watch has yet to tell
+ */
+export async function confirmDefaultAccount(
+  context: ManagedContext,
+  cr: CustomResource,
+  chosen: AccountName,
+): Promise<void> {
+  const isNamed = cr.spec.accountRef !== undefined || sourceOf(context, cr) !== undefined
+  if (isNamed || recordedAccount(cr) !== undefined || !isSame(chosen, SHARED_DEFAULT)) return
+  const type = { ...context.kinds.accountType(OWN_DEFAULT.kind), metadataOnly: true }
+  const { namespace = '' } = cr.metadata
+  if ((await context.kube.get(type, { namespace, name: OWN_DEFAULT.name })) === undefined) return
+  throw new WaitError(reasons.AccountNotReady, `${text(OWN_DEFAULT)} has just been created`, UNSEEN_MS)
+}
+
+/** What a reconcile ends with that may not use an account. */
+export function errorOf({ reason, message, silent, lasting }: Blocked, deleting: boolean): WaitError | TerminalError {
+  const isTerminal = lasting === true && !deleting
+  return isTerminal ? new TerminalError(reason, message) : new WaitError(reason, message, FALLBACK_MS, silent)
+}
+
+/** Why there is none to choose; what comes to be wakes those that wait for it. */
+function withoutAccount(context: AccountChoices, cr: CustomResource): WaitError | TerminalError {
+  const source = sourceOf(context, cr)
+  if (source !== undefined && crosses(cr, source.reference.ref)) return withoutCrossing(cr, source)
+  if (source !== undefined && source.target === undefined) {
+    const { path, kind, ref } = source.reference
+    const message = `${path}: ${shortName({ kind, name: ref.name ?? '' })} does not exist: create it or correct the name`
+    return new WaitError(reasons.ReferenceNotReady, message, FALLBACK_MS)
+  }
+  const whose = source?.target === undefined ? '' : ` of ${shortName(nameOf(source.target))}`
+  const remedy = `create an Account named default in namespace ${cr.metadata.namespace} or set spec.accountRef${whose}`
+  return new WaitError(reasons.AccountNotReady, `there is no account: ${remedy}`, FALLBACK_MS)
+}
+
+/** A resource of another namespace decides: who asks is told the same whether it is there or not, until it grants that. */
+function withoutCrossing(cr: CustomResource, { reference: { path, kind, ref }, target }: AccountSource): TerminalError {
+  const what = `${kind} ${ref.namespace}/${ref.name}`
+  if (target === undefined) return notGranted(cr, path, what)
+  return notPermitted(`${path}: ${what} lives in an Account of its namespace: only a ClusterAccount can be shared`)
+}
+
+function refuseMove(context: AccountChoices, cr: CustomResource, account: AccountName): void {
+  const source = sourceOf(context, cr)
+  if (source !== undefined) {
+    refuseMovedSource(source, account)
+    return
+  }
+  const { accountRef } = cr.spec
+  if (accountRef === undefined) return
+  const named = refName(accountRef)
+  if (isSame(named, account)) return
+  throw new TerminalError(
+    reasons.InvalidSpec,
+    `spec.accountRef: names ${text(named)}, but the object lives in ${text(account)}: ` +
+      'set it back, or delete this resource and create it anew',
+  )
+}
+
+function refuseMovedSource({ reference: { path }, target }: AccountSource, account: AccountName): void {
+  const other = target && recordedAccount(target)
+  if (target === undefined || other === undefined || isSame(other, account)) return
+  throw new TerminalError(
+    reasons.InvalidSpec,
+    `${path}: ${shortName(nameOf(target))} lives in ${text(other)}, but the object lives in ${text(account)}: ` +
+      'delete this resource and create it anew',
+  )
+}
+
+/** The resource that decides in which account another lives. */
+interface AccountSource {
+  readonly reference: FoundReference
+  /** Undefined while it does not exist. */
+  readonly target: CustomResource | undefined
+}
+
+/** What decides about the account of a CR in place of its own spec; undefined when nothing does. */
+function sourceOf({ kinds, resources }: AccountChoices, cr: CustomResource): AccountSource | undefined {
+  const reference = kinds.managedKind(cr.kind)?.accountFrom?.(cr.spec)
+  if (reference?.ref.name === undefined) return undefined
+  if (!crosses(cr, reference.ref)) return { reference, target: resources.get(referredName(cr, reference)) }
+  const crossing = crossingOf(resources, cr, reference)
+  return { reference, target: crossing.type === 'refused' ? undefined : crossing.target }
+}
+
+function chosenAccount(context: AccountChoices, cr: CustomResource): AccountName | undefined {
+  const source = sourceOf(context, cr)
+  if (source?.target !== undefined)
+    return sharedAccount(accountOf(context, source.target), crosses(cr, source.reference.ref))
+  if (source !== undefined) return isDeleting(cr) ? formerAccount(cr) : undefined
+  if (cr.spec.accountRef !== undefined) return refName(cr.spec.accountRef)
+  return [OWN_DEFAULT, SHARED_DEFAULT].find((account) =>
+    context.resources.hasAccount(account, cr.metadata.namespace ?? ''),
+  )
+}
+
+/** An Account is its namespace's own: in another namespace its name means another. */
+function sharedAccount(account: AccountName | undefined, isElsewhere: boolean): AccountName | undefined {
+  return isElsewhere && account?.kind === 'Account' ? undefined : account
+}
+
+/** Where a CR that came back without its status was when it made its last attempt: a deletion does not wait for what decided that. */
+function formerAccount(cr: CustomResource): AccountName | undefined {
+  return parseAttempt(cr.metadata.annotations?.[CREATE_ATTEMPT])?.account
+}
+
+function isSame(left: AccountName, right: AccountName): boolean {
+  return left.kind === right.kind && left.name === right.name
+}
+
+function refName({ kind = 'Account', name }: NonNullable<CustomResource['spec']['accountRef']>): AccountName {
+  return { kind, name }
+}
+
+function text({ kind, name }: AccountName): string {
+  return `${kind}/${name}`
+}

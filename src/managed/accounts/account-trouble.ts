@@ -1,0 +1,15 @@
+import { ApiError, type ApiErrorCode } from '../../api/errors.ts'
+
+const TROUBLE: ReadonlySet<ApiErrorCode> = new Set([
+  'Unauthorized',
+  'Forbidden',
+  'Network',
+  'Timeout',
+  'ServerError',
+  'InvalidResponse',
+])
+
+/** Whether a call failed in a way that may concern the whole account, so that the account should look for itself. */
+export function isAccountTrouble(error: unknown): error is ApiError {
+  return error instanceof ApiError && TROUBLE.has(error.code)
+}

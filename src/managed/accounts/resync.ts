@@ -1,0 +1,231 @@
+import { collections as knownCollections } from '../../api/collections.ts'
+import type { Collection, RemoteObject } from '../../api/types.ts'
+import { wasClockSet } from '../../util/noted-time.ts'
+import { type CustomResource, hasFinalizer, heldIds, nameOf, shortName, statusOf, unresolvedAttempt } from '../cr.ts'
+import { type Marker, markerOf } from '../identity/marker.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { AccountContext } from './account-context.ts'
+import type { LiveSession } from './session.ts'
+
+/** What CRs of an account hold, and in which collections to look for it. */
+export interface Holdings {
+  readonly members: readonly CustomResource[]
+  /** Paths of the collections that the members use now. */
+  readonly used: ReadonlySet<string>
+  readonly collections: readonly Collection[]
+}
+
+/**
+ * The members of an account and every collection to look at, each once: those that they use, and those in which objects of ours
+ * may be left although no CR uses them any more.
+ */
+export function holdingsOf(
+  context: AccountContext,
+  session: LiveSession,
+  members: readonly CustomResource[],
+  orphans: readonly { readonly collection: string }[] = [],
+): Holdings {
+  const used = new Map<string, Collection>()
+  for (const cr of members) {
+    const descriptor = context.kinds.managedKind(cr.kind)
+    if (descriptor === undefined || !mayHold(context, session, cr)) continue
+    const own = [descriptor.collectionOf(cr.spec), descriptor.children?.collection]
+    for (const collection of own) if (collection !== undefined) used.set(collection.path, collection)
+  }
+  const reported = new Set(orphans.map(({ collection }) => collection))
+  const left = collectionsOf(context.kinds.managed).filter((collection) => {
+    const { path } = collection
+    const marked = session.cache.all(collection).some((object) => isOurs(context, object))
+    return !used.has(path) && (marked || reported.has(path) || session.mayHold(path))
+  })
+  return { members, used: new Set(used.keys()), collections: [...used.values(), ...left] }
+}
+
+/** Not what may not use the account, and never did: for that, nothing is asked. */
+function mayHold({ registry }: AccountContext, { account }: LiveSession, cr: CustomResource): boolean {
+  return hasFinalizer(cr) || statusOf(cr).id !== undefined || registry.allows(account, cr)
+}
+
+/** Each once: children of one kind may be objects of another. */
+function collectionsOf(descriptors: readonly ManagedDescriptor[]): readonly Collection[] {
+  const all = descriptors.flatMap(({ collections, children }) => {
+    return children === undefined ? collections : [...collections, children.collection]
+  })
+  return [...new Set(all)]
+}
+
+/** Whether this installation made the object. */
+function isOurs({ installation }: AccountContext, object: RemoteObject): boolean {
+  return markerOf(object)?.installation === installation
+}
+
+/**
+ * Lists every collection in use, once: drift is looked for at the price of pages (`management-api.md § Pagination`). An account
+ * without objects lists one collection all the same, to prove that address and key work.
+ * @throws ApiError of the first list that fails.
+ */
+export async function listAll(session: LiveSession, collections: readonly Collection[]): Promise<void> {
+  const listed = collections.length === 0 ? [knownCollections.eventDestinations] : collections
+  session.beginPass()
+  await Promise.all(listed.map((collection) => session.cache.refresh(collection, 'drift')))
+}
+
+/** CRs among `members` whose object no complete list shows, of those that hold one. */
+export function countMissing(
+  context: AccountContext,
+  session: LiveSession,
+  members: readonly CustomResource[],
+): { readonly known: number; readonly missing: number } {
+  let known = 0
+  let missing = 0
+  for (const cr of members) {
+    const { id } = statusOf(cr)
+    const collection = context.kinds.managedKind(cr.kind)?.collectionOf(cr.spec)
+    if (id === undefined || collection === undefined) continue
+    known++
+    if (session.cache.get(collection, id)?.object === undefined) missing++
+  }
+  return { known, missing }
+}
+
+/** A marked object whose CR is gone. Only reported: deleting it is for people to decide. */
+export interface Orphan {
+  readonly collection: string
+  readonly id: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/**
+ * Goes through everything the lists showed once: notes copies for their CRs to delete, and returns what nobody owns any more.
+ */
+export function sweep(
+  context: AccountContext,
+  session: LiveSession,
+  collections: readonly Collection[],
+): readonly Orphan[] {
+  const orphans: Orphan[] = []
+  const copies = new Map<string, string[]>()
+  for (const collection of collections) {
+    for (const object of session.cache.all(collection)) {
+      const marker = markerOf(object)
+      if (marker?.installation !== context.installation || context.kinds.managedKind(marker.kind) === undefined)
+        continue
+      if (isOwned(context, session, object, marker)) continue
+      if (isOwnedBeside(context, session, object, marker)) continue
+      const cr = namedBy(context, session, marker)
+      // Without an id, the CR is yet to find out what is its own.
+      if (cr !== undefined && statusOf(cr).id === undefined) continue
+      if (cr?.metadata.uid !== marker.uid) orphans.push(orphanOf(collection, object, marker))
+      else if (isCopy(context, cr, collection)) copies.set(marker.uid, [...(copies.get(marker.uid) ?? []), object.id])
+    }
+  }
+  for (const [uid, ids] of copies) context.memories.of(uid).copies = ids
+  return orphans.sort((left, right) => (left.id < right.id ? -1 : 1))
+}
+
+/** The CR that a marker names. What an API says of a CR that has its object in another account is not true of it. */
+function namedBy({ resources }: AccountContext, { key }: LiveSession, marker: Marker): CustomResource | undefined {
+  const cr = resources.get(marker)
+  return cr !== undefined && resources.livesIn(cr, key) ? cr : undefined
+}
+
+/** A CR holds the object, or, of the kind that its marker names, the parent it is a child of. */
+function isOwned(
+  { kinds, resources }: AccountContext,
+  { key }: LiveSession,
+  object: RemoteObject,
+  { kind }: Marker,
+): boolean {
+  if (resources.holderOf(key, object.id) !== undefined) return true
+  const parent = kinds.managedKind(kind)?.children?.parentId(object)
+  return parent !== undefined && resources.holderOf(key, parent) !== undefined
+}
+
+/**
+ * The CR that made the object holds it, or is about to, in another account at the same API. That one may be the same, opened with another key, and need not have
+ * been listed: its key may be refused, or its turn is yet to come.
+ */
+function isOwnedBeside(
+  { kinds, resources }: AccountContext,
+  { key }: LiveSession,
+  object: RemoteObject,
+  marker: Marker,
+): boolean {
+  const cr = resources.get(marker)
+  if (cr?.metadata.uid !== marker.uid || resources.livesIn(cr, key) || !resources.isBeside(cr, key)) return false
+  const status = statusOf(cr)
+  const parent = kinds.managedKind(marker.kind)?.children?.parentId(object)
+  return status.id === undefined || heldIds(status).some((id) => id === object.id || id === parent)
+}
+
+/** True for an object beside the one its CR holds; one whose create is still open is not judged. */
+function isCopy(context: AccountContext, cr: CustomResource, collection: Collection): boolean {
+  const descriptor = context.kinds.managedKind(cr.kind)
+  const ofParent = descriptor?.collections.some(({ path }) => path === collection.path) ?? false
+  return ofParent && unresolvedAttempt(cr) === undefined && statusOf(cr).id !== undefined
+}
+
+function orphanOf(collection: Collection, { id }: RemoteObject, { kind, namespace, name }: Marker): Orphan {
+  // A mark is what the API says it is: no name in the status is longer than one can be.
+  return { collection: collection.path, id, kind, namespace: namespace.slice(0, 63), name: name.slice(0, 253) }
+}
+
+/**
+ * CRs that a pass has something to tell: their object, or a child of it, changed or vanished, or has copies; or their next look was planned
+ * by a wall clock that was set since.
+ */
+export function concerned(
+  context: AccountContext,
+  session: LiveSession,
+  members: readonly CustomResource[],
+): readonly CustomResource[] {
+  const found = new Map<string, CustomResource>()
+  const add = (cr: CustomResource | undefined): void => {
+    if (cr !== undefined) found.set(cr.metadata.uid, cr)
+  }
+  const { key } = session
+  for (const change of session.takeChanges()) {
+    add(context.resources.holderOf(key, change.id) ?? context.resources.childHolderOf(key, change.id))
+    if (change.type === 'vanished') continue
+    for (const { children } of context.kinds.managed) {
+      if (children?.collection.path !== change.collection.path) continue
+      const parent = children.parentId(change.object)
+      if (parent !== undefined) add(context.resources.holderOf(key, parent))
+    }
+  }
+  for (const cr of members) {
+    const { copies, clockOffset } = context.memories.of(cr.metadata.uid)
+    const isMistimed = clockOffset !== undefined && wasClockSet(clockOffset, context.clock)
+    if (copies !== undefined || isMistimed) add(cr)
+  }
+  return [...found.values()]
+}
+
+/** Name of an enforced restriction that may keep the operator out of the API: as last seen there, or as a resource has it. */
+export function apiRestriction(
+  { kinds, resources }: AccountContext,
+  session: LiveSession,
+  members: readonly CustomResource[],
+): string | undefined {
+  for (const { collections, definition, restrictsAPI } of kinds.managed) {
+    if (restrictsAPI === undefined) continue
+    const seen = collections.flatMap((collection) => {
+      return [...session.cache.all(collection)]
+        .filter((object) => restrictsAPI.object(object))
+        .map(({ id }) => {
+          const holder = resources.holderOf(session.key, id)
+          return holder === undefined ? `${collection.path}/${id}` : shortName(nameOf(holder))
+        })
+    })
+    const declared = members
+      .filter(({ kind, spec, status }) => {
+        return kind === definition.kind && status?.id !== undefined && restrictsAPI.spec(spec)
+      })
+      .map((cr) => shortName(nameOf(cr)))
+    const [first] = [...seen, ...declared].sort((left, right) => (left < right ? -1 : 1))
+    if (first !== undefined) return first
+  }
+  return undefined
+}

@@ -1,0 +1,190 @@
+import { ApiError } from '../../api/errors.ts'
+import { writeReasons } from '../../telemetry/write-origin.ts'
+import { openSession } from '../accounts/account-choice.ts'
+import { heldAlone, refuseShutOut } from '../plan/api-access.ts'
+import type { MemberSession } from '../reconcile/context.ts'
+import { deleteCopies } from '../identity/copies.ts'
+import {
+  hasFinalizer,
+  hasFormerAttempt,
+  heldIds,
+  internalOf,
+  ownAttempt,
+  retains,
+  statusOf,
+  targetKeyOf,
+  unresolvedAttempt,
+  withoutFinalizer,
+} from '../cr.ts'
+import { settleIdentity } from '../identity/create.ts'
+import { copiesOf } from '../identity/create-step.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import { deleteForSure, unlisted } from '../identity/gone.ts'
+import { noteHeldUp } from './held-up.ts'
+import { leavingOrder } from './key-in-use.ts'
+import { sought } from '../identity/read-object.ts'
+import { refuseToStrand } from '../outputs/companion.ts'
+import { release } from '../outputs/vacate.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { awaitRelease, isLeft } from './release-part.ts'
+import { revealGuards } from '../plan/replace.ts'
+import { isNeighbours, isTakenLive } from '../identity/taken-over.ts'
+import { hasRunItsCourse, IN_USE_MS, namesOfUsers, referringUsers, type User, usersOf } from '../references/dependents.ts'
+import { silent, type Verdict } from '../status/result.ts'
+
+/** The account's session for a deletion. @throws WaitError that names the way out while the account cannot be used. */
+export function sessionForDeletion({ context, cr }: Reconciliation): MemberSession {
+  try {
+    return openSession(context, cr)
+  } catch (error) {
+    if (!(error instanceof WaitError) || error.silent) throw error
+    const message = `${error.message}. To end the deletion and leave what is at the API, set spec.deletionPolicy: Retain`
+    throw new WaitError(error.code, message, error.retryMs)
+  }
+}
+
+/** True when the deletion of this CR concerns the account: an object exists, or one may. */
+export function deletionNeedsAccount(run: Reconciliation): boolean {
+  const { cr, descriptor } = run
+  if (!hasFinalizer(cr) || retains(cr)) return false
+  // While the object is being replaced there may be none but its guard.
+  const guarded = descriptor.replacement?.guard !== undefined && internalOf(cr).create !== undefined
+  return guarded || statusOf(cr).id !== undefined || unresolvedAttempt(cr) !== undefined || hasFormerAttempt(cr)
+}
+
+/**
+ * Ends a CR that is being deleted: the object and its copies go first, then the finalizer. Where the object is retained
+ * the finalizer goes without any API call, so that it works with a revoked key too.
+ * @throws WaitError while others use the object, or an earlier create is not settled.
+ */
+export async function remove(run: Reconciliation): Promise<Verdict> {
+  if (!hasFinalizer(run.cr) || run.memory.released) return silent
+  if (retains(run.cr)) await releaseOutputs(run)
+  else if (deletionNeedsAccount(run) && !isLeft(run)) await removeObject(run)
+  return await letGo(run)
+}
+
+async function releaseOutputs(run: Reconciliation): Promise<void> {
+  refuseToStrand(run)
+  await release(run, { companion: run.context.companions.policy.enabled })
+}
+
+/** Takes our finalizer off: nothing is left at the API that is the CR's. */
+export async function letGo(run: Reconciliation): Promise<Verdict> {
+  await run.patchMetadata({ finalizers: withoutFinalizer(run.cr) })
+  run.memory.released = true
+  return silent
+}
+
+async function removeObject(run: Reconciliation): Promise<void> {
+  run.memory.deletingSince ??= run.context.clock.monotonic()
+  refuseWhileReferred(run)
+  await run.session.cache.ensureListed(run.collection)
+  // Asked first, since it may take people to change it, and again when nothing is waited for any more.
+  await awaitReleaseOf(run, heldIds(statusOf(run.cr)))
+  await revealGuards(run)
+  const settled = await settleIdentity(run)
+  const former = internalOf(run.cr).superseded?.map(({ id }) => id) ?? []
+  // A vanished object's successor may be settled while the id in status is still the old one: both go.
+  const ids = new Set([settled, statusOf(run.cr).id, ...former])
+  const held = [...ids].filter((id) => id !== undefined)
+  const { cache } = run.session
+  await awaitReleaseOf(run, held)
+  for (const id of held) {
+    await refuseShutOut(run, undefined, heldAlone(cache.get(run.collection, id)?.object))
+  }
+  // What is another's stays in place, whoever works with it.
+  const isTaken = (id: string): boolean => isNeighbours(run, cache.get(run.collection, id)?.object ?? { id })
+  const { others, last } = await leavingOrder(
+    run,
+    held.filter((id) => !isTaken(id)),
+  )
+  for (const id of [...held.filter(isTaken), ...others]) await removeOne(run, id)
+  await removeCopies(run, last)
+  if (last === undefined) return
+  run.memory.lastCallSent = true
+  await removeOne(run, last)
+}
+
+/** As `awaitRelease`. Once the objects are gone, nobody decides any more whether they may go. */
+async function awaitReleaseOf(run: Reconciliation, ids: readonly string[]): Promise<void> {
+  const { cache } = run.session
+  const areGone = ids.length > 0 && ids.every((id) => cache.isDeleted(run.collection, id)) && !hasCopies(run)
+  if (!areGone) await awaitRelease(run)
+}
+
+/** Whether objects with our mark are left, such as what stands in during a replacement. */
+function hasCopies({ collection, context, cr, session }: Reconciliation): boolean {
+  return copiesOf(session.cache.all(collection), cr.metadata.uid, {}, context.installation).length > 0
+}
+
+async function removeOne(run: Reconciliation, id: string): Promise<void> {
+  if (await isTakenLive(run, id)) return
+  await refuseWhileUsed(run, id)
+  // Who came to refer to it while lists were waited for.
+  refuseWhileReferred(run)
+  run.memory.heldUp = undefined
+  await deleteOwn(run, id)
+  run.context.inFlight.forget(run.session, id)
+}
+
+/** Other CRs that refer to this one and may hold an object that uses ours. */
+function refuseWhileReferred(run: Reconciliation): void {
+  const users = referringUsers(run, targetKeyOf(run.cr), (referrer) => !hasRunItsCourse(run, referrer))
+  if (users.length === 0) return
+  noteHeldUp(run, users)
+  // They may hold it for long: by the time they let go, somebody else may use it.
+  run.memory.deletingSince = undefined
+  throw inUse(users)
+}
+
+/** What lists, begun after the deletion was seen, show of objects that use ours. */
+async function refuseWhileUsed(run: Reconciliation, id: string): Promise<void> {
+  const { collection, context, cr, memory } = run
+  const users = await usersOf(run, { kind: cr.kind, collection, id }, memory.deletingSince ?? context.clock.monotonic())
+  if (users.length === 0) return
+  noteHeldUp(run, users)
+  // By the next look they may have let go: these lists do not count then.
+  run.memory.deletingSince = undefined
+  throw inUse(users)
+}
+
+function inUse(users: readonly User[]): WaitError {
+  const shown = namesOfUsers(users).slice(0, 5).join(', ')
+  const more = users.length > 5 ? ` and ${users.length - 5} more` : ''
+  const remedy = users.some(({ resource }) => resource === undefined)
+    ? '. What is named by its collection and id is managed by no resource here: delete it at the API, or set spec.deletionPolicy: Retain to end the deletion and leave this object there'
+    : ''
+  return new WaitError(reasons.Deleting, `in use by ${shown}${more}${remedy}`, IN_USE_MS)
+}
+
+async function deleteOwn(run: Reconciliation, id: string): Promise<void> {
+  if (run.session.cache.isDeleted(run.collection, id)) return
+  try {
+    const result = await deleteForSure(run, run.collection, id, writeReasons.deletion)
+    const message = result === 'deleted' ? `deleted ${id}` : `${id} was gone already`
+    run.context.events.record(run.cr, { type: 'Normal', reason: 'Deleted', message })
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'Conflict') throw error
+    throw new WaitError(reasons.Deleting, `the API refuses: ${error.message}`, IN_USE_MS)
+  }
+}
+
+/**
+ * After more than one attempt a late answer may still have left a copy: one more list shows it. What this process has made beside the
+ * object is sought for where no list shows it yet.
+ */
+async function removeCopies(run: Reconciliation, kept: string | undefined): Promise<void> {
+  const { context, cr, session } = run
+  const attempts = ownAttempt(cr)?.number ?? 0
+  if (attempts > 1) await session.cache.ensureListed(run.collection, { since: context.clock.monotonic() })
+  for (const id of unlisted(run)) if (id !== kept) await sought(run, run.collection, id)
+  const left = copiesOf(
+    session.cache.all(run.collection),
+    cr.metadata.uid,
+    kept === undefined ? {} : { id: kept },
+    context.installation,
+  )
+  await deleteCopies(run, left)
+}

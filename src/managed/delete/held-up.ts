@@ -1,0 +1,31 @@
+import { nameOf, nameText, type ResourceName } from '../cr.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import type { User } from '../references/dependents.ts'
+
+/** A deletion that waits for resources of other namespaces. */
+export interface HeldUp {
+  readonly resource: ResourceName
+  /** Whom it waits for, sorted. */
+  readonly by: readonly ResourceName[]
+}
+
+/** People of the namespace are told no more than that it is another. Which it is, is for administrators: in a metric, and in the log, once for each change. */
+export function noteHeldUp({ context, cr, memory }: Reconciliation, users: readonly User[]): void {
+  const others = users.flatMap(({ resource }) => {
+    return resource === undefined || resource.metadata.namespace === cr.metadata.namespace ? [] : [nameOf(resource)]
+  })
+  const by = others.toSorted((left, right) => (nameText(left) < nameText(right) ? -1 : 1))
+  const before = textOf(memory.heldUp?.by ?? [])
+  if (textOf(by) === before) return
+  memory.heldUp = by.length === 0 ? undefined : { resource: nameOf(cr), by }
+  if (by.length === 0) return
+  const { kind, namespace, name } = nameOf(cr)
+  context.logger.warn(
+    { kind, namespace, name, by: by.map(nameText) },
+    'a deletion waits for resources of other namespaces',
+  )
+}
+
+function textOf(names: readonly ResourceName[]): string {
+  return names.map(nameText).join(' ')
+}

@@ -1,0 +1,121 @@
+import type { RemoteObject } from '../../api/types.ts'
+import { childrenIn } from '../plan/children-in.ts'
+import { heldIds, internalOf, statusOf, type TargetKey, targetKeyOf } from '../cr.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import { isNamesake, markerOf } from '../identity/marker.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { targetOf, wholesOf } from '../references/references.ts'
+import { bearerOf } from '../identity/taken-over.ts'
+import { partView } from '../references/target-view.ts'
+import type { FoundReference, ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { AccountView, SiblingView } from '../descriptor/target.ts'
+import { IN_USE_MS, namesOfUsers, referringUsers, usersOf } from '../references/dependents.ts'
+
+/** Whether the object of a part that is deleted belongs to somebody else by now, and is not to be touched. */
+export function isLeft({ context, cr, descriptor }: Reconciliation): boolean {
+  return descriptor.releasePart(wholesOf(context, descriptor, cr), {}).type === 'leave'
+}
+
+/**
+ * Returns once the object of a part that is deleted may go. What its kind wants to know is looked up in the account, as it is after the
+ * deletion was seen; what resources say is judged as it is at the end, when nothing is waited for any more.
+ * @throws WaitError while it has to stay
+ */
+export async function awaitRelease(run: Reconciliation): Promise<void> {
+  const { context, cr, descriptor, memory } = run
+  let account: AccountView = {}
+  for (;;) {
+    const choice = descriptor.releasePart(wholesOf(context, descriptor, cr), account)
+    switch (choice.type) {
+      case 'look':
+        account = { ...account, [choice.at]: await LOOKS[choice.at](run) }
+        break
+      case 'wait':
+        // By the next look others may have come: these lists do not count then.
+        memory.deletingSince = undefined
+        throw new WaitError(reasons.Deleting, choice.message, IN_USE_MS)
+      default:
+        return
+    }
+  }
+}
+
+const LOOKS = { siblings: siblingsOf, users: usersOfWholes } as const
+
+/** The other objects of what the part belongs to. What an open create has made stands in no status yet: its mark tells whose it is. */
+async function siblingsOf(run: Reconciliation): Promise<readonly SiblingView[]> {
+  const { context, cr, session } = run
+  const found: SiblingView[] = []
+  for (const { id, descriptor } of wholesAtAPI(run)) {
+    const { children } = descriptor
+    if (children === undefined) continue
+    await session.cache.ensureListed(children.collection, { since: since(run) })
+    found.push(
+      ...childrenIn(session.cache, children, id)
+        .filter((child) => !isOwn(run, child))
+        .map(siblingOf),
+    )
+  }
+  return found
+
+  function siblingOf(object: RemoteObject): SiblingView {
+    const holder = context.resources.holderOf(session.key, object.id) ?? bearerOf(context, object, cr.kind)
+    return { object, holder: holder && partView(holder, cr.metadata.namespace) }
+  }
+}
+
+/** Whether the object goes with the part: it holds it, or has made it. One that holds nothing takes what a former life of it has made. */
+function isOwn({ context, cr, status }: Reconciliation, object: RemoteObject): boolean {
+  const held = new Set([...heldIds(statusOf(cr)), ...heldIds(status)])
+  if (held.has(object.id)) return true
+  const marker = markerOf(object)
+  if (marker?.installation !== context.installation || !isNamesake(marker, cr)) return false
+  return marker.uid === cr.metadata.uid || held.size === 0
+}
+
+/** What uses what the part belongs to. */
+async function usersOfWholes(run: Reconciliation): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const { id, key, descriptor } of wholesAtAPI(run)) {
+    const parts = descriptor.parts
+    found.push(...namesOfUsers(referringUsers(run, key, ({ kind }) => !parts.includes(kind))))
+    for (const collection of descriptor.collections) {
+      const users = await usersOf(run, { kind: descriptor.definition.kind, collection, id }, since(run))
+      found.push(...namesOfUsers(users))
+    }
+  }
+  return [...new Set(found)]
+}
+
+interface Whole {
+  readonly id: string
+  readonly key: TargetKey
+  readonly descriptor: ManagedDescriptor
+}
+
+/** What the CR is part of, as the account knows it, whether a resource stands for it or not. */
+function wholesAtAPI({ context, cr, descriptor, session }: Reconciliation): readonly Whole[] {
+  return descriptor.references(cr.spec).flatMap((reference: FoundReference): readonly Whole[] => {
+    const { kind, partOf, ref } = reference
+    const whole = context.kinds.managedKind(kind)
+    if (partOf === undefined || whole === undefined) return []
+    const target = targetOf(context, cr, reference)
+    const applied = internalOf(cr).references?.find((entry) => entry.kind === kind)?.id
+    const id = ref.id ?? (target === undefined ? applied : statusOf(target).id)
+    if (id === undefined) return []
+    return [
+      {
+        id,
+        key: target === undefined ? { kind, ids: [id], account: session.key } : targetKeyOf(target),
+        descriptor: whole,
+      },
+    ]
+  })
+}
+
+/** When the deletion was seen: lists count from then on. */
+function since({ context, memory }: Reconciliation): number {
+  memory.deletingSince ??= context.clock.monotonic()
+  return memory.deletingSince
+}

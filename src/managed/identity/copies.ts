@@ -1,0 +1,50 @@
+import type { RemoteObject } from '../../api/types.ts'
+import { writeReasons } from '../../telemetry/write-origin.ts'
+import { unresolvedAttempt } from '../cr.ts'
+import { copiesOf } from './create-step.ts'
+import { equalJSON } from '../../util/equal-json.ts'
+import { deleteForSure } from './gone.ts'
+import { sought } from './read-object.ts'
+import { markerOf } from './marker.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+
+/**
+ * Deletes marked objects of this CR that are not the one it keeps. A live look at the CR and at each copy comes first: a
+ * stale cache must never delete.
+ */
+export async function deleteCopies(
+  run: Reconciliation,
+  copies: readonly RemoteObject[],
+  about = 'a copy of this object',
+): Promise<void> {
+  if (copies.length === 0) return
+  const { collection, context, cr, session } = run
+  await run.confirmLive()
+  for (const copy of copies) {
+    const live = (await session.cache.fetch(collection, copy.id)) ?? (await sought(run, collection, copy.id))
+    if (live === undefined || !equalJSON(markerOf(live), markerOf(copy))) continue
+    await deleteForSure(run, collection, copy.id, writeReasons.copy)
+    context.events.record(cr, {
+      type: 'Normal',
+      reason: 'CopyDeleted',
+      message: `deleted ${copy.id}, ${about}`,
+    })
+  }
+}
+
+/**
+ * Has what stands in during a replacement looked for once nothing is open: a process that died took with it that there is one, and a
+ * pass does not judge the objects of a CR whose attempt is open.
+ */
+export function recallGuard({ descriptor, memory }: Reconciliation): void {
+  if (descriptor.replacement?.guard !== undefined) memory.copies ??= []
+}
+
+/** Deletes the copies that the drift pass found, once nothing is open. */
+export async function sweepCopies(run: Reconciliation): Promise<void> {
+  const { collection, context, cr, memory, session } = run
+  if (memory.copies === undefined || run.unstored || unresolvedAttempt(cr) !== undefined) return
+  const listed = copiesOf(session.cache.all(collection), cr.metadata.uid, run.status, context.installation)
+  await deleteCopies(run, listed)
+  memory.copies = undefined
+}

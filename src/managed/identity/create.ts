@@ -1,0 +1,260 @@
+import { ApiError } from '../../api/errors.ts'
+import type { RemoteObject } from '../../api/types.ts'
+import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
+import { confirmDefaultAccount } from '../accounts/account-choice.ts'
+import { tellAlike } from './alike.ts'
+import type { Attempt } from './attempt.ts'
+import { formatAttempt } from './attempt.ts'
+import { deleteCopies, recallGuard } from './copies.ts'
+import { externalId, internalOf, isDeleting, ownAttempt, retains, statusOf, withFinalizer } from '../cr.ts'
+import { createdBy, createStep, ownershipClaim } from './create-step.ts'
+import { markerText, type Wanted } from '../plan/desired.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import { findFormerLife, notedObject } from './recovery.ts'
+import { noteMade } from './gone.ts'
+import type { Answer } from '../reconcile/memory.ts'
+import { CREATE_ATTEMPT } from '../names.ts'
+import { refuseUnfit, refuseUnfitFound, waitAfterRefusal } from '../outputs/issued.ts'
+import { reserveToken, storeToken } from '../outputs/token.ts'
+import { objectInSecret, withItsToken } from '../outputs/token-recovery.ts'
+import { planCreate } from '../plan/plan.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { formerNotes, issueNotes } from '../rotation/rotation.ts'
+
+/**
+ * The id of the CR's remote object, after whatever is open has been settled; undefined when there is none.
+ * @throws WaitError while the fate of an earlier POST is being found out.
+ */
+export async function settleIdentity(run: Reconciliation): Promise<string | undefined> {
+  const step = createStep(run.cr, run.memory)
+  switch (step.type) {
+    case 'settled':
+      return step.id
+    case 'store':
+      // Whoever is being deleted needs no token any more.
+      if (!isDeleting(run.cr)) {
+        await refuseUnfit(run, step.answer)
+        await storeToken(run, step.answer)
+      }
+      return take(run, step.answer.object, step.attempt)
+    case 'resolve':
+      return resolveUnknown(run, step.attempt)
+    case 'begin':
+      return externalId(run.cr) === undefined ? findFormerLife(run) : undefined
+    // What is being replaced is still there.
+    case 'attempt':
+      return statusOf(run.cr).id
+  }
+}
+
+/**
+ * Makes the object, or the one that takes the place of `former`: one durable attempt, then one POST. The id is noted and, until it is stored, kept in memory.
+ */
+export async function createObject(
+  run: Reconciliation,
+  wanted: Wanted,
+  reason: WriteReason,
+  former?: RemoteObject,
+): Promise<string> {
+  const { context, collection, cr, memory, session } = run
+  waitAfterRefusal(run)
+  await confirmDefaultAccount(context, cr, session.account)
+  const step = createStep(cr, memory)
+  const nonce = step.type === 'attempt' ? step.nonce : context.random.hex(16)
+  const earlier = step.type === 'attempt' ? (ownAttempt(cr)?.modules ?? []) : []
+  const attempt: Attempt = {
+    uid: cr.metadata.uid,
+    number: step.type === 'attempt' ? step.number : 1,
+    nonce,
+    account: session.account,
+    modules: [...new Set([...earlier, ...run.descriptor.modules(cr.spec)])],
+  }
+  const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce, cr.spec.metadata), former)
+  const reserved = await reserveToken(run, attempt)
+  await recordAttempt(run, attempt)
+  // The number before it may come back with an older state of etcd: then this one was sent since, and a scan has to tell.
+  memory.refused = undefined
+  memory.firstScanAt = undefined
+  await confirmTargets(run, wanted, attempt)
+  let answer: Answer
+  try {
+    const options = { ...run.because(again(reason, attempt)), priority: 'create' as const }
+    const object = await context.inFlight.during(session, wanted.references.ids, () => {
+      return session.cache.create(collection, body, options)
+    })
+    answer = { nonce, number: attempt.number, object }
+  } catch (error) {
+    const found = await afterFailedCreate(run, attempt, error)
+    if (found === undefined) throw error
+    await refuseUnfitFound(run, { ...attempt, object: found })
+    return take(run, found, attempt)
+  }
+  memory.answer = answer
+  memory.createdHere = true
+  noteMade(run, collection, answer.object.id)
+  context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${answer.object.id}` })
+  await refuseUnfit(run, answer)
+  await storeToken(run, answer, reserved)
+  return take(run, answer.object, attempt)
+}
+
+/** The attempt is known by now to who looks for users of its targets; a target that was given up before may not be used any more. */
+async function confirmTargets(run: Reconciliation, { references }: Wanted, { nonce, number }: Attempt): Promise<void> {
+  try {
+    references.confirm()
+  } catch (error) {
+    run.memory.refused = { nonce, number }
+    await dropVoidAttempt(run)
+    throw error
+  }
+}
+
+/**
+ * Takes an attempt back that surely did nothing, before the CR waits for what it refers to: that may be about to go, and would itself wait
+ * for what the attempt comes to.
+ */
+export async function dropVoidAttempt(run: Reconciliation): Promise<void> {
+  if (createStep(run.cr, run.memory).type === 'attempt') await dropAttempt(run)
+}
+
+/** A create that has no cause of its own any more is made again for the sake of the one before. */
+function again(reason: WriteReason, { number }: Attempt): WriteReason {
+  return number > 1 && reason === writeReasons.spec ? writeReasons.recovery : reason
+}
+
+/**
+ * Takes out an attempt that nobody needs any more: the spec changed back before it was sent, or it made an object that was replaced
+ * since and came back with an old manifest. Once that object is forgotten, nothing would say any more that the attempt is settled.
+ */
+export async function dropAttempt(run: Reconciliation): Promise<void> {
+  const attempt = ownAttempt(run.cr)
+  if (run.unstored || attempt === undefined || attempt.nonce === internalOf(run.cr).create?.nonce) return
+  await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })
+  run.memory.refused = undefined
+}
+
+/** One patch adds the finalizer and the attempt: without the first the object could leak, without the second double. */
+async function recordAttempt(run: Reconciliation, attempt: Attempt): Promise<void> {
+  await run.patchMetadata({
+    finalizers: withFinalizer(run.cr),
+    annotations: { [CREATE_ATTEMPT]: formatAttempt(attempt) },
+  })
+}
+
+/** Notes what a failed POST means for the attempt; returns the object if it turns out to be there. */
+async function afterFailedCreate(
+  run: Reconciliation,
+  attempt: Attempt,
+  error: unknown,
+): Promise<RemoteObject | undefined> {
+  const { clock, times } = run.context
+  if (!(error instanceof ApiError) || !error.definite) {
+    run.memory.unknownUntil = clock.monotonic() + times.requestTimeoutMs
+    return undefined
+  }
+  if (error.code === 'Conflict') {
+    const [own] = await scanFor(run, attempt.nonce, clock.monotonic())
+    if (own !== undefined) return own
+  }
+  if (!REFUSED.has(error.code) || attempt.number > 1) {
+    // An earlier try may still be on its way, or none was sent at all: the attempt stays, the next one needs no scan.
+    run.memory.refused = { nonce: attempt.nonce, number: attempt.number }
+    return undefined
+  }
+  await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })
+  return undefined
+}
+
+/** Refusals of the request itself: it would be refused again. */
+const REFUSED: ReadonlySet<string> = new Set(['Invalid', 'Conflict', 'Forbidden', 'NotFound', 'Unauthorized'])
+
+/**
+ * A POST was sent, or may have been, and nobody knows the answer. When its sender's last request must be over, the whole
+ * collection is scanned, twice with a pause: found → it is ours; absent twice → the next attempt may go.
+ */
+async function resolveUnknown(run: Reconciliation, attempt: Attempt): Promise<string | undefined> {
+  const { clock, leadership, times } = run.context
+  const { memory } = run
+  recallGuard(run)
+  const stored = await objectInSecret(run, attempt.nonce)
+  if (stored !== undefined) return take(run, stored, attempt)
+  const quiet = Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.unknownUntil ?? 0)
+  const firstScan = memory.firstScanAt
+  const notBefore = firstScan === undefined ? quiet : firstScan + times.scanPauseMs
+  if (clock.monotonic() < notBefore) throw unresolved(notBefore - clock.monotonic())
+  const found = await scanFor(run, attempt.nonce, notBefore)
+  if (found.length > 0) return takeFound(run, found, attempt)
+  if (firstScan === undefined) {
+    memory.firstScanAt = clock.monotonic()
+    throw unresolved(times.scanPauseMs)
+  }
+  // An object with `rawMetadata` has no marker to be found by; the CR itself says which one it is.
+  const claim = ownershipClaim(run.cr, (text) => run.session.seal(text))
+  const former = statusOf(run.cr).id
+  const noted = claim.type === 'own' && claim.id !== former ? await notedObject(run, claim.id) : undefined
+  if (noted !== undefined) return take(run, noted, attempt)
+  // In a cluster that was put back to an older state the attempt may have ended long ago, with an object that bears no mark any more.
+  if (!isDeleting(run.cr)) tellAlike(run)
+  return nextAttempt(run, attempt)
+}
+
+/** Takes what the attempt made; copies go, and so does an object whose token is lost: nobody can use it. */
+async function takeFound(
+  run: Reconciliation,
+  found: readonly RemoteObject[],
+  attempt: Attempt,
+): Promise<string | undefined> {
+  const { collection, session } = run
+  const own = await withItsToken(run, found)
+  const others = found.filter((object) => object !== own)
+  await deleteCopies(run, others, own === undefined ? 'the token of which got lost' : undefined)
+  if (own !== undefined) {
+    if (!isDeleting(run.cr)) await refuseUnfitFound(run, { ...attempt, object: own })
+    return take(run, own, attempt)
+  }
+  const isLeft = others.some(({ id }) => session.cache.get(collection, id)?.object !== undefined)
+  if (isLeft) throw unresolved(run.context.times.scanPauseMs)
+  return nextAttempt(run, attempt)
+}
+
+/** The attempt has left nothing behind: another may be made. @returns the id of what it is to replace. */
+function nextAttempt(run: Reconciliation, { nonce, number }: Attempt): string | undefined {
+  run.memory.refused = { nonce, number }
+  run.memory.unknownUntil = undefined
+  return statusOf(run.cr).id
+}
+
+function unresolved(ms: number): WaitError {
+  return new WaitError(
+    reasons.CreateUnresolved,
+    'a create was sent and its answer got lost: finding out whether the object exists',
+    Math.ceil(ms),
+  )
+}
+
+async function scanFor(run: Reconciliation, nonce: string, since: number): Promise<readonly RemoteObject[]> {
+  const { collection, context, cr, session } = run
+  await session.cache.ensureListed(collection, { since })
+  const own = { installation: context.installation, uid: cr.metadata.uid, nonce }
+  return createdBy(session.cache.all(collection), own)
+}
+
+/** Notes the new object; one that the CR held until now gives way to it, and is deleted when nobody uses it any more. */
+function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): string {
+  const { adopted, id } = run.status
+  const { create, superseded = [] } = run.internal
+  // What was only observed, and what is to be left in the account, is not ours to delete.
+  const ours = create !== undefined && !(adopted && retains(run.cr))
+  if (id !== undefined && id !== object.id && ours) {
+    const former = { id, nonce: create.nonce, ...formerNotes(run) }
+    run.noteInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
+  }
+  run.note({ adopted: undefined, ...issueNotes(run) })
+  // Whatever kept it from coming about is over, also when another run has found it.
+  run.memory.succession = undefined
+  run.memory.refusals = undefined
+  run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
+  run.noteInternal(run.descriptor.intent(run.cr.spec, {}, attempt.modules))
+  return object.id
+}

@@ -1,0 +1,148 @@
+import { ApiError, type ApiErrorCode } from '../../api/errors.ts'
+import type { Collection, RemoteObject } from '../../api/types.ts'
+import type { WriteReason } from '../../telemetry/write-origin.ts'
+import { isAccountTrouble } from '../accounts/account-trouble.ts'
+import { isDeleting } from '../cr.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import { type ListsNeeded, nextList } from './lists-needed.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+
+/**
+ * Whether an object is gone. No single answer tells: reads may lag behind a write for a while, and something on the way may answer 404
+ * in any words. The collection tells, by lists that do not show the object (`lists-needed.ts`).
+ */
+export type Existence =
+  | { readonly type: 'there'; readonly object: RemoteObject }
+  | { readonly type: 'gone' }
+  /** Ask again after `ms` milliseconds. */
+  | { readonly type: 'unsettled'; readonly ms: number }
+
+/**
+ * Settles by the collection whether an object is there that a list did not show, or a request for which was answered 404. A list is made
+ * only when its time has come, and shared with whoever needs one.
+ * @throws ApiError when the list fails; WaitError, naming the way out, when it does during a deletion.
+ */
+export async function settle(run: Reconciliation, collection: Collection, id: string): Promise<Existence> {
+  const { clock, times } = run.context
+  const { cache } = run.session
+  if (cache.isDeleted(collection, id)) return { type: 'gone' }
+  const known = cache.get(collection, id)
+  if (known?.object !== undefined && known.suspect !== 'missed') return { type: 'there', object: known.object }
+  const next = (): ListsNeeded => {
+    const misses = cache.missesOf(collection, id)
+    return nextList({ misses, notBefore: countsFrom(run, id), pauseMs: times.scanPauseMs, now: clock.monotonic() })
+  }
+  const due = next()
+  if (due.type === 'none') return { type: 'gone' }
+  const early = due.at - clock.monotonic()
+  if (early > 0) return { type: 'unsettled', ms: early }
+  await listFor(run, collection, id, due.at)
+  const shown = cache.get(collection, id)
+  if (shown?.object !== undefined && shown.suspect !== 'missed') return { type: 'there', object: shown.object }
+  const left = next()
+  if (left.type === 'none') return { type: 'gone' }
+  const wait = left.at - clock.monotonic()
+  return { type: 'unsettled', ms: wait > 0 ? wait : times.scanPauseMs }
+}
+
+/** From when on lists count: reads may not show yet what was made a moment ago, by this process or the one before it. */
+function countsFrom({ context: { leadership, times }, memory }: Reconciliation, id: string): number {
+  const made = memory.made.get(id)
+  return made === undefined ? leadership.leadingSince() + times.requestTimeoutMs : made.at + times.readLagMs
+}
+
+async function listFor(run: Reconciliation, collection: Collection, id: string, since: number): Promise<void> {
+  try {
+    await run.session.cache.ensureListed(collection, { since })
+  } catch (error) {
+    if (!isDeleting(run.cr) || !(error instanceof ApiError) || ELSEWHERE.has(error.code)) throw error
+    if (isAccountTrouble(error)) run.session.reportTrouble(error)
+    const message =
+      `${error.message}: only that list tells whether ${id} is gone. Let the API key list ${collection.path}, or set ` +
+      'spec.deletionPolicy: Retain to end the deletion and leave what is at the API'
+    throw new WaitError(reasons.Deleting, message, LIST_AGAIN_MS)
+  }
+}
+
+const LIST_AGAIN_MS = 10_000
+/** What is said of these is said of more than one list. */
+const ELSEWHERE: ReadonlySet<ApiErrorCode> = new Set(['NotLeader', 'Aborted', 'Suspended', 'Unauthorized'])
+
+/** Notes that a create was answered with this id just now: reads may lag behind it. */
+export function noteMade(run: Reconciliation, { path }: Collection, id: string): void {
+  const { clock, times } = run.context
+  const { made } = run.memory
+  const now = clock.monotonic()
+  for (const [each, { at }] of made) if (at + times.readLagMs < now) made.delete(each)
+  made.set(id, { path, at: now })
+}
+
+/**
+ * Ids of what this process has made in the collection of the CR of late and not deleted, and what no list shows: lists may lag behind, and
+ * it is to be sought for.
+ */
+export function unlisted({ collection, memory, session: { cache } }: Reconciliation): readonly string[] {
+  return [...memory.made]
+    .filter(([, { path }]) => path === collection.path)
+    .map(([id]) => id)
+    .filter((id) => !cache.isDeleted(collection, id) && cache.get(collection, id)?.object === undefined)
+}
+
+export type Deletion =
+  /** By a request of this process. */
+  | 'deleted'
+  /** By somebody else, or by a request whose answer got lost. */
+  | 'absent'
+  /** Not yet, or not yet certainly; ask again after `ms` milliseconds. */
+  | { readonly ms: number; readonly why: string }
+
+const FIRST_TRY_MS = 500
+const LONGEST_TRY_MS = 30_000
+
+/** Deletes an object. A DELETE that is answered 404 is no deletion: the collection tells, and while it shows the object another is sent. */
+export async function deleteObject(
+  run: Reconciliation,
+  collection: Collection,
+  id: string,
+  reason: WriteReason,
+): Promise<Deletion> {
+  const { memory, session } = run
+  if (session.cache.isDeleted(collection, id)) return 'deleted'
+  if (memory.denied.get(id)?.isOpen) {
+    const existence = await settle(run, collection, id)
+    if (existence.type !== 'there') return concluded(run, id, existence)
+  }
+  if ((await session.cache.delete(collection, id, run.because(reason))) === 'deleted') {
+    memory.denied.delete(id)
+    return 'deleted'
+  }
+  const tries = (memory.denied.get(id)?.tries ?? 0) + 1
+  memory.denied.set(id, { tries, isOpen: true })
+  const existence = await settle(run, collection, id)
+  if (existence.type !== 'there') return concluded(run, id, existence)
+  memory.denied.set(id, { tries, isOpen: false })
+  return {
+    ms: Math.min(LONGEST_TRY_MS, FIRST_TRY_MS * 2 ** (tries - 1)),
+    why: `the API answers 404 to the deletion of ${id}, and lists it: trying again`,
+  }
+}
+
+function concluded({ memory }: Reconciliation, id: string, existence: Exclude<Existence, { type: 'there' }>): Deletion {
+  if (existence.type === 'unsettled') return { ms: existence.ms, why: `making sure by lists that ${id} is gone` }
+  memory.denied.delete(id)
+  return 'absent'
+}
+
+/** `deleteObject` for whoever cannot go on before it is done. @throws WaitError until then. */
+export async function deleteForSure(
+  run: Reconciliation,
+  collection: Collection,
+  id: string,
+  reason: WriteReason,
+): Promise<'deleted' | 'absent'> {
+  const deletion = await deleteObject(run, collection, id, reason)
+  if (typeof deletion === 'string') return deletion
+  const code = isDeleting(run.cr) ? reasons.Deleting : reasons.Progressing
+  throw new WaitError(code, deletion.why, Math.ceil(deletion.ms))
+}

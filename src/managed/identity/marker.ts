@@ -1,0 +1,65 @@
+import type { RemoteObject, RequestBody } from '../../api/types.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { nameOf } from '../cr.ts'
+import { equalJSON } from '../../util/equal-json.ts'
+import { MARK_KEY, type OwnMetadata, objectText, parseObject, sortedEntries } from '../descriptor/metadata.ts'
+
+/**
+ * What Culvert writes into the `metadata` of an object it creates, so that the object can be told apart from everybody
+ * else's whatever happens to the answer: `{"culvert": {…}}`, with the user's own keys beside it.
+ */
+export interface Marker {
+  readonly installation: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly nonce: string
+}
+
+/** Whether an object can be what a create with this body made: the API returns the mark that it was sent. */
+export function mayHaveMade({ metadata, name }: RequestBody, object: RemoteObject): boolean {
+  const sent = parseMarker(metadata ?? name)
+  return sent === undefined || equalJSON(markerOf(object), sent)
+}
+
+/** Whether the mark names this CR, of whichever installation and whichever life: its UID may be another's. */
+export function isNamesake(marker: Marker, cr: KubeObject): boolean {
+  const { kind, namespace = '', name } = nameOf(cr)
+  return marker.kind === kind && marker.namespace === namespace && marker.name === name
+}
+
+const FIELDS = ['installation', 'kind', 'namespace', 'name', 'uid', 'nonce'] as const
+
+/** The marker as the `metadata` text of an object, with the user's own keys after it. The order is fixed, so that equal content is equal text. */
+export function formatMarker(marker: Marker, metadata: OwnMetadata = {}): string {
+  const ordered = Object.fromEntries(FIELDS.map((field) => [field, marker[field]]))
+  return objectText([[MARK_KEY, ordered], ...sortedEntries(metadata)])
+}
+
+/** Nonce in the marker of an object that only stands in while another is being replaced. */
+export const GUARD_NONCE = 'guard'
+
+/** Reads a marker out of `metadata` or a name; undefined for any text that is not one. */
+export function parseMarker(text: unknown): Marker | undefined {
+  // Anywhere in the text: a service may write JSON in an order of its own.
+  if (typeof text !== 'string' || !text.includes(`"${MARK_KEY}"`)) return undefined
+  const culvert = parseObject(text)?.[MARK_KEY]
+  if (typeof culvert !== 'object' || culvert === null) return undefined
+  const values = culvert as Record<string, unknown>
+  if (!FIELDS.every((field) => typeof values[field] === 'string')) return undefined
+  return culvert as Marker
+}
+
+const parsed = new WeakMap<RemoteObject, { readonly marker: Marker | undefined }>()
+
+/** The marker of a remote object. Objects in the cache are never changed in place, so each is parsed once. */
+export function markerOf(object: RemoteObject): Marker | undefined {
+  let entry = parsed.get(object)
+  if (entry === undefined) {
+    // What has no metadata is marked in its name (bot users).
+    entry = { marker: parseMarker(object.metadata ?? object.name) }
+    parsed.set(object, entry)
+  }
+  return entry.marker
+}

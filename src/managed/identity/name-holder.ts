@@ -1,0 +1,72 @@
+import { ApiError } from '../../api/errors.ts'
+import type { RemoteObject } from '../../api/types.ts'
+import { type CustomResource, nameOf, shortName } from '../cr.ts'
+import type { Wanted } from '../plan/desired.ts'
+import { TerminalError } from '../reconcile/errors.ts'
+import { markerOf } from './marker.ts'
+import { keeperOf } from '../references/reach.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+
+/** What is known of the object that has a name. */
+export interface NameHolder {
+  /** Namespace of the resource that wants the name. */
+  readonly namespace: string | undefined
+  /** Id of the object that has it. */
+  readonly id: string
+  /** The resource that has that object. */
+  readonly keeper: CustomResource | undefined
+  /** Whether the object bears the mark of another installation. */
+  readonly isElsewhere: boolean
+  /** Whether namespaces share the account. */
+  readonly isShared: boolean
+}
+
+/**
+ * Who has a name, with what helps, after "belongs to"; undefined where the reader may not know. Of a resource of another namespace nothing is told but that there is
+ * somebody, and where namespaces share the account not even that: what one learns of the others by asking for names would be theirs to tell.
+ */
+export function tellNameHolder({ namespace, id, keeper, isElsewhere, isShared }: NameHolder): string | undefined {
+  if (keeper !== undefined && keeper.metadata.namespace === namespace) {
+    return `${shortName(nameOf(keeper))} of this namespace: take it out there, or name something else`
+  }
+  if (isShared) return undefined
+  if (keeper !== undefined) return 'somebody else in this cluster: name something else'
+  if (isElsewhere) return `another installation, by ${id}: have it released there, or name something else`
+  return `${id}, which nobody here has: adopt it (spec.externalID and managementPolicy: Manage), delete it at the API, or name something else`
+}
+
+/**
+ * `error`, with who has the name that the API refused because it is taken, where the account cache shows that. It makes no call: whoever was refused has listed the
+ * collection.
+ */
+export function namingHolder(run: Reconciliation, wanted: Wanted, error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'Conflict') return error
+  const told = holderIn(run, wanted)
+  if (told === undefined) return error
+  return new TerminalError(reasons.Conflict, `${error.message}; ${told}; it is tried again every ten minutes`, error)
+}
+
+function holderIn(run: Reconciliation, { desired }: Wanted): string | undefined {
+  const { context, cr, descriptor, session, status } = run
+  const { uniqueNames } = descriptor
+  if (uniqueNames === undefined) return undefined
+  const names = new Set(uniqueNames(descriptor.comparable(descriptor.desire(desired, undefined))))
+  const takenIn = (object: RemoteObject): string | undefined => {
+    return uniqueNames(descriptor.observe(object)).find((name) => names.has(name))
+  }
+  const others = descriptor.collections.flatMap((collection) => session.cache.all(collection))
+  const object = others.find((other) => other.id !== status.id && takenIn(other) !== undefined)
+  if (object === undefined) return undefined
+  const keeper = keeperOf(context, session, cr.kind, object.id)
+  if (keeper?.metadata.uid === cr.metadata.uid) return undefined
+  const marker = markerOf(object)
+  const who = tellNameHolder({
+    namespace: cr.metadata.namespace,
+    id: object.id,
+    keeper,
+    isElsewhere: marker !== undefined && marker.installation !== context.installation,
+    isShared: session.access.granted !== undefined,
+  })
+  return who && `${takenIn(object)} belongs to ${who}`
+}

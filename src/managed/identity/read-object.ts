@@ -1,0 +1,61 @@
+import type { Collection, RemoteObject } from '../../api/types.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import { settle } from './gone.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { openRequest } from '../reconcile/requests.ts'
+
+/**
+ * The remote object: from the cache, unless something asks for a live look (a suspicion, a poll that is due, or
+ * `reconcile-requested-at`). Undefined when it is gone.
+ */
+export async function look(run: Reconciliation, id: string): Promise<RemoteObject | undefined> {
+  const { collection, session } = run
+  const cached = session.cache.get(collection, id)
+  const due = isLookDue(run)
+  const asked = openRequest(run.cr, 'reconcile') !== undefined
+  if (cached?.object !== undefined && cached.suspect === undefined && !due && !asked) return cached.object
+  return confirm(run, collection, id)
+}
+
+/** A live look at an object: by a GET where one is known, and by the collection where one is missing. Undefined: gone. */
+export async function confirm(
+  run: Reconciliation,
+  collection: Collection,
+  id: string,
+): Promise<RemoteObject | undefined> {
+  const { cache } = run.session
+  const known = cache.get(collection, id)
+  // What is missing already is asked for by one list for all, not by a GET for each.
+  const isMissing = known?.object === undefined || known.suspect === 'missed'
+  const object = isMissing ? undefined : await cache.fetch(collection, id)
+  return object ?? (await sought(run, collection, id))
+}
+
+/** Of a suspicion that is over in a moment the status says nothing, and what is found then is still drift, not an edit. */
+function notFound({ context: { times } }: Reconciliation, id: string, ms: number): WaitError {
+  const message = `${id} was not found at the API: looking again`
+  return new WaitError(reasons.Progressing, message, Math.ceil(ms), ms <= times.scanPauseMs)
+}
+
+/** An object that a list or a GET did not show; undefined when it is gone. @throws WaitError until that is certain. */
+export async function sought(
+  run: Reconciliation,
+  collection: Collection,
+  id: string,
+): Promise<RemoteObject | undefined> {
+  const existence = await settle(run, collection, id)
+  switch (existence.type) {
+    case 'there':
+      return existence.object
+    case 'gone':
+      return undefined
+    case 'unsettled':
+      throw notFound(run, id, existence.ms)
+  }
+}
+
+/** Whether a live look at the object is due, since the last one found something under way. */
+export function isLookDue({ context, memory }: Reconciliation): boolean {
+  return memory.lookAt !== undefined && context.clock.monotonic() >= memory.lookAt
+}

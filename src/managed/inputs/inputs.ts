@@ -1,0 +1,99 @@
+import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
+import { ownField } from '../../util/own-field.ts'
+import type { CustomResource } from '../cr.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import type { Fingerprints } from './fingerprints.ts'
+import { reasons } from '../status/reasons.ts'
+import type { InputSource, KeyRef } from '../descriptor/common.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+
+export const secretType: ResourceType = {
+  group: '',
+  version: 'v1',
+  plural: 'secrets',
+  kind: 'Secret',
+  namespaced: true,
+}
+
+export const configMapType: ResourceType = {
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+}
+
+interface Holder extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>
+  readonly binaryData?: Readonly<Record<string, string>>
+}
+
+/** A Secret or ConfigMap that changes wakes the CRs that read it; this is only the fallback. */
+const FALLBACK_MS = 60_000
+
+/** Values of a CR's inputs from Secrets and ConfigMaps. They live as long as one reconcile. */
+export interface Inputs {
+  get(source: InputSource, ref: KeyRef): string
+  /** Changes when one of the values does; undefined when there are none. */
+  readonly fingerprint: string | undefined
+}
+
+/**
+ * Reads one key of a Secret.
+ * @returns the value, or undefined when the Secret or the key does not exist.
+ */
+export async function readSecretKey(kube: KubeClient, namespace: string, ref: KeyRef): Promise<string | undefined> {
+  const secret = await kube.get<Holder>(secretType, { namespace, name: ref.name })
+  return decoded(ownField(secret?.data, ref.key))
+}
+
+async function readConfigMapKey(kube: KubeClient, namespace: string, ref: KeyRef): Promise<string | undefined> {
+  const map = await kube.get<Holder>(configMapType, { namespace, name: ref.name })
+  return ownField(map?.data, ref.key) ?? decoded(ownField(map?.binaryData, ref.key))
+}
+
+function decoded(value: string | undefined): string | undefined {
+  return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8')
+}
+
+/** What inputs are read with. */
+export interface InputReader {
+  readonly kube: KubeClient
+  readonly fingerprints: Fingerprints
+}
+
+/** Reads the inputs of a CR. @throws WaitError naming field, object and key when one is missing. */
+export async function readInputs(
+  { kube, fingerprints }: InputReader,
+  descriptor: ManagedDescriptor,
+  cr: CustomResource,
+): Promise<Inputs> {
+  const namespace = cr.metadata.namespace ?? ''
+  const values = new Map<string, string>()
+  for (const { path, source, ref } of descriptor.inputs(cr.spec)) {
+    const read = source === 'Secret' ? readSecretKey : readConfigMapKey
+    const value = await read(kube, namespace, ref)
+    if (value === undefined) {
+      throw new WaitError(
+        source === 'Secret' ? reasons.SecretMissing : reasons.ConfigMapMissing,
+        `${path}: ${source} ${ref.name} with key ${ref.key} does not exist: create it, or correct the reference`,
+        FALLBACK_MS,
+      )
+    }
+    values.set(keyOf(source, ref), value)
+  }
+  return {
+    // With the UID: an equal value in another resource must not show, or authors could try guesses in resources of their own.
+    fingerprint:
+      values.size === 0 ? undefined : fingerprints.of('inputs', cr.metadata.uid, JSON.stringify([...values])),
+    get: (source, ref) => {
+      const value = values.get(keyOf(source, ref))
+      if (value === undefined) throw new Error(`input ${keyOf(source, ref)} was not declared by the descriptor`)
+      return value
+    },
+  }
+}
+
+function keyOf(source: InputSource, { name, key }: KeyRef): string {
+  return `${source}/${name}/${key}`
+}

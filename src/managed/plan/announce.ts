@@ -1,0 +1,47 @@
+import { internalOf } from '../cr.ts'
+import type { Operation } from './plan.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { isSettled } from './write-reason.ts'
+
+/** Tells a drift that is put right from an edit that is carried out, and says so. */
+export function announce(run: Reconciliation, operations: readonly Operation[]): void {
+  const { context, cr, descriptor, unstored } = run
+  if (unstored || internalOf(cr).create === undefined) return
+  const about = describeAll(operations)
+  if (!isSettled(run)) {
+    context.events.record(cr, { type: 'Normal', reason: 'Updating', message: about })
+    return
+  }
+  for (const operation of operations) {
+    for (const field of driftFields(descriptor, operation)) context.metrics.drift(cr.kind, field)
+  }
+  context.events.record(cr, {
+    type: 'Warning',
+    reason: 'DriftCorrected',
+    message: `changed at the API, put back: ${about}`,
+  })
+}
+
+function driftFields({ children }: ManagedDescriptor, operation: Operation): readonly string[] {
+  if ('fields' in operation) return operation.fields
+  return children === undefined ? [] : [children.field]
+}
+
+/** How many writes a message names; the rest are counted. */
+const NAMED = 5
+
+/** What a plan writes, in words that fit into a message. */
+export function describeAll(operations: readonly Operation[]): string {
+  const named = operations.slice(0, NAMED).map(describe).join(', ')
+  return operations.length > NAMED ? `${named} and ${operations.length - NAMED} more writes` : named
+}
+
+/** One write, in words. */
+export function describe(operation: Operation): string {
+  if (operation.type === 'replace') return `replace the object for ${operation.fields.join(', ')}`
+  if (!('target' in operation)) return `update ${operation.fields.join(', ')}`
+  return operation.type === 'update'
+    ? `update ${operation.about} (${operation.fields.join(', ')})`
+    : `${operation.type} ${operation.about}`
+}

@@ -1,0 +1,100 @@
+import type { RemoteObject } from '../../api/types.ts'
+import { nameOf, shortName } from '../cr.ts'
+import type { Wanted } from './desired.ts'
+import { TerminalError, WaitError } from '../reconcile/errors.ts'
+import type { Operation } from './plan.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { wholesOf } from '../references/references.ts'
+import { targetView } from '../references/target-view.ts'
+import type { AccessChange, Fields } from '../descriptor/descriptor.ts'
+import { IN_USE_MS } from '../references/dependents.ts'
+
+/**
+ * Before a write after which fewer addresses may be let in to the API than before: Culvert's own could be among those kept out, and then
+ * nothing that it sends takes the write back.
+ * @param wanted undefined: the CR is being deleted
+ * @throws TerminalError, or WaitError for a deletion, naming the restriction, unless the spec acknowledges it.
+ */
+export async function refuseShutOut(
+  run: Reconciliation,
+  wanted: Wanted | undefined,
+  held: Omit<AccessChange, 'desired'>,
+): Promise<void> {
+  const { context, cr, descriptor, session } = run
+  const { access } = descriptor
+  const target = access?.narrows({ ...held, desired: wanted?.desired })
+  if (access === undefined || target === undefined) return
+  const wholes = wholesOf(context, descriptor, cr).map(({ spec }) => spec)
+  if ([cr.spec as Fields, ...wholes].some((spec) => access.acknowledged(spec))) return
+  for (const { descriptor: user, reference } of context.kinds.referrersOf(access.kind)) {
+    if (user.restrictsAPI === undefined) continue
+    for (const collection of user.collections) {
+      await session.cache.ensureListed(collection, { since: run.begun })
+      for (const object of session.cache.all(collection)) {
+        if (!user.restrictsAPI.object(object) || !reference.idsIn(object).includes(target)) continue
+        const holder = context.resources.holderOf(session.key, object.id)
+        const by = holder === undefined ? `${collection.path}/${object.id}` : shortName(nameOf(holder))
+        throw refusal(by, access.field, wanted === undefined)
+      }
+    }
+  }
+}
+
+/**
+ * Before an object begins to keep callers out of the API, whatever it refers to has to be as its spec says: an address that is yet to be
+ * admitted may be Culvert's. @throws WaitError naming what is not.
+ */
+export function waitBeforeRestricting(
+  { context, cr, descriptor, session }: Reconciliation,
+  remote: RemoteObject | undefined,
+): void {
+  if (!descriptor.restrictsAPI?.spec(cr.spec)) return
+  if (remote !== undefined && descriptor.restrictsAPI.object(remote)) return
+  for (const { kind, path, ref } of descriptor.references(cr.spec)) {
+    const name = ref.name === undefined ? undefined : { kind, namespace: cr.metadata.namespace, name: ref.name }
+    const target =
+      name === undefined ? context.resources.holderOf(session.key, ref.id ?? '') : context.resources.get(name)
+    const lacking =
+      target && context.kinds.managedKind(target.kind)?.unusable(targetView(context, target, cr.metadata.namespace))
+    if (target === undefined || lacking === undefined) continue
+    throw new WaitError(reasons.ReferenceNotReady, `${path}: ${shortName(nameOf(target))} ${lacking}`, IN_USE_MS)
+  }
+}
+
+/**
+ * Before an adopted object that keeps callers out of the API is changed while its spec leaves open whether it does: the spec then acknowledges nothing, and
+ * the change may shut Culvert out. @throws TerminalError naming the field.
+ */
+export function refuseUnsaidRestriction(
+  { cr, descriptor: { restrictsAPI } }: Reconciliation,
+  operations: readonly Operation[],
+  remote: RemoteObject,
+): void {
+  if (restrictsAPI === undefined || restrictsAPI.spec(cr.spec)) return
+  for (const operation of operations) {
+    if (operation.type !== 'update' || 'target' in operation) continue
+    const changed = operation.fields.filter((field) => !TEXTS.has(field))
+    if (changed.length === 0 || !restrictsAPI.object({ ...remote, ...operation.body })) continue
+    throw new TerminalError(
+      reasons.InvalidSpec,
+      `${remote.id} keeps callers out of the API, and spec.${restrictsAPI.field} is left out: set it before ${changed.join(', ')} is changed`,
+    )
+  }
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['description', 'metadata'])
+
+function refusal(by: string, field: string, isDeletion: boolean): Error {
+  const message =
+    `${by} holds the API itself to these rules, and fewer addresses would be let in: ` +
+    `see that Culvert's is still admitted and set spec.${field}: true here or in the policy, or take ${by} out of force first`
+  return isDeletion
+    ? new WaitError(reasons.Deleting, message, IN_USE_MS)
+    : new TerminalError(reasons.InvalidSpec, message)
+}
+
+/** What is known of an object before the kinds without children change it. */
+export function heldAlone(remote: RemoteObject | undefined): Omit<AccessChange, 'desired'> {
+  return { remote, children: [] }
+}

@@ -1,0 +1,18 @@
+import type { RemoteObject } from '../../api/types.ts'
+import type { SessionCache } from '../reconcile/context.ts'
+import { GUARD_NONCE, markerOf } from '../identity/marker.ts'
+import type { Children } from '../descriptor/descriptor.ts'
+
+/**
+ * The children of an object, as the account was last seen. What only stands in while a part is being replaced is that part's business, and gone
+ * in a moment.
+ */
+export function childrenIn(
+  cache: Pick<SessionCache, 'all'>,
+  children: Pick<Children<never>, 'collection' | 'parentId'>,
+  parentId: string,
+): readonly RemoteObject[] {
+  return cache.all(children.collection).filter((child) => {
+    return children.parentId(child) === parentId && markerOf(child)?.nonce !== GUARD_NONCE
+  })
+}

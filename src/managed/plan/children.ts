@@ -1,0 +1,114 @@
+import { ApiError } from '../../api/errors.ts'
+import type { Collection, RemoteObject, WriteOptions } from '../../api/types.ts'
+import type { WriteReason } from '../../telemetry/write-origin.ts'
+import { childrenIn } from './children-in.ts'
+import { statusOf } from '../cr.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import { deleteForSure, noteMade } from '../identity/gone.ts'
+import { confirm } from '../identity/read-object.ts'
+import type { Observed } from './plan.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { openRequest } from '../reconcile/requests.ts'
+import type { ChildOperation, Fields } from '../descriptor/descriptor.ts'
+
+/** The object with its children, each suspicion of a list confirmed. Who asked for a live look gets a list of now. */
+export async function observeChildren(run: Reconciliation, remote: RemoteObject): Promise<Observed> {
+  const { children } = run.descriptor
+  if (children === undefined) return { remote, children: [] }
+  const { cache } = run.session
+  const asked = openRequest(run.cr, 'reconcile') !== undefined
+  await cache.ensureListed(children.collection, asked ? { since: run.begun } : {})
+  // Until the object that was made or found is stored, the status tells of the one before.
+  const told = statusOf(run.cr).id === remote.id ? children.idsIn(run.status) : []
+  const seen = new Set([...childrenOf(run, remote.id).map(({ id }) => id), ...told])
+  for (const id of seen) {
+    const known = cache.get(children.collection, id)
+    if (known?.object !== undefined && known.suspect === undefined) continue
+    await confirm(run, children.collection, id)
+  }
+  return { remote, children: childrenOf(run, remote.id) }
+}
+
+/**
+ * `about` says what is planned. A child's POST has no attempt of its own: the parent's id in status is its durable attempt. So before a child is made, the
+ * list it is missing from must have begun after every earlier POST for this parent was over.
+ */
+export async function quarantineChildren(run: Reconciliation, remote: RemoteObject, about: string): Promise<void> {
+  const { leadership, times } = run.context
+  const { memory } = run
+  const former = memory.createdHere ? 0 : leadership.leadingSince() + times.requestTimeoutMs
+  await listAfter(run, remote, about, Math.max(former, memory.childUnknownUntil ?? 0))
+}
+
+/** A POST for a child may have been carried out without an answer: a spec that changed meanwhile may not want that child any more. */
+export async function settleChildren(run: Reconciliation, remote: RemoteObject): Promise<void> {
+  const about = 'a write was not answered: finding out what became of it'
+  await listAfter(run, remote, about, run.memory.childUnknownUntil ?? 0)
+}
+
+/** @throws WaitError until a list of the children has begun after this time, and when it brings one to light: plan anew with it. */
+async function listAfter(run: Reconciliation, remote: RemoteObject, about: string, since: number): Promise<void> {
+  const { children } = run.descriptor
+  if (children === undefined || since === 0) return
+  const wait = since - run.context.clock.monotonic()
+  if (wait > 0) throw new WaitError(reasons.Progressing, about, Math.ceil(wait))
+  const known = new Set(childrenOf(run, remote.id).map(({ id }) => id))
+  await run.session.cache.ensureListed(children.collection, { since })
+  if (childrenOf(run, remote.id).some(({ id }) => !known.has(id))) throw new WaitError(reasons.Progressing, about, 0)
+}
+
+/** Carries out one write to a child. @returns the id of a child that was made. */
+export async function executeChild(
+  run: Reconciliation,
+  operation: ChildOperation,
+  reason: WriteReason,
+): Promise<string | undefined> {
+  const collection = run.descriptor.children?.collection
+  if (collection === undefined) throw new Error('a kind without children planned a write to one')
+  switch (operation.type) {
+    case 'create':
+      return createChild(run, collection, operation.body, run.because(reason))
+    case 'update':
+      await run.session.cache.update(collection, operation.id, operation.body, run.because(reason))
+      return undefined
+    case 'delete':
+      await confirmBeside(run, collection, operation)
+      await deleteForSure(run, collection, operation.id, reason)
+      return undefined
+  }
+}
+
+/** @throws WaitError when what has to stand beside a child that is deleted is gone, or may be. */
+async function confirmBeside(
+  run: Reconciliation,
+  collection: Collection,
+  { about, beside }: ChildOperation & { readonly type: 'delete' },
+): Promise<void> {
+  if (beside === undefined || (await confirm(run, collection, beside)) !== undefined) return
+  throw new WaitError(reasons.Progressing, `delete ${about}`, 0)
+}
+
+async function createChild(
+  run: Reconciliation,
+  collection: Collection,
+  body: Fields,
+  options: WriteOptions,
+): Promise<string> {
+  const { clock, times } = run.context
+  try {
+    const { id } = await run.session.cache.create(collection, body, options)
+    noteMade(run, collection, id)
+    return id
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.definite) {
+      run.memory.childUnknownUntil = clock.monotonic() + times.requestTimeoutMs
+    }
+    throw error
+  }
+}
+
+function childrenOf(run: Reconciliation, parentId: string): readonly RemoteObject[] {
+  const { children } = run.descriptor
+  return children === undefined ? [] : childrenIn(run.session.cache, children, parentId)
+}

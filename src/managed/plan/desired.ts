@@ -1,0 +1,72 @@
+import { errorOf } from '../accounts/account-choice.ts'
+import type { ManagedContext } from '../reconcile/context.ts'
+import type { CustomResource } from '../cr.ts'
+import { TerminalError } from '../reconcile/errors.ts'
+import { goneReferences } from '../references/gone-references.ts'
+import { type Inputs, readInputs } from '../inputs/inputs.ts'
+import { decider } from './left-alone.ts'
+import { formatMarker } from '../identity/marker.ts'
+import { refuseUse } from '../references/reach.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { type ResolvedReferences, resolveReferences } from '../references/references.ts'
+import type { CommonSpec } from '../descriptor/common.ts'
+import type { Desired, ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { metadataProblems, type OwnMetadata, rawMetadataProblems } from '../descriptor/metadata.ts'
+
+/** What a CR asks for, with everything resolved that it names. */
+export interface Wanted {
+  readonly desired: Desired<CommonSpec>
+  readonly references: ResolvedReferences
+  readonly inputs: Inputs
+}
+
+/**
+ * Checks the spec and resolves references and inputs.
+ * @throws TerminalError when the spec cannot work; WaitError when something it names is not there yet.
+ */
+export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
+  const { context, descriptor, cr, session } = run
+  refuseProblems(descriptor, cr)
+  for (const { path, id } of descriptor.foreignIds?.(cr.spec) ?? []) {
+    refuseUse(session, cr.metadata.namespace, undefined, { path, id, asked: 'Reference' })
+  }
+  const references = await resolveReferences(context, descriptor, cr, session)
+  const inputs = await readInputs(context, descriptor, cr)
+  const gone = await goneReferences(run, references)
+  const desired: Desired<CommonSpec> = {
+    spec: cr.spec,
+    // Read when asked: the status gains fields while the run goes on.
+    get status() {
+      return run.status
+    },
+    id: (kind, ref) => references.get(kind, ref).id,
+    target: (kind, ref) => references.get(kind, ref),
+    isGone: (kind, ref) => gone.has(references.get(kind, ref).id),
+    input: (source, ref) => inputs.get(source, ref),
+    decides: decider(descriptor, cr, () => run.status),
+    now: context.clock.now(),
+    marker: (nonce, metadata) => markerText(context, cr, nonce, metadata),
+  }
+  const blocked = session.refusal(descriptor.claims?.(cr.spec, desired) ?? {})
+  if (blocked !== undefined) throw errorOf(blocked, false)
+  const problems = descriptor.inputProblems(desired)
+  if (problems.length > 0) throw new TerminalError(reasons.InvalidInput, problems.join('; '))
+  return { desired, references, inputs }
+}
+
+/** The marker of this CR's objects under `nonce`, as metadata, with keys of the user's beside it. */
+export function markerText(context: ManagedContext, cr: CustomResource, nonce: string, metadata?: OwnMetadata): string {
+  const { name, namespace = '', uid } = cr.metadata
+  return formatMarker({ installation: context.installation, kind: cr.kind, namespace, name, uid, nonce }, metadata)
+}
+
+function refuseProblems(descriptor: ManagedDescriptor, cr: CustomResource): void {
+  const { metadata, rawMetadata } = cr.spec
+  const problems = [
+    ...descriptor.problems(cr.spec),
+    ...metadataProblems('spec.metadata', metadata),
+    ...rawMetadataProblems('spec.rawMetadata', rawMetadata),
+  ]
+  if (problems.length > 0) throw new TerminalError(reasons.InvalidSpec, problems.join('; '))
+}

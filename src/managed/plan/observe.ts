@@ -1,0 +1,75 @@
+import type { RemoteObject } from '../../api/types.ts'
+import { externalObject, fixedDifferences } from '../identity/adopt.ts'
+import { describeAll } from './announce.ts'
+import { observeChildren } from './children.ts'
+import { conclude, planContextOf, planFor } from '../status/conclude.ts'
+import { externalId, internalOf, statusOf } from '../cr.ts'
+import { resolveWanted } from './desired.ts'
+import { describeDifferences } from './differences.ts'
+import { TerminalError } from '../reconcile/errors.ts'
+import { look } from '../identity/read-object.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import type { KindCondition } from '../descriptor/descriptor.ts'
+import type { Verdict } from '../status/result.ts'
+
+/**
+ * `managementPolicy: Observe`: the status of the object as it is, and in what it differs from the spec. The plan is the one that would be carried
+ * out; nothing of it is.
+ */
+export async function observe(run: Reconciliation): Promise<Verdict> {
+  const remote = await observedObject(run)
+  const wanted = await resolveWanted(run)
+  const observed = await observeChildren(run, remote)
+  const operations = planFor(run, wanted, observed)
+  const fixed = fixedDifferences(run, wanted, remote)
+  const verdict = conclude(run, observed)
+  const differences = [
+    ...(operations.length === 0 ? [] : [describeAll(operations)]),
+    ...(fixed.length === 0 ? [] : [`${fixed.join(', ')} differ and cannot be changed`]),
+  ]
+  if (differences.length === 0) return verdict
+  const context = planContextOf(run, wanted)
+  const values = describeDifferences(run.descriptor, wanted, observed, { context, operations })
+  const told = values === undefined ? '' : `. By field: ${values}`
+  const message = `only observed; to be equal to the spec it would take: ${differences.join('; ')}. Set managementPolicy: Manage for that${told}`
+  return { ...verdict, standing: { type: 'observed', ready: readyOf(verdict), message } }
+}
+
+/** The object of `spec.externalID`, else the one that the CR made before it was told to look only. */
+async function observedObject(run: Reconciliation): Promise<RemoteObject> {
+  const { id: held } = statusOf(run.cr)
+  const { create } = internalOf(run.cr)
+  const id = externalId(run.cr)
+  if (create === undefined) {
+    if (id === undefined) {
+      throw new TerminalError(
+        reasons.InvalidSpec,
+        'spec.managementPolicy: Observe needs to know what to look at: set spec.externalID to the id of an object, or managementPolicy: Manage to have one created',
+      )
+    }
+    const object = await externalObject(run, id)
+    run.noteObserved(object)
+    return object
+  }
+  if (id !== undefined && id !== held) {
+    throw new TerminalError(
+      reasons.NotAdoptable,
+      `this resource holds ${held}: set spec.externalID to that, or delete this resource and create it anew to have it stand for ${id}`,
+    )
+  }
+  const object = held === undefined ? undefined : await look(run, held)
+  if (object !== undefined) return object
+  throw new TerminalError(
+    reasons.RemoteMissing,
+    `${held ?? 'the object'} was deleted at the API: set managementPolicy: Manage to have it made again`,
+  )
+}
+
+function readyOf({ standing }: Verdict): KindCondition {
+  if (standing?.type === 'synced') {
+    return { type: 'Ready', status: 'False', reason: standing.reason, message: standing.message }
+  }
+  const message = standing?.type === 'ready' ? standing.message : standing?.type === 'undeclared' ? standing.ready : ''
+  return { type: 'Ready', status: 'True', reason: reasons.Available, message }
+}

@@ -1,0 +1,179 @@
+import { ApiError } from '../../api/errors.ts'
+import type { RemoteObject } from '../../api/types.ts'
+import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
+import { type CustomResource, generationOf, internalOf, statusOf, targetKeyOf, unresolvedAttempt } from '../cr.ts'
+import { createObject } from '../identity/create.ts'
+import { copiesOf } from '../identity/create-step.ts'
+import { markerText, type Wanted } from './desired.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import { deleteForSure, deleteObject, noteMade, settle } from '../identity/gone.ts'
+import { GUARD_NONCE, markerOf } from '../identity/marker.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { overlapLeft } from '../rotation/rotation.ts'
+import { isNeighbours } from '../identity/taken-over.ts'
+import type { Former } from '../descriptor/internal.ts'
+import { IN_USE_MS, referrersInReach, usersOf } from '../references/dependents.ts'
+
+/**
+ * Puts a new object in the place of one with a field that cannot be changed. With `first: create` the old one stays in
+ * `status.internal.superseded` until nobody refers to it; with `first: delete` it goes before, a guard standing in where one is needed.
+ * @returns the new object's id, noted but not stored.
+ */
+export async function replaceObject(
+  run: Reconciliation,
+  wanted: Wanted,
+  former: RemoteObject,
+  reason: WriteReason,
+): Promise<string> {
+  const { collection, descriptor } = run
+  if (descriptor.replacement?.first === 'delete') {
+    await raiseGuard(run, wanted, former, reason)
+    await deleteForSure(run, collection, former.id, reason)
+    run.note({ id: undefined, uri: undefined, createdAt: undefined })
+  }
+  return createObject(run, wanted, reason, former)
+}
+
+/** Makes the object that stands while neither the old nor the new one does. It bears our mark, and goes as a copy does. */
+async function raiseGuard(
+  run: Reconciliation,
+  wanted: Wanted,
+  remote: RemoteObject,
+  reason: WriteReason,
+): Promise<void> {
+  const { collection, context, cr, descriptor, session } = run
+  if (descriptor.replacement?.guard === undefined) return
+  const settled = guardsSettle(run)
+  const wait = settled - context.clock.monotonic()
+  if (wait > 0) {
+    const message = 'what is to stand in for the object may be on its way already: waiting before another is made'
+    throw new WaitError(reasons.Progressing, message, Math.ceil(wait))
+  }
+  await session.cache.ensureListed(collection, { since: Math.max(run.begun, settled) })
+  const all = [...session.cache.all(collection)]
+  const marker = markerText(context, cr, GUARD_NONCE)
+  const body = descriptor.replacement.guard({ desired: wanted.desired, remote, all, marker })
+  run.memory.copies = [remote.id]
+  const own = copiesOf(all, cr.metadata.uid, run.status, context.installation)
+  if (body === undefined || own.some((object) => markerOf(object)?.nonce === GUARD_NONCE)) return
+  try {
+    noteMade(run, collection, (await session.cache.create(collection, body, run.because(reason))).id)
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.definite) {
+      run.memory.guardUnknownUntil = context.clock.monotonic() + context.times.requestTimeoutMs
+    }
+    throw error
+  }
+}
+
+/** When every POST of a guard that this process, or one before it, has sent is over: a list that begins then shows what came of it. */
+function guardsSettle({ context: { leadership, times }, memory }: Reconciliation): number {
+  return Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.guardUnknownUntil ?? 0)
+}
+
+/**
+ * Sees to it that the lists show every guard of this CR: one whose POST got no answer, or may have been sent by a former life of this
+ * process, would stay behind when the CR goes. @throws WaitError while such a POST may still take effect.
+ */
+export async function revealGuards(run: Reconciliation): Promise<void> {
+  const { collection, cr, descriptor, memory, session } = run
+  const { clock } = run.context
+  if (descriptor.replacement?.guard === undefined) return
+  if (wasAtRest(cr) && memory.guardUnknownUntil === undefined) return
+  const since = guardsSettle(run)
+  const wait = since - clock.monotonic()
+  if (wait > 0) {
+    const message = 'what stood in for the object may still come about: waiting to take it away too'
+    throw new WaitError(reasons.Deleting, message, Math.ceil(wait))
+  }
+  await session.cache.ensureListed(collection, { since })
+}
+
+/** Whether the spec was carried out before the CR was deleted, which itself counts as a generation. */
+function wasAtRest(cr: CustomResource): boolean {
+  const synced = statusOf(cr).conditions?.find(({ type }) => type === 'Synced')
+  return synced?.status === 'True' && (synced.observedGeneration ?? 0) >= generationOf(cr) - 1
+}
+
+/**
+ * Deletes former objects of the CR that nobody uses any more. Only what is stored counts: as long as the status does not name the
+ * successor, the old object is all there is.
+ * @returns milliseconds until the next look; undefined when none is left.
+ */
+export async function retireFormer(run: Reconciliation): Promise<number | undefined> {
+  const { superseded = [] } = run.internal
+  if (superseded.length === 0) return undefined
+  if (run.unstored || unresolvedAttempt(run.cr) !== undefined) return 0
+  const left: Former[] = []
+  let wait = Number.POSITIVE_INFINITY
+  for (const former of superseded) {
+    const ms = await retire(run, former)
+    if (ms === undefined) continue
+    left.push(former)
+    wait = Math.min(wait, ms)
+  }
+  run.noteInternal({ superseded: left.length === 0 ? undefined : left })
+  if (left.length === 0) run.memory.retiringSince = undefined
+  return left.length === 0 ? undefined : wait
+}
+
+/** @returns how long to wait with the former object; undefined when it is gone. */
+async function retire(run: Reconciliation, former: Former): Promise<number | undefined> {
+  const { clock, events } = run.context
+  const { id } = former
+  const early = overlapLeft(run, former)
+  if (early > 0) return early
+  const existence = await settle(run, run.collection, id)
+  if (existence.type === 'unsettled') return existence.ms
+  // A status that was put back or copied may have named another's.
+  if (existence.type === 'gone' || isNeighbours(run, existence.object)) return undefined
+  if (referrersHold(run, id)) return IN_USE_MS
+  if (await isKeyInUse(run, former)) return IN_USE_MS
+  run.memory.retiringSince ??= clock.monotonic()
+  const { collection, cr } = run
+  const users = await usersOf(run, { kind: cr.kind, collection, id }, run.memory.retiringSince)
+  if (users.length > 0 || referrersHold(run, id)) {
+    // By the next look they may have let go: these lists do not count then.
+    run.memory.retiringSince = undefined
+    return IN_USE_MS
+  }
+  try {
+    const deletion = await deleteObject(run, run.collection, id, writeReasons.superseded)
+    if (typeof deletion !== 'string') return deletion.ms
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'Conflict') return IN_USE_MS
+    throw error
+  }
+  events.record(run.cr, { type: 'Normal', reason: 'FormerDeleted', message: `deleted ${id}, which was replaced` })
+  return undefined
+}
+
+/**
+ * Whether an account works with the token of a former object, or may: to revoke it would lock the operator out. An account wakes its
+ * resources when it has begun to work with another key.
+ */
+async function isKeyInUse(run: Reconciliation, { id, digest, adopted }: Former): Promise<boolean> {
+  const { context, cr, descriptor, memory } = run
+  if (descriptor.output?.type !== 'one-time' || !descriptor.output.opensAccounts) return false
+  if (digest === undefined && !adopted) return false
+  const user = await context.keyUsers.userOf(cr, id, digest)
+  if (user !== undefined && memory.keptFor !== id) {
+    const key = adopted ? 'a key that no resource holds, and which it may be' : 'it'
+    const message = `${id}, which was replaced, stays as long as ${user} works with ${key}`
+    context.events.record(cr, { type: 'Normal', reason: 'FormerKept', message })
+  }
+  memory.keptFor = user === undefined ? undefined : id
+  return user !== undefined
+}
+
+/**
+ * CRs that have not moved over yet, and those that are making an object, for which they may have chosen the former one: their next status
+ * write wakes this one, so that no list is needed to know.
+ */
+function referrersHold({ context, cr }: Reconciliation, id: string): boolean {
+  return referrersInReach(context, targetKeyOf(cr), cr).some((referrer) => {
+    const holds = internalOf(referrer).references?.some((reference) => reference.id === id) ?? false
+    return holds || unresolvedAttempt(referrer) !== undefined
+  })
+}

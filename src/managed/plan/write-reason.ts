@@ -1,0 +1,32 @@
+import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
+import { generationOf, internalOf, statusOf } from '../cr.ts'
+import type { Wanted } from './desired.ts'
+import { compareFingerprints } from '../inputs/fingerprints.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+
+/** Whether the CR was in order at its present generation: what differs now was changed by somebody else. */
+export function isSettled({ cr }: Reconciliation): boolean {
+  const { observedGeneration, conditions } = statusOf(cr)
+  const synced = conditions?.some(({ type, status }) => type === 'Synced' && status === 'True') ?? false
+  return synced && observedGeneration === generationOf(cr)
+}
+
+/** Why an object that is there already is written to, while nothing more particular is known. */
+export function updateReason(run: Reconciliation, wanted: Wanted): WriteReason {
+  if (run.unstored) return writeReasons.recovery
+  if (dependenciesChanged(run, wanted)) return writeReasons.dependency
+  return isSettled(run) ? writeReasons.drift : writeReasons.spec
+}
+
+/** A new spec may name other inputs and references; under the old one they are what has changed. */
+function dependenciesChanged(run: Reconciliation, { inputs, references }: Wanted): boolean {
+  const { inputsFingerprint, references: applied = [] } = internalOf(run.cr)
+  if (statusOf(run.cr).observedGeneration !== generationOf(run.cr)) return false
+  const isChanged = compareFingerprints(inputsFingerprint, inputs.fingerprint) === 'different'
+  return isChanged || JSON.stringify(references.applied) !== JSON.stringify(applied)
+}
+
+/** Why the object gives way to a new one whose time has come. */
+export function successionReason({ descriptor }: Reconciliation): WriteReason {
+  return descriptor.succession?.type === 'renewal' ? writeReasons.renewal : writeReasons.rotation
+}

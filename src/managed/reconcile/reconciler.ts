@@ -1,0 +1,176 @@
+import { ApiError } from '../../api/errors.ts'
+import { done, type Outcome } from '../../runtime/outcome.ts'
+import { accountOf, openSession } from '../accounts/account-choice.ts'
+import { isAccountTrouble } from '../accounts/account-trouble.ts'
+import { isCommon, type Standing } from '../status/conditions.ts'
+import type { Blocked, ManagedContext } from './context.ts'
+import { converge } from './converge.ts'
+import { type CustomResource, generationOf, isDeleting, isPaused, isUntold, type ResourceName, statusOf } from '../cr.ts'
+import { deletionNeedsAccount, letGo, remove, sessionForDeletion } from '../delete/delete.ts'
+import { WaitError } from './errors.ts'
+import { IdsInFlight } from '../identity/ids-in-flight.ts'
+import { isGoneWithItsCalls } from '../delete/key-in-use.ts'
+import { isLongUntold, tellWait, tellWhenLong } from './long-waits.ts'
+import { Reconciliation } from './reconciliation.ts'
+import { openRequest } from './requests.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { type Verdict, verdictOf } from '../status/result.ts'
+
+/** The one reconciler of all managed kinds: makes the account match one CR, writes its status once, says when to look again. */
+export class ManagedReconciler {
+  readonly #context: ManagedContext
+
+  constructor(context: Omit<ManagedContext, 'inFlight'>) {
+    this.#context = { ...context, inFlight: new IdsInFlight(context.clock, context.times.requestTimeoutMs) }
+  }
+
+  /** Reconciles the CR of that name as the watches know it now. Never throws for anything that a condition can say. */
+  async reconcile(name: ResourceName): Promise<Outcome> {
+    const cr = this.#context.resources.get(name)
+    const descriptor = this.#context.kinds.managedKind(name.kind)
+    if (cr === undefined || descriptor === undefined) return done
+    const run = new Reconciliation(this.#context, descriptor, cr)
+    const endTelling = tellWhenLong(run)
+    try {
+      const verdict = await this.#verdict(run, descriptor)
+      return await this.#conclude(run, verdict)
+    } finally {
+      await endTelling()
+      this.#context.resources.unclaim(cr)
+    }
+  }
+
+  /**
+   * Says of a new CR that it waits to be reconciled; undefined when the conditions say something already, or nothing is to be done. The CR
+   * must not be reconciled meanwhile. Never throws.
+   */
+  tellWait(name: ResourceName): Promise<void> | undefined {
+    const cr = this.#context.resources.get(name)
+    const descriptor = this.#context.kinds.managedKind(name.kind)
+    if (cr === undefined || descriptor === undefined || !isUntold(cr)) return undefined
+    return tellWait(new Reconciliation(this.#context, descriptor, cr), 'its turn')
+  }
+
+  async #verdict(run: Reconciliation, descriptor: ManagedDescriptor): Promise<Verdict> {
+    const { cr } = run
+    if (isPaused(cr)) return { standing: { type: 'paused' }, outcome: done }
+    try {
+      if (!isDeleting(cr)) {
+        run.enter(openSession(this.#context, cr))
+        return await converge(run)
+      }
+      if (deletionNeedsAccount(run) && (await isGoneWithItsCalls(run))) return await letGo(run)
+      if (deletionNeedsAccount(run)) run.enter(sessionForDeletion(run))
+      return await remove(run)
+    } catch (error) {
+      this.#report(run, descriptor, error)
+      if (error instanceof WaitError) this.#tryWayOut(run)
+      const told = error instanceof WaitError && error.silent && isLongUntold(run) ? error.aloud() : error
+      return verdictOf(told, run.status.id !== undefined, isDeleting(cr))
+    }
+  }
+
+  /** An edit of what decides who may call the API may be meant to let Culvert in again: the account looks whether it is. */
+  #tryWayOut({ cr, descriptor }: Reconciliation): void {
+    const decides = descriptor.access !== undefined || descriptor.restrictsAPI !== undefined
+    const isNew = generationOf(cr) !== statusOf(cr).observedGeneration || openRequest(cr, 'reconcile') !== undefined
+    const account = decides && isNew ? accountOf(this.#context, cr) : undefined
+    const session = account && this.#context.accounts.session(account, cr)
+    if (session !== undefined && 'cache' in session && isTold(session.blocked())) session.lookAgain()
+  }
+
+  /** Trouble that may concern the whole account is looked into there; a bug is logged with its stack. */
+  #report(run: Reconciliation, descriptor: ManagedDescriptor, error: unknown): void {
+    if (isAccountTrouble(error)) run.session.reportTrouble(error)
+    if (error instanceof ApiError) return
+    if (error instanceof Error && 'code' in error) return
+    const { name, namespace } = run.cr.metadata
+    this.#context.logger.error({ kind: descriptor.definition.kind, namespace, name, err: error }, 'reconcile failed')
+  }
+
+  async #conclude(run: Reconciliation, verdict: Verdict): Promise<Outcome> {
+    const { standing, conditions, outcome } = verdict
+    if (standing === undefined) return outcome
+    const before = run.cr
+    try {
+      await run.write(standing, conditions)
+    } catch (error) {
+      // The answer of a create stays in memory; the retry stores it before anything else.
+      return { type: 'backoff', error }
+    }
+    this.#announce(before, run.cr, { standing, descriptor: run.descriptor })
+    return run.overtaken ? { type: 'after', ms: 0, reason: 'changed meanwhile', priority: 'edit' } : outcome
+  }
+
+  /** One Event when the reason or message of Ready or Synced changes, or another condition turns False, and none while they stay. */
+  #announce(
+    before: CustomResource,
+    after: CustomResource,
+    { standing, descriptor }: { readonly standing: Standing; readonly descriptor: ManagedDescriptor },
+  ): void {
+    const told = (cr: CustomResource, type: string) => statusOf(cr).conditions?.find((entry) => entry.type === type)
+    const [ready, was] = [told(after, 'Ready'), told(before, 'Ready')]
+    if (standing.type === 'ready') {
+      for (const { reason, message } of turnedFalse(before, after, descriptor)) {
+        this.#context.events.record(after, { type: 'Warning', reason, message })
+      }
+      if (was?.status === 'True' || ready === undefined) return
+      this.#context.events.record(after, { type: 'Normal', reason: ready.reason, message: ready.message })
+      return
+    }
+    if (!TOLD.has(standing.type)) return
+    const [synced, wasSynced] = [told(after, 'Synced'), told(before, 'Synced')]
+    const change = standing.type === 'synced' ? changed(ready, was) : changed(synced, wasSynced)
+    if (change === undefined) return
+    const type = isWrong(standing) ? 'Warning' : 'Normal'
+    this.#context.events.record(after, { type, reason: change.reason, message: change.message })
+  }
+}
+
+/** Whether an account is blocked by more than that it is about to be looked at. */
+function isTold(blocked: Blocked | undefined): boolean {
+  return blocked !== undefined && !blocked.silent
+}
+
+interface Told {
+  readonly reason: string
+  readonly message: string
+}
+
+function changed(now: Told | undefined, before: Told | undefined): Told | undefined {
+  return now !== undefined && (now.reason !== before?.reason || now.message !== before?.message) ? now : undefined
+}
+
+/** Conditions of the kind that have become bad although the resource is Ready: the next step may be that it is not (a renewal that fails). */
+function turnedFalse(
+  before: CustomResource,
+  after: CustomResource,
+  { definition }: ManagedDescriptor,
+): readonly Told[] {
+  const warns = (type: string): boolean => {
+    const doc = definition.conditions?.find((condition) => condition.type === type)
+    return !isCommon(type) && doc?.informational !== true
+  }
+  const former = statusOf(before).conditions ?? []
+  return (statusOf(after).conditions ?? []).filter(({ type, status, reason }) => {
+    const was = former.find((condition) => condition.type === type)
+    return warns(type) && status === 'False' && (was?.status !== 'False' || was.reason !== reason)
+  })
+}
+
+/** Waiting is no reason to warn; failing is. */
+function isWrong(standing: Standing): boolean {
+  return WRONG.has(standing.type) || (standing.type === 'synced' && standing.stalled)
+}
+
+const WRONG: ReadonlySet<Standing['type']> = new Set(['failing', 'stalled', 'undeclared'])
+
+const TOLD: ReadonlySet<Standing['type']> = new Set([
+  'synced',
+  'observed',
+  'undeclared',
+  'failing',
+  'stalled',
+  'progressing',
+  'deleting',
+])

@@ -1,0 +1,102 @@
+import type { Resources } from '../reconcile/context.ts'
+import {
+  type CustomResource,
+  generationOf,
+  internalOf,
+  nameOf,
+  nameText,
+  type ResourceName,
+  type TargetKey,
+} from '../cr.ts'
+import { permits } from './grants.ts'
+import type { Ref } from '../descriptor/common.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { InternalStatus } from '../descriptor/internal.ts'
+
+/** What tells of resources, and of namespaces. */
+type Known = Pick<Resources, 'get' | 'namespace'>
+
+/** A reference that names a resource of another namespace. */
+export interface CrossReference {
+  readonly kind: string
+  readonly ref: Ref
+}
+
+/**
+ * How a reference across namespaces stands. `refused` is the same whether there is such a resource or not. `withdrawn`: it is in use, was granted when its spec was applied,
+ * and is granted no longer; the resource may be gone.
+ */
+export type Crossing =
+  | { readonly type: 'granted'; readonly target: CustomResource }
+  | { readonly type: 'withdrawn'; readonly target: CustomResource | undefined }
+  | { readonly type: 'refused' }
+
+/** Names what a reference by name leads to. */
+export function referredName(cr: CustomResource, { kind, ref }: CrossReference): ResourceName {
+  return { kind, namespace: ref.namespace ?? cr.metadata.namespace, name: ref.name ?? '' }
+}
+
+/** Whether a reference by name leads out of the namespace of `cr`. */
+export function crosses(cr: CustomResource, { namespace }: Ref): boolean {
+  return namespace !== undefined && namespace !== cr.metadata.namespace
+}
+
+/** How a reference stands that leads out of the namespace of `cr`. */
+export function crossingOf(known: Known, cr: CustomResource, reference: CrossReference): Crossing {
+  const target = known.get(referredName(cr, reference))
+  if (target !== undefined && isGranted(known, target, cr.metadata.namespace)) return { type: 'granted', target }
+  const isInUse = appliedReference(cr, reference)?.generation === generationOf(cr)
+  return isInUse ? { type: 'withdrawn', target } : { type: 'refused' }
+}
+
+/** Whether the grants of `target` permit references from another namespace. */
+export function isGranted(known: Pick<Known, 'namespace'>, target: CustomResource, namespace = ''): boolean {
+  const { allowedReferences } = target.spec
+  if (allowedReferences === undefined) return false
+  return permits(allowedReferences, { name: namespace, labels: known.namespace(namespace)?.metadata.labels })
+}
+
+/** What was last sent for a reference by name. */
+export function appliedReference(cr: CustomResource, { kind, ref }: CrossReference): SentReference | undefined {
+  const namespace = crosses(cr, ref) ? ref.namespace : undefined
+  return internalOf(cr).references?.find((entry) => {
+    return entry.kind === kind && entry.name === ref.name && entry.namespace === namespace
+  })
+}
+
+export type SentReference = NonNullable<InternalStatus['references']>[number]
+
+/** Names of the CRs that `cr` refers to, for the index that wakes referrers. */
+export function namedTargets(descriptor: ManagedDescriptor, cr: CustomResource): readonly ResourceName[] {
+  return descriptor.references(cr.spec).flatMap(({ kind, ref }) => {
+    return ref.name === undefined ? [] : [referredName(cr, { kind, ref })]
+  })
+}
+
+/** A resource that refers to one of another namespace, or to its object. */
+export interface ForeignReferrer {
+  readonly referrer: CustomResource
+  /** What its spec names. */
+  readonly names: readonly ResourceName[]
+  /** Whether both are known to live in one account. */
+  readonly inOneAccount: boolean
+}
+
+/**
+ * Whether such a resource has a say in what becomes of the target: it may refer to it, or its object does. What somebody only writes into a spec holds up nobody, and an id that
+ * was sent to another account is another object's.
+ */
+export function countsAcross(
+  known: Known,
+  { referrer, names, inOneAccount }: ForeignReferrer,
+  { ids = [], kind, name, namespace }: TargetKey,
+): boolean {
+  const isInUse = (internalOf(referrer).references ?? []).some((entry) => {
+    const isNamed = name !== undefined && entry.name === name && entry.namespace === namespace
+    return entry.kind === kind && (isNamed || (inOneAccount && ids.includes(entry.id)))
+  })
+  if (isInUse) return true
+  const target = name === undefined || !inOneAccount ? undefined : known.get({ kind, namespace, name })
+  if (target === undefined || !names.some((each) => nameText(each) === nameText(nameOf(target)))) return false
+  return isGranted(known, target, referrer.metadata.namespace)
+}

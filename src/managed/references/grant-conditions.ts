@@ -1,0 +1,40 @@
+import { nameOf } from '../cr.ts'
+import { appliedReference, crosses, crossingOf, isGranted } from './crossings.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import type { KindCondition } from '../descriptor/descriptor.ts'
+
+/** Present only while it is false, on both sides of a reference between namespaces. */
+const REFERENCES_GRANTED = 'ReferencesGranted'
+
+/** The condition that says which references are in use without a grant, of this resource and to it; none while all is granted. */
+export function grantConditions(run: Reconciliation): readonly KindCondition[] {
+  const messages = [...ownMessages(run), ...usersMessage(run)]
+  if (messages.length === 0) return []
+  return [{ type: REFERENCES_GRANTED, status: 'False', reason: reasons.GrantWithdrawn, message: messages.join('; ') }]
+}
+
+function ownMessages({ context: { resources }, cr, descriptor }: Reconciliation): readonly string[] {
+  const crossing = descriptor.references(cr.spec).filter(({ ref }) => crosses(cr, ref))
+  return crossing.flatMap((reference) => {
+    if (crossingOf(resources, cr, reference).type !== 'withdrawn') return []
+    const { kind, path, ref } = reference
+    return [
+      `${path}: ${kind} ${ref.namespace}/${ref.name} grants no reference from namespace ${cr.metadata.namespace} any more: the one in use is kept until this spec changes; have its spec.allowedReferences name the namespace, or refer to another`,
+    ]
+  })
+}
+
+/** Whose they are is told by name to nobody who grants them nothing. */
+function usersMessage({ context: { resources }, cr }: Reconciliation): readonly string[] {
+  const own = nameOf(cr)
+  const reference = { kind: own.kind, ref: { namespace: own.namespace ?? '', name: own.name } }
+  const users = resources.crossReferrersOf(own).filter((user) => {
+    return appliedReference(user, reference) !== undefined && !isGranted(resources, cr, user.metadata.namespace)
+  })
+  if (users.length === 0) return []
+  const [noun, verb] = users.length === 1 ? ['resource', 'refers'] : ['resources', 'refer']
+  return [
+    `${users.length} ${noun} of another namespace still ${verb} to this one, until the spec with the reference changes: spec.allowedReferences does not permit it any more`,
+  ]
+}

@@ -1,0 +1,127 @@
+import { includes } from '../accounts/access.ts'
+import type { AccountSession, ManagedContext, MemberSession } from '../reconcile/context.ts'
+import { type CustomResource, internalOf, isObserved, shortName } from '../cr.ts'
+import { TerminalError } from '../reconcile/errors.ts'
+import { markerOf } from '../identity/marker.ts'
+import { isSealed, ownNote } from '../identity/ownership.ts'
+import { reasons } from '../status/reasons.ts'
+import type { UnmanagedObjects } from '../descriptor/access.ts'
+
+/** A use of an object by its id. */
+export interface IdUse {
+  /** Namespace of the resource that names the id. */
+  readonly namespace: string
+  /** Namespace of the resource that has the object; undefined when none has it. */
+  readonly keeper: string | undefined
+  /** How the resource may use what nobody has. */
+  readonly allowed: UnmanagedObjects
+  /** How it is about to. */
+  readonly asked: Exclude<UnmanagedObjects, 'Deny'>
+}
+
+/**
+ * Why an object may not be used by its id; undefined when it may. Who may use nothing that no resource has is told the same of every id, whether somebody has it,
+ * nobody, or there is no such object.
+ */
+export function refusalOfUse({ namespace, keeper, allowed, asked }: IdUse): 'kept elsewhere' | 'unmanaged' | undefined {
+  if (keeper === namespace) return undefined
+  if (!includes(allowed, asked)) return 'unmanaged'
+  return keeper === undefined ? undefined : 'kept elsewhere'
+}
+
+/** An id where a spec names it. */
+export interface NamedId {
+  /** Of the field, for messages. */
+  readonly path: string
+  readonly id: string
+  readonly asked: IdUse['asked']
+}
+
+/**
+ * @param keeper namespace of the resource that has the object
+ * @throws TerminalError for an id that leads to what the namespace may not use
+ */
+export function refuseUse(
+  { account, access }: Pick<MemberSession, 'account' | 'access'>,
+  namespace: string | undefined,
+  keeper: string | undefined,
+  { path, id, asked }: NamedId,
+): void {
+  const own = namespace ?? ''
+  const refusal = refusalOfUse({ namespace: own, keeper, allowed: access.unmanagedObjects, asked })
+  if (refusal === undefined) return
+  const byName =
+    'refer to a resource by its name, and to one of another namespace by namespace and name, which its spec.allowedReferences has to permit'
+  if (refusal === 'kept elsewhere') {
+    throw notPermitted(
+      `${path}: ${id} is held by a resource of another namespace, and is not reached by its id: ${byName}`,
+    )
+  }
+  const remedy = `${byName}, or let its administrator set unmanagedObjects: ${asked} in an entry of spec.access that allows this kind`
+  throw notPermitted(
+    `${path}: ${id} is no object of a resource in namespace ${own}, and ${shortName(account)} does not let it use others: ${remedy}`,
+  )
+}
+
+/**
+ * What the author of a reference into another namespace is told that grants nothing, and where there is nobody.
+ * @param what the resource, as they named it
+ */
+export function notGranted(
+  { metadata: { namespace = '' } }: CustomResource,
+  path: string,
+  what: string,
+): TerminalError {
+  return notPermitted(
+    `${path}: ${what} does not permit references from namespace ${namespace}, or does not exist: have its spec.allowedReferences name the namespace, or refer to another`,
+  )
+}
+
+/** Somebody has to change something: Stalled. */
+export function notPermitted(message: string): TerminalError {
+  return new TerminalError(reasons.ReferenceNotPermitted, message)
+}
+
+/** Where an object may be found. */
+type Place = Pick<ManagedContext, 'installation' | 'kinds' | 'resources'>
+
+/**
+ * The resource that has an object of that kind: by the mark that the account shows, by a sealed note, by the statuses, as one that is about to, or as what the object is a
+ * part of. Statuses count last, since they alone can be forged by people without the account's key. Who only observes has nothing.
+ */
+export function keeperOf(
+  { installation, kinds, resources }: Place,
+  session: Pick<AccountSession, 'cache' | 'key' | 'seal'>,
+  kind: string,
+  id: string,
+): CustomResource | undefined {
+  const { collections = [] } = kinds.managedKind(kind) ?? {}
+  for (const collection of collections) {
+    const object = session.cache.get(collection, id)?.object
+    const marker = object && markerOf(object)
+    if (marker === undefined || marker.installation !== installation) continue
+    const marked = resources.get(marker)
+    if (marked?.metadata.uid === marker.uid) return marked
+  }
+  return notedKeeper(resources, session, id) ?? keeperByStatus(resources, session, id)
+}
+
+function notedKeeper(
+  resources: Place['resources'],
+  session: Pick<AccountSession, 'key' | 'seal'>,
+  id: string,
+): CustomResource | undefined {
+  const noter = resources.noterOf(session.key, id)
+  const note = noter && ownNote(noter)
+  return note !== undefined && isSealed(note, (text) => session.seal(text)) ? noter : undefined
+}
+
+function keeperByStatus(
+  resources: Place['resources'],
+  { key }: Pick<AccountSession, 'key'>,
+  id: string,
+): CustomResource | undefined {
+  const holder = resources.holderOf(key, id)
+  const onlyLooks = holder !== undefined && isObserved(holder) && internalOf(holder).create === undefined
+  return onlyLooks || holder === undefined ? resources.childHolderOf(key, id) : holder
+}

@@ -1,0 +1,388 @@
+import type { RemoteObject } from '../../api/types.ts'
+import { childrenIn } from '../plan/children-in.ts'
+import type { ManagedContext, MemberSession } from '../reconcile/context.ts'
+import {
+  type CustomResource,
+  generationOf,
+  internalOf,
+  isDeleting,
+  nameOf,
+  nameText,
+  shortName,
+  statusOf,
+} from '../cr.ts'
+import { appliedReference, crosses, crossingOf, referredName, type SentReference } from './crossings.ts'
+import { TerminalError, WaitError } from '../reconcile/errors.ts'
+import { keeperOf, notGranted, notPermitted, refuseUse } from './reach.ts'
+import { reasons } from '../status/reasons.ts'
+import { targetView } from './target-view.ts'
+import type { Ref } from '../descriptor/common.ts'
+import type { FoundReference, ManagedDescriptor, ResolvedTarget } from '../descriptor/descriptor.ts'
+import type { InternalStatus } from '../descriptor/internal.ts'
+import type { TargetView } from '../descriptor/target.ts'
+import { messageName } from './dependents.ts'
+
+/** A target that becomes usable wakes its referrers; this is only the fallback. */
+const FALLBACK_MS = 60_000
+
+/** What is known of an object that no CR manages may be so old when it is referred to. Milliseconds. */
+const FRESH_MS = 60_000
+
+/** References of one CR, resolved to ids. */
+export interface ResolvedReferences {
+  get(kind: string, ref: Ref): ResolvedTarget
+  /** The ids, each once. */
+  readonly ids: readonly string[]
+  /**
+   * Resolves the references once more, by what is known now. A deletion is seen before its last look at who refers to the object: asked after
+   * the CR is known to have an object or an attempt, and right before a request that names the ids, one of the two always sees the other.
+   * @throws WaitError when a reference may not be made any more, or leads elsewhere
+   */
+  confirm(): void
+  /** For status: what the remote object will hold once the spec is applied. */
+  readonly applied: NonNullable<InternalStatus['references']>
+}
+
+/**
+ * Resolves every reference of a spec. A *new* reference waits until its target is usable; one that was applied before keeps the
+ * id it was applied with while its target is away, and so never blocks later changes.
+ * @throws WaitError naming field and target; TerminalError on a cycle. The API itself refuses the id of a target in another account.
+ */
+export async function resolveReferences(
+  context: ManagedContext,
+  descriptor: ManagedDescriptor,
+  cr: CustomResource,
+  session: MemberSession,
+): Promise<ResolvedReferences> {
+  const found = descriptor.references(cr.spec)
+  refuseCycle(context, cr, found)
+  const targets = new Map<string, ResolvedTarget>()
+  const applied: SentReference[] = []
+  const resolver = { context, descriptor, session, cr }
+  for (const reference of found) {
+    const key = refKey(reference.kind, reference.ref)
+    if (targets.has(key)) continue
+    refuseBeyondReach(resolver, reference)
+    await learnOfObject(resolver, reference)
+    await learnOfCrossing(resolver, reference)
+    refuseAsPart(context, cr, reference)
+    const id = idOf(resolver, reference)
+    const object = reference.needsObject ? await targetObject(context, session, reference, id) : undefined
+    targets.set(key, { id, object })
+    applied.push(sentFor(resolver, reference, id))
+  }
+  refuseTwice(found, (kind, ref) => targets.get(refKey(kind, ref))?.id)
+  return {
+    applied,
+    ids: [...new Set([...targets.values()].map(({ id }) => id))],
+    confirm: () => {
+      for (const reference of found) {
+        const { kind, path, ref } = reference
+        if (idOf(resolver, reference) === targets.get(refKey(kind, ref))?.id) continue
+        const message = `${path}: ${refText(kind, ref)} has another object now`
+        throw new WaitError(reasons.ReferenceNotReady, message, 0, true)
+      }
+    },
+    get: (kind, ref) => {
+      const target = targets.get(refKey(kind, ref))
+      if (target === undefined) throw new Error(`reference to ${kind} was not declared by the descriptor`)
+      return target
+    },
+  }
+}
+
+/** One object by its name and by its id, where each may be named once. @throws TerminalError naming both paths */
+function refuseTwice(found: readonly FoundReference[], idOf: (kind: string, ref: Ref) => string | undefined): void {
+  const paths = new Map<string, string>()
+  for (const { kind, once = false, path, ref } of found) {
+    if (!once) continue
+    const id = idOf(kind, ref) ?? ''
+    const other = paths.get(id)
+    if (other !== undefined) {
+      throw new TerminalError(
+        reasons.InvalidSpec,
+        `${other} and ${path} name the same ${kind} (${id}): remove one of them`,
+      )
+    }
+    paths.set(id, path)
+  }
+}
+
+function refKey(kind: string, ref: Ref): string {
+  return ref.id === undefined ? `${kind}/name/${ref.namespace ?? ''}/${ref.name}` : `${kind}/id/${ref.id}`
+}
+
+/** A reference in messages, as its author wrote it. */
+function refText(kind: string, { id, name = '', namespace }: Ref): string {
+  return id === undefined && namespace !== undefined ? `${kind} ${namespace}/${name}` : `${kind}/${id ?? name}`
+}
+
+/** What the status keeps of a reference that was resolved. */
+function sentFor({ context, cr }: Resolver, { kind, ref }: FoundReference, id: string): SentReference {
+  const { name, namespace } = ref
+  if (name === undefined) return { kind, id }
+  if (namespace === undefined || !crosses(cr, ref)) return { kind, name, id }
+  const isGranted = crossingOf(context.resources, cr, { kind, ref }).type === 'granted'
+  const generation = isGranted ? generationOf(cr) : appliedReference(cr, { kind, ref })?.generation
+  return { kind, name, namespace, id, ...(generation === undefined ? {} : { generation }) }
+}
+
+/** What references are resolved by. */
+interface Resolver {
+  readonly context: ManagedContext
+  readonly descriptor: ManagedDescriptor
+  readonly session: MemberSession
+  readonly cr: CustomResource
+}
+
+/** The id that a reference stands for. @throws WaitError while it may not be made. */
+function idOf(resolver: Resolver, reference: FoundReference): string {
+  const { context, cr } = resolver
+  const { kind, path, ref } = reference
+  refuseBeyondReach(resolver, reference)
+  refuseCrossing(resolver, reference)
+  const appliedId =
+    ref.id === undefined ? appliedReference(cr, reference)?.id : isApplied(resolver, reference) ? ref.id : undefined
+  const target = targetOf(context, cr, reference)
+  const id = ref.id ?? (target === undefined ? undefined : statusOf(target).id)
+  const refusal = refusalOfReference(resolver, reference, target)
+  if (id !== undefined && (refusal === undefined || id === appliedId)) return id
+  if (appliedId !== undefined) return appliedId
+  throw new WaitError(reasons.ReferenceNotReady, `${path}: ${refText(kind, ref)} ${refusal}`, FALLBACK_MS)
+}
+
+/** By an id, nobody comes by what is another namespace's, nor in an account that is shared by what is nobody's unless it says so. */
+function refuseBeyondReach(
+  { context, cr, session }: Resolver,
+  { kind, partOf, path, ref: { id } }: FoundReference,
+): void {
+  if (id === undefined) return
+  // A part is written into what it belongs to.
+  const asked = partOf === undefined ? 'Reference' : 'Adopt'
+  const keeper = keeperOf(context, session, kind, id)
+  refuseUse(session, cr.metadata.namespace, keeper && (keeper.metadata.namespace ?? ''), {
+    path: `${path}.id`,
+    id,
+    asked,
+  })
+}
+
+/** Who names a resource of another namespace is told the same whether it is there or not, until it grants that; and both have to be in one account. */
+function refuseCrossing({ context: { resources }, cr, session }: Resolver, reference: FoundReference): void {
+  const { kind, path, ref } = reference
+  if (!crosses(cr, ref)) return
+  const crossing = crossingOf(resources, cr, reference)
+  if (crossing.type === 'refused') throw notGranted(cr, path, refText(kind, ref))
+  const { id } = crossing.target === undefined ? {} : statusOf(crossing.target)
+  if (id === undefined || id === appliedReference(cr, reference)?.id) return
+  if (resources.holderOf(session.key, id)?.metadata.uid === crossing.target?.metadata.uid) return
+  throw notPermitted(
+    `${path}: ${refText(kind, ref)} has no object in ${shortName(session.account)}, the account of this resource: refer to one that lives in the same account`,
+  )
+}
+
+/** The same two accounts may be one at the API: which they are shows once this one has been shown the object. */
+async function learnOfCrossing({ context, cr, session }: Resolver, reference: FoundReference): Promise<void> {
+  const target = crosses(cr, reference.ref) ? targetOf(context, cr, reference) : undefined
+  const id = target && statusOf(target).id
+  if (id === undefined || id === appliedReference(cr, reference)?.id) return
+  if (context.resources.holderOf(session.key, id) !== undefined) return
+  for (const collection of context.kinds.managedKind(reference.kind)?.collections ?? []) {
+    if (session.cache.get(collection, id)?.object === undefined) await session.cache.fetch(collection, id)
+  }
+}
+
+/** Whether the object of the CR holds the reference by id already: by the status, or where that does not tell yet, by the account. */
+function isApplied({ cr, descriptor, session }: Resolver, { kind, partOf, ref: { id = '' } }: FoundReference): boolean {
+  const { id: own } = statusOf(cr)
+  const { references = [] } = internalOf(cr)
+  if (references.some((entry) => entry.kind === kind && entry.id === id)) return true
+  if (own === undefined) return false
+  // Of what it is part, an object is from its beginning.
+  if (partOf !== undefined) return true
+  const object = session.cache.get(descriptor.collectionOf(cr.spec), own)?.object
+  return (
+    object !== undefined && descriptor.refersTo.some((each) => each.kind === kind && each.idsIn(object).includes(id))
+  )
+}
+
+/** Why a new reference has to wait; undefined when it may be made. */
+function refusalOfReference(
+  { context, cr, session }: Resolver,
+  reference: FoundReference,
+  target: CustomResource | undefined,
+): string | undefined {
+  const { kind, partOf, ref } = reference
+  if (target === undefined) {
+    if (ref.id === undefined) return 'does not exist: create it or correct the name'
+    const children = partOf === undefined ? knownChildren(context, session, kind, ref.id) : undefined
+    return children && context.kinds.managedKind(kind)?.unusableObject?.(children)
+  }
+  const refusal = refusalOf(context, reference, target, cr.metadata.namespace)
+  if (refusal === undefined || target.metadata.namespace === cr.metadata.namespace) return refusal
+  // What holds it up is for the people of that namespace to know.
+  return isDeleting(target)
+    ? 'is being deleted: refer to another'
+    : 'is not ready to be referred to: it is a resource of another namespace, and has to be in place there first'
+}
+
+/**
+ * What an object is made up of that no CR manages, less what CRs are about to delete; undefined for a kind that does not ask, and for an
+ * object that the account does not show: the API itself refuses its id.
+ */
+function knownChildren(
+  { kinds, resources }: ManagedContext,
+  { cache, key }: MemberSession,
+  kind: string,
+  id: string,
+): readonly RemoteObject[] | undefined {
+  const { children, collections = [], unusableObject } = kinds.managedKind(kind) ?? {}
+  if (children === undefined || unusableObject === undefined) return undefined
+  if (collections.every((collection) => cache.get(collection, id)?.object === undefined)) return undefined
+  return childrenIn(cache, children, id).filter((child) => {
+    const holder = resources.holderOf(key, child.id)
+    return holder === undefined || !isDeleting(holder)
+  })
+}
+
+/**
+ * Has the account tell of an object that a reference by id leads to: what it is made up of, where no CR manages it; and whether it is there at
+ * all, where a CR of another account holds one of that id, or the account is shared.
+ */
+async function learnOfObject(resolver: Resolver, reference: FoundReference): Promise<void> {
+  const { context, cr, session } = resolver
+  const { kind, partOf, ref } = reference
+  const { id } = ref
+  if (id === undefined || targetOf(context, cr, reference) !== undefined) return
+  const { children, collections = [], unusableObject } = context.kinds.managedKind(kind) ?? {}
+  const { access, cache } = session
+  // What was made a moment ago is in no status yet: its mark tells whose it is.
+  const isAnybodys = access.granted !== undefined && !isApplied(resolver, reference)
+  if (isAnybodys || context.resources.isClaimed(id)) {
+    for (const collection of collections) {
+      if (cache.get(collection, id)?.object === undefined) await cache.fetch(collection, id)
+    }
+    if (targetOf(context, cr, reference) !== undefined) return
+  }
+  if (children === undefined || unusableObject === undefined) return
+  if (partOf !== undefined || isApplied(resolver, reference)) return
+  const list = async (since: number): Promise<void> => {
+    for (const collection of [...collections, children.collection]) await cache.ensureListed(collection, { since })
+  }
+  await list(context.clock.monotonic() - FRESH_MS)
+  // One that was made a moment ago is in no list yet.
+  if (collections.every((collection) => cache.get(collection, id)?.object === undefined)) {
+    await list(context.clock.monotonic())
+  }
+}
+
+/** The CR that a reference leads to: the one of that name, or the one that holds the object of that id in the account of `cr`. */
+export function targetOf(
+  { resources }: ManagedContext,
+  cr: CustomResource,
+  { kind, ref }: FoundReference,
+): CustomResource | undefined {
+  if (ref.id === undefined) {
+    const crossing = crosses(cr, ref) ? crossingOf(resources, cr, { kind, ref }) : undefined
+    if (crossing !== undefined) return crossing.type === 'refused' ? undefined : crossing.target
+    return resources.get(referredName(cr, { kind, ref }))
+  }
+  const account = resources.accountKeyOf(cr)
+  const holder = account && resources.holderOf(account, ref.id)
+  // One that only observes the object does not say what becomes of it.
+  return holder?.kind === kind && internalOf(holder).create !== undefined ? holder : undefined
+}
+
+/** The CRs that `cr` is part of, as it sees them. */
+export function wholesOf(
+  context: ManagedContext,
+  descriptor: ManagedDescriptor,
+  cr: CustomResource,
+): readonly TargetView[] {
+  const references = descriptor.references(cr.spec).filter(({ partOf }) => partOf !== undefined)
+  return references.flatMap((reference) => {
+    const target = targetOf(context, cr, reference)
+    return target === undefined ? [] : [targetView(context, target, cr.metadata.namespace, cr)]
+  })
+}
+
+/** A part that its whole does not take would undo what the whole does, and the other way round, for ever. */
+function refuseAsPart(context: ManagedContext, cr: CustomResource, reference: FoundReference): void {
+  if (reference.partOf === undefined) return
+  const target = targetOf(context, cr, reference)
+  const refusal = target && reference.partOf(targetView(context, target, cr.metadata.namespace, cr))
+  if (target === undefined || refusal === undefined) return
+  throw new TerminalError(reasons.ReferenceRefused, `${reference.path}: ${messageOf(cr, target, reference)} ${refusal}`)
+}
+
+/** A target as the author of a reference may be told of it. */
+function messageOf(cr: CustomResource, target: CustomResource, { kind, ref }: FoundReference): string {
+  return target.metadata.namespace === cr.metadata.namespace ? shortName(nameOf(target)) : refText(kind, ref)
+}
+
+/** Why a new reference to `target` has to wait, in words for people of its namespace; undefined when it may be made. */
+function refusalOf(
+  context: ManagedContext,
+  { kind, partOf }: FoundReference,
+  target: CustomResource,
+  reader: string | undefined,
+): string | undefined {
+  if (isDeleting(target)) return 'is being deleted'
+  if (statusOf(target).id === undefined) return 'is not created yet'
+  return partOf === undefined
+    ? context.kinds.managedKind(kind)?.unusable(targetView(context, target, reader))
+    : undefined
+}
+
+async function targetObject(
+  context: ManagedContext,
+  session: MemberSession,
+  { kind, path, ref }: FoundReference,
+  id: string,
+): Promise<ResolvedTarget['object']> {
+  for (const collection of context.kinds.managedKind(kind)?.collections ?? []) {
+    const cached = session.cache.get(collection, id)?.object
+    const object = cached ?? (await session.cache.fetch(collection, id))
+    if (object !== undefined) return object
+  }
+  throw new WaitError(
+    reasons.ReferenceNotReady,
+    `${path}: no ${kind} with id ${id} in the account${ref.id === undefined ? '' : ': correct the id'}`,
+    FALLBACK_MS,
+  )
+}
+
+/** A CR that can only be created after itself would wait for ever: say so at once, naming the way round. */
+function refuseCycle(context: ManagedContext, cr: CustomResource, found: readonly FoundReference[]): void {
+  const own = found.filter(({ kind, ref }) => kind === cr.kind && ref.name !== undefined)
+  const trail: string[] = []
+  const seen = new Set<string>()
+  const visit = (from: CustomResource, reference: FoundReference): boolean => {
+    const name = nameText(referredName(from, reference))
+    if (name === nameText(nameOf(cr))) return true
+    if (seen.has(name)) return false
+    seen.add(name)
+    const next = targetOf(context, from, reference)
+    const onward = next === undefined ? [] : (context.kinds.managedKind(cr.kind)?.references(next.spec) ?? [])
+    const closed = onward.some((each) => {
+      return each.kind === cr.kind && each.ref.name !== undefined && next !== undefined && visit(next, each)
+    })
+    if (closed && next !== undefined) trail.unshift(messageName(next, cr.metadata.namespace))
+    return closed
+  }
+  for (const reference of own) {
+    if (!visit(cr, reference)) continue
+    const self = shortName(nameOf(cr))
+    const way = [self, ...trail, self].join(' → ')
+    const message = `${reference.path}: references form a cycle (${way}): remove one of them`
+    throw new TerminalError(reasons.ReferenceCycle, message)
+  }
+}
+
+/** Objects that `cr` refers to by their ids, for the index that wakes referrers. */
+export function targetIds(
+  descriptor: ManagedDescriptor,
+  cr: CustomResource,
+): readonly { readonly kind: string; readonly id: string }[] {
+  return descriptor.references(cr.spec).flatMap(({ kind, ref: { id } }) => (id === undefined ? [] : [{ kind, id }]))
+}

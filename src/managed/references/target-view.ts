@@ -1,0 +1,47 @@
+import type { ManagedContext } from '../reconcile/context.ts'
+import { type CustomResource, generationOf, isDeleting, statusOf, targetKeyOf } from '../cr.ts'
+import type { Fields } from '../descriptor/descriptor.ts'
+import type { PartView, TargetView } from '../descriptor/target.ts'
+import { type Grantor, mayHoldObject, messageName, referrersInReach } from './dependents.ts'
+
+/**
+ * `target` as those see it that refer to it, with what it is made up of.
+ * @param reader namespace of whoever reads what is said of it
+ * @param except the part that asks and is not counted
+ */
+export function targetView(
+  context: Pick<ManagedContext, 'kinds' | 'resources'>,
+  target: CustomResource,
+  reader: string | undefined,
+  except?: CustomResource,
+): TargetView {
+  const own = {
+    generation: generationOf(target),
+    deleting: isDeleting(target),
+    spec: target.spec as Fields,
+    status: statusOf(target),
+  }
+  const partKinds = context.kinds.managedKind(target.kind)?.parts ?? []
+  if (partKinds.length === 0) return { ...own, parts: [], users: [] }
+  const referrers = referrersInReach(context, targetKeyOf(target), target).filter(
+    ({ metadata }) => metadata.uid !== except?.metadata.uid,
+  )
+  const grantor = { target, resources: context.resources }
+  const parts = referrers.filter(({ kind }) => partKinds.includes(kind))
+  const users = referrers.filter((referrer) => !partKinds.includes(referrer.kind) && mayHoldObject(referrer))
+  return {
+    ...own,
+    parts: parts.map((part) => partView(part, reader, grantor)),
+    users: users.map((user) => messageName(user, reader, grantor)).sort((left, right) => (left < right ? -1 : 1)),
+  }
+}
+
+/** A part as its whole, and the other parts, see it. */
+export function partView(part: CustomResource, reader: string | undefined, grantor?: Grantor): PartView {
+  return {
+    name: messageName(part, reader, grantor),
+    generation: generationOf(part),
+    deleting: isDeleting(part),
+    status: statusOf(part),
+  }
+}

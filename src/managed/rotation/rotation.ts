@@ -1,0 +1,183 @@
+import { ApiError } from '../../api/errors.ts'
+import type { RemoteObject } from '../../api/types.ts'
+import { isNotedAhead, notedTime } from '../../util/noted-time.ts'
+import { isAccountTrouble } from '../accounts/account-trouble.ts'
+import { internalOf, isObserved, statusOf } from '../cr.ts'
+import { TerminalError, WaitError } from '../reconcile/errors.ts'
+import type { TokenState } from '../outputs/token-care.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { openRequest, requestOf } from '../reconcile/requests.ts'
+import type { CommonStatus } from '../descriptor/common.ts'
+import type { Fields, KindCondition, Succession } from '../descriptor/descriptor.ts'
+import type { Former } from '../descriptor/internal.ts'
+import { decideSuccession, pauseAfterFailures, type SuccessionStep } from './decide.ts'
+import { WORDS } from './words.ts'
+
+/** Whether the object gives way to a new one now. A token that is lost, or has no place, is cared for otherwise. */
+export function successionStep(run: Reconciliation, remote: RemoteObject, token: TokenState): SuccessionStep {
+  correctIssueTime(run)
+  if (token.type === 'lost' || token.type === 'foreign') return { type: 'none' }
+  noteStart(run, remote)
+  return stepOf(run, remote)
+}
+
+/** Says that a new object takes the place of `former`; said once while tries fail. */
+export function announceSuccession({ context, cr, descriptor, memory }: Reconciliation, former: string): void {
+  const { succession } = descriptor
+  if (succession === undefined || memory.succession !== undefined) return
+  const { event, what } = WORDS[succession.type]
+  context.events.record(cr, { type: 'Normal', reason: event, message: `issuing ${what} in the place of ${former}` })
+}
+
+/**
+ * Notes that no new object could be made: the present one stays in use, and a condition tells. What concerns more than this one
+ * object is not for it to judge.
+ * @returns false for such an error.
+ */
+export function noteSuccessionFailure(run: Reconciliation, error: unknown): boolean {
+  const isRefused =
+    error instanceof TerminalError || (error instanceof WaitError && error.code === reasons.AnswerRefused)
+  if (!isRefused && !(error instanceof ApiError && !ELSEWHERE.has(error.code))) return false
+  if (isAccountTrouble(error)) run.session.reportTrouble(error)
+  const { cr, context, memory } = run
+  const failures = (memory.succession?.failures ?? 0) + 1
+  memory.succession = {
+    failures,
+    at: context.clock.monotonic(),
+    about: aboutOf(run),
+    message: error.message,
+  }
+  context.logger.warn({ kind: cr.kind, name: cr.metadata.name, failures, err: error }, 'no successor could be made')
+  return true
+}
+
+const ELSEWHERE: ReadonlySet<string> = new Set(['NotLeader', 'Aborted', 'Unauthorized', 'Suspended'])
+
+/** Status fields, conditions and the next look that follow from when the object gives way to another. */
+export interface SuccessionReport {
+  readonly fields: Fields
+  readonly conditions: readonly KindCondition[]
+  readonly lookAgainMs: number | undefined
+}
+
+const NOTHING: SuccessionReport = { fields: {}, conditions: [], lookAgainMs: undefined }
+
+/** How matters stand at the end of a run. */
+export function reportSuccession(run: Reconciliation, remote: RemoteObject): SuccessionReport {
+  const { succession } = run.descriptor
+  if (succession === undefined || isObserved(run.cr)) return NOTHING
+  const step = stepOf(run, remote)
+  if (step.type === 'none') return NOTHING
+  const dueAt = dueAtOf(run, remote)
+  const fields = dueAt === undefined ? {} : { [WORDS[succession.type].next]: new Date(dueAt).toISOString() }
+  const lookAgainMs = step.type === 'due' ? 0 : 'ms' in step ? step.ms : undefined
+  return { fields, conditions: [conditionOf(run, step, succession)], lookAgainMs }
+}
+
+function conditionOf(run: Reconciliation, step: SuccessionStep, { type }: Succession<never>): KindCondition {
+  const { condition, failing, scheduled, what, old, next } = WORDS[type]
+  const failure = failureOf(run)
+  if (failure !== undefined) {
+    const message = `${what} could not be issued: ${failure.message}; ${old}, and it is tried again`
+    return { type: condition, status: 'False', reason: failing, message }
+  }
+  if (step.type === 'former' && openRequest(run.cr, 'rotate') !== undefined) {
+    const message = `${what} was asked for, and is issued as soon as the former one is deleted: there are never three`
+    return { type: condition, status: 'Unknown', reason: reasons.RotationWaiting, message }
+  }
+  return { type: condition, status: 'True', reason: scheduled, message: `${what} is issued at status.${next}` }
+}
+
+/**
+ * What the status keeps of a token's issue: when it was, and which request it answers. Nothing for kinds whose tokens are not rotated.
+ */
+export function issueNotes({
+  context,
+  cr,
+  descriptor,
+}: Reconciliation): Pick<CommonStatus, 'rotatedAt' | 'lastHandledRotateAt'> {
+  if (descriptor.succession?.type !== 'rotation') return {}
+  const request = requestOf(cr, 'rotate')
+  const rotatedAt = new Date(context.clock.now()).toISOString()
+  return request === undefined ? { rotatedAt } : { rotatedAt, lastHandledRotateAt: request }
+}
+
+/**
+ * What `status.internal.superseded` says of the object that the status still names: how long it is to work on, and how its token is
+ * known. Found from what is durable alone, so that a process that takes up the create of another comes to the same.
+ */
+export function formerNotes(run: Reconciliation): Omit<Former, 'id' | 'nonce'> {
+  const { context, cr, descriptor } = run
+  const { adopted } = statusOf(cr)
+  const { tokenDigest: digest } = internalOf(cr)
+  const token = { ...(digest && { digest }), ...(adopted && { adopted }) }
+  const overlapMs = descriptor.succession?.overlapMs(cr.spec) ?? 0
+  const now = context.clock.now()
+  const due = dueAtOf(run, undefined)
+  const isHandedOver = openRequest(cr, 'rotate') !== undefined || (due !== undefined && due <= now)
+  if (overlapMs === 0 || !isHandedOver) return token
+  return { ...token, deleteAfter: new Date(now + overlapMs).toISOString() }
+}
+
+/**
+ * How long a former object still works on, in milliseconds: as was said when it was replaced, or less if the spec says less by now. What a
+ * clock that was ahead has said ends with the overlap after the time of issue, which is noted anew then.
+ */
+export function overlapLeft({ context, cr, descriptor, status }: Reconciliation, { deleteAfter }: Former): number {
+  if (deleteAfter === undefined) return 0
+  const { rotatedAt } = status
+  const overlapMs = descriptor.succession?.overlapMs(cr.spec)
+  const shorter =
+    rotatedAt === undefined || overlapMs === undefined ? Number.POSITIVE_INFINITY : Date.parse(rotatedAt) + overlapMs
+  return Math.min(Date.parse(deleteAfter), shorter) - context.clock.now()
+}
+
+function stepOf(run: Reconciliation, remote: RemoteObject): SuccessionStep {
+  const { context, cr, descriptor, internal, status } = run
+  if (descriptor.succession === undefined) return { type: 'none' }
+  const isRotation = descriptor.succession.type === 'rotation'
+  const answered = status.lastHandledRotateAt
+  const request = requestOf(cr, 'rotate')
+  const failure = failureOf(run)
+  return decideSuccession({
+    now: context.clock.now(),
+    dueAt: dueAtOf(run, remote),
+    requested: isRotation && request !== undefined && request !== answered,
+    hasFormer: (internal.superseded ?? []).length > 0,
+    pauseMs: failure === undefined ? 0 : failure.at + pauseAfterFailures(failure.failures) - context.clock.monotonic(),
+  })
+}
+
+function dueAtOf({ cr, descriptor, status }: Reconciliation, remote: RemoteObject | undefined): number | undefined {
+  const since = status.rotatedAt === undefined ? undefined : Date.parse(status.rotatedAt)
+  return descriptor.succession?.dueAt({ spec: cr.spec, remote, since })
+}
+
+/** A token that was issued by a clock that was ahead counts from now: else it would not be rotated, nor the former one revoked, for as long. */
+function correctIssueTime(run: Reconciliation): void {
+  const { context, descriptor, status } = run
+  if (descriptor.succession?.type !== 'rotation' || status.rotatedAt === undefined) return
+  const now = context.clock.now()
+  if (isNotedAhead(Date.parse(status.rotatedAt), now)) run.note({ rotatedAt: new Date(now).toISOString() })
+}
+
+/** A token whose issue was not noted counts from its object's creation. One that is not ours to know has no age. */
+function noteStart(run: Reconciliation, { created_at: created }: RemoteObject): void {
+  const { context, descriptor, status } = run
+  if (descriptor.succession?.type !== 'rotation' || status.output === undefined || status.rotatedAt !== undefined)
+    return
+  const at = typeof created === 'string' ? Date.parse(created) : Number.NaN
+  const now = context.clock.now()
+  run.note({ rotatedAt: new Date(Number.isNaN(at) ? now : notedTime(at, now)).toISOString() })
+}
+
+/** The failure that still counts: another spec, or another request, is tried at once. */
+function failureOf(run: Reconciliation) {
+  const { succession } = run.memory
+  return succession?.about === aboutOf(run) ? succession : undefined
+}
+
+function aboutOf({ cr }: Reconciliation): string {
+  return JSON.stringify([cr.metadata.generation, requestOf(cr, 'rotate')])
+}

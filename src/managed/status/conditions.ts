@@ -1,0 +1,153 @@
+import { isNotedAhead } from '../../util/noted-time.ts'
+import { printable } from '../../util/printable.ts'
+import type { Reason } from './reasons.ts'
+import { reasons } from './reasons.ts'
+import type { Condition } from '../descriptor/common.ts'
+import type { ConditionText, KindCondition } from '../descriptor/descriptor.ts'
+
+/** How a resource stands after a reconcile, before it is put into the words of conditions. */
+export type Standing =
+  /** Equal to its spec and at work. */
+  | { readonly type: 'ready'; readonly message: string; readonly retained?: boolean }
+  /** Equal to its spec; something at the far side is still under way or wrong. */
+  | {
+      readonly type: 'synced'
+      readonly reason: Reason
+      readonly message: string
+      readonly stalled: boolean
+      /** The object was adopted, and stays when its resource is deleted. */
+      readonly retained?: boolean
+    }
+  /** Not yet equal to its spec; work goes on or waits for something named in the message. */
+  | { readonly type: 'progressing'; readonly reason: Reason; readonly message: string; readonly existing: boolean }
+  /** A call failed in a way that may pass. */
+  | { readonly type: 'failing'; readonly reason: Reason; readonly message: string; readonly existing: boolean }
+  /** Nothing helps until somebody changes something. */
+  | { readonly type: 'stalled'; readonly reason: Reason; readonly message: string; readonly existing: boolean }
+  /** Only looked at, and not equal to its spec; `ready` says whether it works. */
+  | { readonly type: 'observed'; readonly ready: KindCondition; readonly message: string }
+  /** Equal to its spec, which is not all that the object has. */
+  | { readonly type: 'undeclared'; readonly ready: string; readonly message: string }
+  /** Looked away from, as asked. */
+  | { readonly type: 'paused' }
+  /** Being deleted. */
+  | { readonly type: 'deleting'; readonly reason: Reason; readonly message: string }
+
+/**
+ * The conditions for a standing. `Reconciling` and `Stalled` are present only while they hold, as kstatus reads them.
+ * A resource that existed and was Ready keeps that while Culvert cannot look: only `Synced` says so.
+ */
+export function conditionsFor(
+  standing: Standing,
+  previous: readonly Condition[],
+  extra: readonly ConditionText[] | undefined,
+): readonly ConditionText[] {
+  const ready = previous.find((condition) => condition.type === 'Ready')
+  const kept = extra ?? previous.filter(({ type }) => !isCommon(type))
+  return [...commonConditions(standing, ready), ...kept]
+}
+
+const COMMON: ReadonlySet<string> = new Set(['Ready', 'Synced', 'Reconciling', 'Stalled'])
+
+/** Whether every kind has a condition of that type; the others are a kind's own. */
+export function isCommon(type: string): boolean {
+  return COMMON.has(type)
+}
+
+function commonConditions(standing: Standing, ready: Condition | undefined): ConditionText[] {
+  switch (standing.type) {
+    case 'ready':
+      return [is('Ready', reasons.Available, standing.message), inSync(standing)]
+    case 'synced': {
+      const { reason, message, stalled } = standing
+      return [
+        isNot('Ready', reason, message),
+        inSync(standing),
+        is(stalled ? 'Stalled' : 'Reconciling', reason, message),
+      ]
+    }
+    case 'progressing':
+    case 'failing':
+    case 'stalled': {
+      const { reason, message, existing } = standing
+      const stillReady = existing && ready?.status === 'True'
+      return [
+        stillReady ? ready : isNot('Ready', reason, message),
+        isNot('Synced', reason, message),
+        is(standing.type === 'stalled' ? 'Stalled' : 'Reconciling', reason, message),
+      ]
+    }
+    case 'observed':
+      return [standing.ready, isNot('Synced', reasons.Observed, standing.message)]
+    case 'undeclared':
+      return [is('Ready', reasons.Available, standing.ready), isNot('Synced', reasons.Undeclared, standing.message)]
+    case 'paused':
+      return [...(ready === undefined ? [] : [ready]), isNot('Synced', reasons.Paused, PAUSED_MESSAGE)]
+    case 'deleting': {
+      const { reason, message } = standing
+      return [isNot('Ready', reason, message), isNot('Synced', reason, message), is('Reconciling', reason, message)]
+    }
+  }
+}
+
+const PAUSED_MESSAGE = 'the annotation culvert.dev/paused is set: remove it to go on'
+const IN_SYNC = 'the remote object equals the spec'
+const IN_SYNC_RETAINED = `${IN_SYNC}; it was adopted, and stays at the API when this resource is deleted`
+
+function inSync({ retained = false }: { readonly retained?: boolean }): KindCondition {
+  return is('Synced', reasons.InSync, retained ? IN_SYNC_RETAINED : IN_SYNC)
+}
+
+function is(type: string, reason: Reason, message: string): KindCondition {
+  return { type, status: 'True', reason, message }
+}
+
+function isNot(type: string, reason: Reason, message: string): KindCondition {
+  return { type, status: 'False', reason, message }
+}
+
+/**
+ * `next` with times: `lastTransitionTime` moves only when `status` does, and `observedGeneration` only when the condition
+ * differs or was made for an older spec, so that equal standings are equal texts.
+ */
+export function stampConditions(
+  next: readonly ConditionText[],
+  previous: readonly Condition[],
+  generation: number,
+  now: number,
+): readonly Condition[] {
+  return next.map((condition) => {
+    const before = previous.find(({ type }) => type === condition.type)
+    // A condition that was taken over as it stood still speaks of the generation it was made for.
+    if (before === condition) return before
+    const { type, status, reason } = condition
+    const message = cut(condition.message)
+    return {
+      type,
+      status,
+      reason,
+      message,
+      lastTransitionTime: transitionTime(before, status, now),
+      observedGeneration: generation,
+    }
+  })
+}
+
+/** As it was, unless a clock that was ahead has noted it. */
+function transitionTime(before: Condition | undefined, status: Condition['status'], now: number): string {
+  const isKept = before?.status === status && !isNotedAhead(Date.parse(before.lastTransitionTime), now)
+  return isKept ? before.lastTransitionTime : wholeSeconds(now)
+}
+
+/** Well below what the CRD takes: a condition that is refused would tell nobody anything. */
+const LONGEST_MESSAGE = 4096
+
+function cut(text: string): string {
+  const message = printable(text)
+  // Half a character would come back from the API server as another one, and be written again and again.
+  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE - 1).toWellFormed()}…`
+}
+
+function wholeSeconds(now: number): string {
+  return `${new Date(now).toISOString().slice(0, 19)}Z`
+}

@@ -1,0 +1,28 @@
+import { KubeError } from '../../kube/errors.ts'
+import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
+
+const PAGE = 500
+
+/** Every object of a type, page by page, in these namespaces or (none named) in all. Without the type's CRD there are none. */
+export async function listAll<T extends KubeObject>(
+  kube: Pick<KubeClient, 'list' | 'serves'>,
+  type: ResourceType,
+  namespaces: readonly string[],
+): Promise<readonly T[]> {
+  const scopes = type.namespaced && namespaces.length > 0 ? namespaces : [undefined]
+  const found: T[] = []
+  for (const namespace of scopes) {
+    try {
+      let page = await kube.list<T>(type, { namespace, limit: PAGE })
+      found.push(...page.items)
+      while (page.continue !== undefined) {
+        page = await kube.list<T>(type, { namespace, limit: PAGE, continue: page.continue })
+        found.push(...page.items)
+      }
+    } catch (error) {
+      // A 404 may as well come from something on the way, which knows nothing of what there is.
+      if (!(error instanceof KubeError) || error.code !== 'NotFound' || (await kube.serves(type))) throw error
+    }
+  }
+  return found
+}

@@ -1,0 +1,483 @@
+import type { KubeObject } from '../../kube/types.ts'
+import type { ObjectSource } from '../../runtime/object-source.ts'
+import type { Reflector } from '../../runtime/reflector.ts'
+import { isSameAddress } from '../../util/same-address.ts'
+import { accountOf } from '../accounts/account-choice.ts'
+import {
+  type AccountKey,
+  type AccountResource,
+  accountKey,
+  accountText,
+  keyOfAccount,
+  nameOfAccount,
+} from '../accounts/account-resource.ts'
+import type { AccountName } from '../identity/attempt.ts'
+import { type CommandResource, commandStatus } from '../commands/command.ts'
+import type { Resources } from '../reconcile/context.ts'
+import {
+  type CustomResource,
+  hasFinalizer,
+  heldIds,
+  isDeleting,
+  isPaused,
+  nameOf,
+  nameText,
+  type ResourceName,
+  shortName,
+  statusOf,
+  type TargetKey,
+} from '../cr.ts'
+import { namedTargets } from '../references/crossings.ts'
+import { holderAmong } from '../identity/holder.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
+import { accountOfMirror, accountOwners, type MirroredObject } from '../mirrors/mirrored.ts'
+import { isOn, mirrorNamespace, settingsOf } from '../mirrors/settings.ts'
+import { OUTPUT_OF } from '../names.ts'
+import { outputTarget } from '../outputs/place.ts'
+import { ownNote } from '../identity/ownership.ts'
+import { targetIds } from '../references/references.ts'
+import type { Action } from '../descriptor/command.ts'
+import type { InputSource } from '../descriptor/common.ts'
+import type { OutputTarget } from '../descriptor/descriptor.ts'
+
+/** The watches of an operator, one for each type. */
+export interface Watches {
+  readonly managed: ReadonlyMap<string, Reflector<CustomResource>>
+  readonly accounts: ReadonlyMap<string, Reflector<AccountResource>>
+  readonly mirrors: ReadonlyMap<string, Reflector<MirroredObject>>
+  readonly commands: ReadonlyMap<string, Reflector<CommandResource>>
+  /** Metadata only: that a Secret changed is seen, what is in it is read when needed. */
+  readonly secrets: ObjectSource<KubeObject>
+  /** Metadata only, as Secrets. */
+  readonly configMaps: ObjectSource<KubeObject>
+  /** Metadata only; undefined where only some namespaces are watched: then no ClusterAccount is either. */
+  readonly namespaces: Reflector<KubeObject> | undefined
+}
+
+export interface NamespacedName {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** An object that a run is about to note. */
+interface Claim {
+  readonly account: AccountKey
+  readonly id: string
+  readonly cr: CustomResource
+}
+
+const TARGETS = 'targets'
+const CROSSINGS = 'crossings'
+const TARGET_IDS = 'target ids'
+const HOLDS = 'holds'
+const NOTES = 'notes'
+const CHILDREN = 'children'
+const SECRETS = 'secrets'
+const INPUTS = 'inputs'
+const OUTPUTS = 'outputs'
+const OWNERS = 'owners'
+const HELD_IN = 'held in'
+const SHOWS = 'shows'
+const MIRRORED_INTO = 'mirrored into'
+const MIRROR_NAME = 'mirror name'
+const ACTED_ON = 'acted on'
+
+/** All that the watches know, behind the questions that reconcilers ask. */
+export class ResourceStore implements Resources {
+  readonly #kinds: KindsRegistry
+  readonly #watches: Watches
+  #recording = false
+  /** UIDs with a write of ours under way, with the versions that watches have shown meanwhile. */
+  readonly #writing = new Map<string, Set<string>>()
+  /** Objects that runs are about to note: a few at a time. */
+  readonly #claims = new Set<Claim>()
+  #onChangedByOthers: (name: ResourceName) => void = () => undefined
+  #shownAt: (account: AccountKey, id: string) => string | undefined = () => undefined
+
+  constructor(kinds: KindsRegistry, watches: Watches) {
+    this.#kinds = kinds
+    this.#watches = watches
+    for (const [kind, reflector] of watches.managed) this.#index(kind, reflector)
+    for (const reflector of watches.mirrors.values()) {
+      reflector.addIndex(SHOWS, mirroredFor)
+      reflector.addIndex(MIRROR_NAME, ({ metadata }) => [metadata.name])
+    }
+    for (const reflector of watches.commands.values()) reflector.addIndex(ACTED_ON, actedOn)
+    for (const reflector of [watches.secrets, watches.configMaps]) reflector.addIndex(OWNERS, ownersOfOutput)
+    for (const reflector of watches.accounts.values()) {
+      reflector.addIndex(HELD_IN, heldIn)
+      reflector.addIndex(MIRRORED_INTO, (account) => placesOfMirrors(kinds, account))
+      reflector.addIndex(SECRETS, ({ spec, metadata }) => [`${metadata.namespace ?? ''}/${spec.apiKeySecretRef.name}`])
+    }
+  }
+
+  /** True while one of our own writes is being recorded: its event needs no reconcile of the same object. */
+  get recording(): boolean {
+    return this.#recording
+  }
+
+  get(name: ResourceName): CustomResource | undefined {
+    return this.#watches.managed.get(name.kind)?.store.get(name)
+  }
+
+  account(key: AccountKey): AccountResource | undefined {
+    return this.#watches.accounts.get(key.kind)?.store.get(key)
+  }
+
+  hasAccount(account: AccountName, namespace: string): boolean {
+    return this.account(accountKey(account, namespace)) !== undefined
+  }
+
+  isPaced(account: AccountName, namespace: string): boolean {
+    return this.account(accountKey(account, namespace))?.spec.rateLimit !== undefined
+  }
+
+  namespace(name: string): KubeObject | undefined {
+    return this.#watches.namespaces?.store.get({ name })
+  }
+
+  referrersOf({ kind, namespace, name, ids = [], account }: TargetKey): readonly CustomResource[] {
+    const byName = name === undefined ? [] : this.#find(TARGETS, nameText({ kind, namespace, name }))
+    const byId =
+      account === undefined ? [] : ids.flatMap((id) => this.#findIn(account, id, TARGET_IDS, idText(kind, id)))
+    return byId.length === 0 ? byName : [...new Set([...byName, ...byId])]
+  }
+
+  crossReferrersOf(name: ResourceName): readonly CustomResource[] {
+    return this.#find(CROSSINGS, nameText(name))
+  }
+
+  holderOf(account: AccountKey, id: string): CustomResource | undefined {
+    return holderAmong(this.claimantsOf(account, id)) ?? this.#claimOn(account, id)?.cr
+  }
+
+  noterOf(account: AccountKey, id: string): CustomResource | undefined {
+    return this.#findIn(account, id, NOTES)[0]
+  }
+
+  /** CRs whose statuses name the object of that account as theirs: one, unless something went wrong. */
+  claimantsOf(account: AccountKey, id: string): readonly CustomResource[] {
+    return this.#findIn(account, id, HOLDS)
+  }
+
+  claim(account: AccountKey, id: string, cr: CustomResource): CustomResource | undefined {
+    const holder = this.holderOf(account, id)
+    if (holder !== undefined && holder.metadata.uid !== cr.metadata.uid) return holder
+    if (this.#claimOn(account, id) === undefined) this.#claims.add({ account, id, cr })
+    return undefined
+  }
+
+  unclaim({ metadata: { uid } }: CustomResource): void {
+    for (const claim of this.#claims) if (claim.cr.metadata.uid === uid) this.#claims.delete(claim)
+  }
+
+  childHolderOf(account: AccountKey, id: string): CustomResource | undefined {
+    return this.#findIn(account, id, CHILDREN)[0]
+  }
+
+  isClaimed(id: string): boolean {
+    return this.#find(HOLDS, id).length > 0
+  }
+
+  /** Whether the CR's object is, or is to be, in that account, whatever the account is called. */
+  livesIn(cr: CustomResource, account: AccountKey): boolean {
+    const own = this.accountKeyOf(cr)
+    return own !== undefined && this.#isOne(own, account)
+  }
+
+  /** Whether the CR's account is at the same API as another: they may be one account that two keys open. */
+  isBeside(cr: CustomResource, account: AccountKey): boolean {
+    const own = this.accountKeyOf(cr)
+    return own !== undefined && this.#isAtOneAPI(own, account)
+  }
+
+  /** Names who knows at which address an account was shown an object. */
+  lookThrough(shownAt: (account: AccountKey, id: string) => string | undefined): void {
+    this.#shownAt = shownAt
+  }
+
+  /** CRs with an input from that Secret or ConfigMap. */
+  readersOf(source: InputSource, { namespace, name }: NamespacedName): readonly CustomResource[] {
+    return this.#find(INPUTS, inputText(source, namespace, name))
+  }
+
+  outputsOf({ metadata: { uid } }: CustomResource): readonly OutputTarget[] {
+    const of = (kind: InputSource, { store }: ObjectSource<KubeObject>): readonly OutputTarget[] => {
+      return store.byIndex(OWNERS, uid).map(({ metadata: { name } }) => ({ kind, name }))
+    }
+    return [...of('Secret', this.#watches.secrets), ...of('ConfigMap', this.#watches.configMaps)]
+  }
+
+  /** CRs that output into that Secret or ConfigMap, or did: by their specs, and as its owners. */
+  writersOf(kind: InputSource, { metadata }: KubeObject): readonly CustomResource[] {
+    const { namespace, name, ownerReferences = [] } = metadata
+    const owners = ownerReferences.map((owner) => this.get({ kind: owner.kind, namespace, name: owner.name }))
+    const byName = this.#find(OUTPUTS, inputText(kind, namespace, name))
+    return [...new Set([...byName, ...owners.filter((owner) => owner !== undefined)])]
+  }
+
+  keyIssuersOf({ namespace, name }: NamespacedName): readonly CustomResource[] {
+    return this.#find(OUTPUTS, inputText('Secret', namespace, name)).filter((cr) => {
+      const output = this.#kinds.managedKind(cr.kind)?.output
+      const opens = output?.type === 'one-time' && output.opensAccounts
+      return opens && statusOf(cr).output?.name === name
+    })
+  }
+
+  /** Accounts whose key is in that Secret. */
+  accountsUsing(secret: NamespacedName, operatorNamespace: string): readonly AccountResource[] {
+    const { accounts } = this.#watches
+    const own = accounts.get('Account')?.store.byIndex(SECRETS, `${secret.namespace}/${secret.name}`) ?? []
+    if (secret.namespace !== operatorNamespace) return own
+    return [...own, ...(accounts.get('ClusterAccount')?.store.byIndex(SECRETS, `/${secret.name}`) ?? [])]
+  }
+
+  /** Every Account and ClusterAccount. */
+  accounts(): readonly AccountResource[] {
+    return [...this.#watches.accounts.values()].flatMap(({ store }) => store.list())
+  }
+
+  /** Whether a resource in the namespace has our finalizer, or is an Account that is about to get it. */
+  needsOperator(namespace: string): boolean {
+    const { accounts } = this.#watches
+    const hasAccount = [...accounts.values()].some(({ store }) => store.byIndex(HELD_IN, namespace).length > 0)
+    return hasAccount || this.#find(HELD_IN, namespace).length > 0
+  }
+
+  membersOf(key: AccountKey): readonly CustomResource[] {
+    return this.all().filter((cr) => {
+      if (key.namespace !== undefined && cr.metadata.namespace !== key.namespace) return false
+      const account = this.accountKeyOf(cr)
+      return account !== undefined && accountText(account) === accountText(key)
+    })
+  }
+
+  /** The account that a CR lives in or is to live in. */
+  accountKeyOf(cr: CustomResource): AccountKey | undefined {
+    const account = accountOf({ kinds: this.#kinds, resources: this }, cr)
+    return account === undefined ? undefined : accountKey(account, cr.metadata.namespace ?? '')
+  }
+
+  /** Every CR of every managed kind. */
+  all(): readonly CustomResource[] {
+    return [...this.#watches.managed.values()].flatMap(({ store }) => store.list())
+  }
+
+  /** The CRs of a mirroring kind that are the account's: by their owner, or where that was taken off, by what they say. */
+  mirroredOf(kind: string, account: AccountResource): readonly MirroredObject[] {
+    const store = this.#watches.mirrors.get(kind)?.store
+    const found = [account.metadata.uid, shortName(nameOfAccount(account))].flatMap(
+      (value) => store?.byIndex(SHOWS, value) ?? [],
+    )
+    const { namespace } = account.metadata
+    return [...new Set(found)].filter((object) => {
+      const holder = this.mirrorHolder(object)
+      const inReach = namespace === undefined || object.metadata.namespace === namespace
+      return holder === undefined ? inReach : holder.metadata.uid === account.metadata.uid
+    })
+  }
+
+  mirrored(name: ResourceName): MirroredObject | undefined {
+    return this.#watches.mirrors.get(name.kind)?.store.get(name)
+  }
+
+  /** Accounts whose objects are to be shown in a namespace by CRs of that kind. */
+  mirroredInto(kind: string, namespace: string): readonly AccountResource[] {
+    const all = [...this.#watches.accounts.values()]
+    return all.flatMap(({ store }) => store.byIndex(MIRRORED_INTO, placeText(kind, namespace)))
+  }
+
+  command(name: ResourceName): CommandResource | undefined {
+    return this.#watches.commands.get(name.kind)?.store.get(name)
+  }
+
+  /** Actions of that name by other commands than `cr` on the object of that account, whatever the account is called. */
+  actionsOn(
+    account: AccountKey,
+    { id, action }: { readonly id: string; readonly action: string },
+    cr: CommandResource,
+  ): readonly Action[] {
+    const all = [...this.#watches.commands.values()].flatMap(({ store }) => store.byIndex(ACTED_ON, `${action} ${id}`))
+    return all.flatMap((command) => {
+      const { accountRef, targets = [] } = commandStatus(command)
+      if (accountRef === undefined || command.metadata.uid === cr.metadata.uid) return []
+      if (!this.#isAtOneAPI(accountKey(accountRef, command.metadata.namespace ?? ''), account)) return []
+      const actions = targets.find((target) => target.id === id)?.actions ?? []
+      return actions.filter((each) => each.action === action)
+    })
+  }
+
+  /** Namespaces in which CRs of that kind and name show an object of the account, whatever the account is called. */
+  namespacesShowing(kind: string, name: string, account: AccountKey): readonly string[] {
+    const all = this.#watches.mirrors.get(kind)?.store.byIndex(MIRROR_NAME, name) ?? []
+    return all.flatMap((object) => {
+      const holder = this.mirrorHolder(object)
+      const isShown = holder !== undefined && this.#isOne(keyOfAccount(holder), account)
+      return isShown ? [object.metadata.namespace ?? ''] : []
+    })
+  }
+
+  /** Every CR of a mirroring kind in a namespace. */
+  mirroredIn(kind: string, namespace: string): readonly MirroredObject[] {
+    const all = this.#watches.mirrors.get(kind)?.store.list() ?? []
+    return all.filter(({ metadata }) => metadata.namespace === namespace)
+  }
+
+  /** The account among the owners of a CR that mirrors, if it still exists. */
+  mirrorHolder(object: MirroredObject): AccountResource | undefined {
+    for (const { kind, name, uid } of accountOwners(object)) {
+      const key = kind === 'Account' ? { kind, name, namespace: object.metadata.namespace } : { kind, name }
+      const account = this.#watches.accounts.get(kind)?.store.get(key)
+      if (account?.metadata.uid === uid) return account
+    }
+    return undefined
+  }
+
+  record(object: KubeObject): void {
+    const { managed, accounts, mirrors, commands } = this.#watches
+    const reflector = [managed, accounts, mirrors, commands].map((kinds) => kinds.get(object.kind)).find(Boolean)
+    this.#recording = true
+    try {
+      ;(reflector as Reflector<KubeObject> | undefined)?.record(object)
+    } finally {
+      this.#recording = false
+    }
+  }
+
+  async write<T extends KubeObject>(object: KubeObject, send: () => Promise<T>): Promise<T> {
+    const { uid } = object.metadata
+    const shown = new Set<string>()
+    this.#writing.set(uid, shown)
+    try {
+      const written = await send()
+      shown.delete(written.metadata.resourceVersion)
+      this.record(written)
+      return written
+    } finally {
+      this.#writing.delete(uid)
+      if (shown.size > 0) this.#onChangedByOthers(nameOf(object))
+    }
+  }
+
+  /**
+   * Whether a version that a watch shows may be the result of our own write under way. Whose it is turns out with the response;
+   * `onChangedByOthers` hears of those that are not ours.
+   */
+  mayBeOurs({ metadata }: KubeObject): boolean {
+    const shown = this.#writing.get(metadata.uid)
+    shown?.add(metadata.resourceVersion)
+    return shown !== undefined
+  }
+
+  /** Names who hears of changes by others that came while a write of ours was under way. */
+  onChangedByOthers(listener: (name: ResourceName) => void): void {
+    this.#onChangedByOthers = listener
+  }
+
+  #find(index: string, value: string): readonly CustomResource[] {
+    return [...this.#watches.managed.values()].flatMap(({ store }) => store.byIndex(index, value))
+  }
+
+  /** CRs to whom `id` says the same as to the account. */
+  #findIn(account: AccountKey, id: string, index: string, value = id): readonly CustomResource[] {
+    return this.#find(index, value).filter((cr) => {
+      const own = this.accountKeyOf(cr)
+      return own !== undefined && this.#isSame(own, account, id)
+    })
+  }
+
+  #claimOn(account: AccountKey, id: string): Claim | undefined {
+    return [...this.#claims].find((claim) => claim.id === id && this.#isSame(claim.account, account, id))
+  }
+
+  /** Whether the id is that of one object to both: one API shows it to each of them, or they are one. */
+  #isSame(left: AccountKey, right: AccountKey, id: string): boolean {
+    if (this.#isOne(left, right)) return true
+    const address = this.#shownAt(left, id)
+    return address !== undefined && address === this.#shownAt(right, id)
+  }
+
+  #isAtOneAPI(one: AccountKey, other: AccountKey): boolean {
+    const [left, right] = [this.account(one), this.account(other)]
+    return left !== undefined && right !== undefined && isSameAddress(left.spec.baseURL, right.spec.baseURL)
+  }
+
+  /** Two resources lead to one account where each was proven with the same address and key: only who has the key can say so. */
+  #isOne(left: AccountKey, right: AccountKey): boolean {
+    if (accountText(left) === accountText(right)) return true
+    const proven = this.account(left)?.status?.internal?.keyFingerprint
+    return proven !== undefined && proven === this.account(right)?.status?.internal?.keyFingerprint
+  }
+
+  #index(kind: string, reflector: Reflector<CustomResource>): void {
+    const descriptor = this.#kinds.managedKind(kind)
+    if (descriptor === undefined) throw new Error(`${kind} is watched without a descriptor`)
+    reflector.addIndex(TARGETS, (cr) => namedTargets(descriptor, cr).map(nameText))
+    reflector.addIndex(CROSSINGS, (cr) => {
+      return namedTargets(descriptor, cr).flatMap((target) => {
+        return target.namespace === cr.metadata.namespace ? [] : [nameText(target)]
+      })
+    })
+    reflector.addIndex(TARGET_IDS, (cr) => targetIds(descriptor, cr).map((target) => idText(target.kind, target.id)))
+    reflector.addIndex(HELD_IN, (cr) => (hasFinalizer(cr) ? [cr.metadata.namespace ?? ''] : []))
+    reflector.addIndex(HOLDS, (cr) => heldIds(statusOf(cr)))
+    reflector.addIndex(NOTES, (cr) => {
+      const note = ownNote(cr)
+      return note === undefined ? [] : [note.id]
+    })
+    reflector.addIndex(CHILDREN, (cr) => descriptor.children?.idsIn(statusOf(cr)) ?? [])
+    reflector.addIndex(INPUTS, (cr) => {
+      return descriptor.inputs(cr.spec).map(({ source, ref }) => inputText(source, cr.metadata.namespace, ref.name))
+    })
+    reflector.addIndex(OUTPUTS, (cr) => {
+      const places = [outputTarget(descriptor, cr), statusOf(cr).output].filter((place) => place !== undefined)
+      return [...new Set(places.map(({ kind: holder, name }) => inputText(holder, cr.metadata.namespace, name)))]
+    })
+  }
+}
+
+/** Where the objects of an account are to be shown, for each kind that shows some. */
+function placesOfMirrors({ mirrors }: KindsRegistry, account: AccountResource): readonly string[] {
+  return mirrors.flatMap((descriptor) => {
+    const settings = settingsOf(descriptor, account)
+    return isOn(settings) ? [placeText(descriptor.definition.kind, mirrorNamespace(settings, account))] : []
+  })
+}
+
+function placeText(kind: string, namespace: string): string {
+  return `${kind} ${namespace}`
+}
+
+/** The namespace of an account that has our finalizer, or gets it in its next reconcile. */
+function heldIn(account: AccountResource): readonly string[] {
+  const { namespace } = account.metadata
+  const isHeld = hasFinalizer(account) || !(isDeleting(account) || isPaused(account))
+  return namespace !== undefined && isHeld ? [namespace] : []
+}
+
+/** UIDs of the CRs that an object is for; of none for one that somebody else made their dependent. */
+function ownersOfOutput({ metadata }: KubeObject): readonly string[] {
+  const { annotations = {}, ownerReferences = [] } = metadata
+  return annotations[OUTPUT_OF] === undefined ? [] : ownerReferences.map(({ uid }) => uid)
+}
+
+/** What a CR that mirrors is found under: its owners, and whose object it says that it shows. */
+function mirroredFor(object: MirroredObject): readonly string[] {
+  const account = accountOfMirror(object)
+  return [...accountOwners(object).map(({ uid }) => uid), ...(account === undefined ? [] : [account])]
+}
+
+/** What a command is found under: each action that it has begun, with the id of its target. */
+function actedOn(command: CommandResource): readonly string[] {
+  return (commandStatus(command).targets ?? []).flatMap(({ id, actions }) => {
+    return actions.filter(({ state }) => state !== 'Pending').map(({ action }) => `${action} ${id}`)
+  })
+}
+
+function inputText(source: InputSource, namespace: string | undefined, name: string): string {
+  return `${source}/${namespace ?? ''}/${name}`
+}
+
+function idText(kind: string, id: string): string {
+  return `${kind}/${id}`
+}

@@ -1,0 +1,284 @@
+import type { KubeObject } from '../../kube/types.ts'
+import type { ObjectEvent } from '../../runtime/replica.ts'
+import type { Priority } from '../../util/priority.ts'
+import { entriesFor } from '../accounts/access.ts'
+import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../accounts/account-resource.ts'
+import {
+  type CustomResource,
+  heldIds,
+  internalOf,
+  isDeleting,
+  nameOf,
+  type ResourceName,
+  statusOf,
+  type TargetKey,
+  targetKeyOf,
+} from '../cr.ts'
+import { countsAcross, crosses, isGranted, namedTargets, referredName } from '../references/crossings.ts'
+import { equalJSON } from '../../util/equal-json.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
+import type { Memories } from '../reconcile/memory.ts'
+import { RESERVED_FOR } from '../names.ts'
+import { targetIds } from '../references/references.ts'
+import type { NamespacedName, ResourceStore, Watches } from './resource-store.ts'
+import type { InputSource } from '../descriptor/common.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+
+/** Where work is queued. */
+export interface Wakeups {
+  readonly managed: (name: ResourceName, priority: Priority) => void
+  readonly account: (key: AccountKey, priority: Priority) => void
+}
+
+export interface WakeupOptions {
+  readonly kinds: KindsRegistry
+  readonly store: ResourceStore
+  readonly watches: Watches
+  readonly memories: Memories
+  readonly operatorNamespace: string
+  readonly wake: Wakeups
+}
+
+/** Turns what the watches see into queued work: for the object itself, and for all that wait for it. */
+export function subscribeWakeups(options: WakeupOptions): void {
+  const { store, wake, watches } = options
+  store.onChangedByOthers((name) => wake.managed(name, 'edit'))
+  for (const reflector of watches.managed.values()) reflector.subscribe((event) => onResource(options, event))
+  for (const reflector of watches.accounts.values()) reflector.subscribe((event) => onAccount(options, event))
+  watches.secrets.subscribe((event) => onSecret(options, event))
+  watches.configMaps.subscribe((event) => onInput(options, 'ConfigMap', event))
+  watches.namespaces?.subscribe((event) => onNamespace(options, event))
+}
+
+function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>): void {
+  const { kinds, store, memories, wake } = options
+  const { object, previous } = event
+  const name = nameOf(object)
+  const isEdited = hasAnotherSpec(event)
+  // Two histories that etcd was put back between may count alike: what we write by the one may be answered with a spec of the other.
+  const isOfAnotherHistory = isEdited && previous?.metadata.generation === object.metadata.generation
+  const isPutBack = event.isRolledBack || isOfAnotherHistory
+  if (isPutBack) memories.rollBack(object.metadata.uid)
+  if (event.type === 'deleted') memories.forget(object.metadata.uid)
+  // The status we write ourselves is the end of a reconcile, not a reason for the next one, unless its answer shows another spec.
+  else if (isPutBack || !((store.recording && !isEdited) || store.mayBeOurs(object))) {
+    wake.managed(name, 'edit')
+  }
+  // Generations are counted anew from where etcd was put back to.
+  const before = isPutBack ? undefined : previous
+  if (before !== undefined && !isEdited && isSameForOthers(before, object)) return
+  wakeRivals(options, event)
+  const descriptor = kinds.managedKind(name.kind)
+  const parts = descriptor?.parts ?? []
+  const asBefore = before !== undefined && isSameForParts(before, object)
+  const ids = [...new Set([previous, object].flatMap((cr) => (cr === undefined ? [] : heldIds(statusOf(cr)))))]
+  for (const referrer of store.referrersOf({ ...name, ids, account: store.accountKeyOf(object) })) {
+    if (!asBefore || !parts.includes(referrer.kind)) wake.managed(nameOf(referrer), 'edit')
+  }
+  if (descriptor === undefined) return
+  // A target that is being deleted, or a former object of it, waits for those that refer to it.
+  for (const user of previous === undefined ? [object] : [previous, object]) {
+    for (const target of targetsOf(store, descriptor, user)) {
+      const resource = store.get({ ...target, name: target.name ?? '' })
+      if (resource !== undefined && (waitsForReferrers(resource) || isUngranted(store, user, resource))) {
+        wake.managed(nameOf(resource), 'edit')
+      }
+      wakeWhole(options, target, name.kind)
+    }
+  }
+  const account = store.accountKeyOf(object)
+  if (account === undefined || event.type !== 'deleted') return
+  const resource = store.account(account)
+  if (resource !== undefined && isDeleting(resource)) wake.account(account, 'edit')
+}
+
+/**
+ * That a CR has come to an object, or left it, decides what those do whose statuses name it too; and what it does itself, where others
+ * came first.
+ */
+function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: ObjectEvent<CustomResource>): void {
+  const former = type === 'deleted' ? object : previous
+  const had = former === undefined ? [] : heldIds(statusOf(former))
+  const has = type === 'deleted' ? [] : heldIds(statusOf(object))
+  const moved = [...had.filter((id) => !has.includes(id)), ...has.filter((id) => !had.includes(id))]
+  const account = store.accountKeyOf(object)
+  if (account === undefined) return
+  for (const claimants of moved.map((id) => store.claimantsOf(account, id))) {
+    const isAlone = claimants.every(({ metadata }) => metadata.uid === object.metadata.uid)
+    if (!isAlone) for (const claimant of claimants) wake.managed(nameOf(claimant), 'edit')
+  }
+}
+
+/**
+ * What is made up of parts is looked at again when one of them changes, and those that wait for it may find it usable then. A part
+ * that is being deleted may wait for another part to stand, or for the last user to go.
+ */
+function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, changed: string): void {
+  const { kind, namespace, name } = whole
+  const parts = kinds.managedKind(kind)?.parts ?? []
+  if (parts.length === 0) return
+  const isPart = parts.includes(changed)
+  if (isPart && name !== undefined) wake.managed({ kind, namespace, name }, 'edit')
+  for (const referrer of store.referrersOf(whole)) {
+    const waits = parts.includes(referrer.kind) ? isDeleting(referrer) : isPart
+    if (waits) wake.managed(nameOf(referrer), 'edit')
+  }
+}
+
+/** What a CR refers to: CRs, by their names or by what they hold, and objects that no CR holds. */
+function targetsOf(store: ResourceStore, descriptor: ManagedDescriptor, user: CustomResource): readonly TargetKey[] {
+  const named = namedTargets(descriptor, user).map((target) => {
+    const resource = store.get(target)
+    return resource === undefined ? target : targetKeyOf(resource)
+  })
+  const account = store.accountKeyOf(user)
+  const byId = targetIds(descriptor, user).map(({ kind, id }): TargetKey => {
+    const holder = account && store.holderOf(account, id)
+    return holder?.kind === kind ? targetKeyOf(holder) : { kind, ids: [id], account }
+  })
+  const names = namedTargets(descriptor, user)
+  return [...named, ...byId].filter((target) => {
+    const isElsewhere = target.namespace !== undefined && target.namespace !== user.metadata.namespace
+    return !isElsewhere || countsAcross(store, { referrer: user, names, inOneAccount: true }, target)
+  })
+}
+
+/** What is in use without a grant is told on both sides. */
+function isUngranted(store: ResourceStore, user: CustomResource, target: CustomResource): boolean {
+  const { namespace } = user.metadata
+  return namespace !== target.metadata.namespace && !isGranted(store, target, namespace)
+}
+
+function waitsForReferrers(cr: CustomResource): boolean {
+  return isDeleting(cr) || (internalOf(cr).superseded ?? []).length > 0
+}
+
+/** Parts ask whether the whole takes them, where it is and whether it goes, not how it stands: many of them would wake each other. */
+function isSameForParts(previous: CustomResource, object: CustomResource): boolean {
+  return !isDeleting(object) && isSameSpec(previous, object) && statusOf(previous).id === statusOf(object).id
+}
+
+/** Of one spec. */
+function isSameForOthers(previous: CustomResource, object: CustomResource): boolean {
+  return isDeleting(previous) === isDeleting(object) && equalJSON(statusOf(previous), statusOf(object))
+}
+
+/** A generation tells specs apart within one history; two that etcd was put back between may both count so far. */
+function isSameSpec(previous: Specified, object: Specified): boolean {
+  return previous.metadata.generation === object.metadata.generation && equalJSON(previous.spec, object.spec)
+}
+
+function hasAnotherSpec({ object, previous }: ObjectEvent<Specified>): boolean {
+  return previous !== undefined && !isSameSpec(previous, object)
+}
+
+type Specified = KubeObject & { readonly spec: unknown }
+
+function onAccount(options: WakeupOptions, event: ObjectEvent<AccountResource>): void {
+  const { store, wake } = options
+  const key = keyOfAccount(event.object)
+  if (!store.recording || event.type === 'deleted' || hasAnotherSpec(event)) wake.account(key, 'edit')
+  // Who had no account may have one now, and the other way round; a changed spec may let others in.
+  if (event.type === 'updated' && !hasAnotherSpec(event)) return
+  const isConcerned = key.kind === 'Account' ? ofNamespace(key.namespace) : ofClusterAccount(options, key, event)
+  for (const cr of store.all()) if (isConcerned(cr)) wake.managed(nameOf(cr), 'edit')
+}
+
+function ofNamespace(namespace: string | undefined): (cr: CustomResource) => boolean {
+  return ({ metadata }) => metadata.namespace === namespace
+}
+
+/** Members of the account, and who has none. Where only `access` changed, those for whom it did. */
+function ofClusterAccount(
+  { kinds, store }: WakeupOptions,
+  key: AccountKey,
+  { object, previous }: ObjectEvent<AccountResource>,
+): (cr: CustomResource) => boolean {
+  const isMember = (cr: CustomResource): boolean => {
+    const account = store.accountKeyOf(cr)
+    return account === undefined || accountText(account) === accountText(key)
+  }
+  if (previous === undefined) return isMember
+  const { access: before, ...others } = previous.spec
+  const { access: after, ...now } = object.spec
+  if (!equalJSON(others, now)) return isMember
+  const changed = memoized((namespace, kind) => {
+    const labels = store.namespace(namespace)?.metadata.labels
+    const request = { labels, kind, reach: kinds.member(kind).reach }
+    return !equalJSON(entriesFor(before, request), entriesFor(after, request))
+  })
+  return (cr) => changed(cr.metadata.namespace ?? '', cr.kind) && isMember(cr)
+}
+
+/** The answer for a kind in a namespace is the same for all its resources. */
+function memoized(answer: (namespace: string, kind: string) => boolean): (namespace: string, kind: string) => boolean {
+  const known = new Map<string, boolean>()
+  return (namespace, kind) => {
+    const text = `${namespace}/${kind}`
+    const found = known.get(text) ?? answer(namespace, kind)
+    known.set(text, found)
+    return found
+  }
+}
+
+function onSecret(options: WakeupOptions, event: ObjectEvent<KubeObject>): void {
+  if (isSameVersion(event)) return
+  const { store, operatorNamespace, wake } = options
+  for (const account of store.accountsUsing(namespacedName(event.object), operatorNamespace)) {
+    wake.account(keyOfAccount(account), 'edit')
+  }
+  onInput(options, 'Secret', event)
+}
+
+function onInput({ store, wake }: WakeupOptions, source: InputSource, event: ObjectEvent<KubeObject>): void {
+  if (isSameVersion(event)) return
+  const name = namespacedName(event.object)
+  const writers = isReservation(event) ? [] : store.writersOf(source, event.object)
+  for (const cr of [...store.readersOf(source, name), ...writers]) wake.managed(nameOf(cr), 'edit')
+}
+
+/** Our own mark before a create: woken by it, a resource whose create is refused would be tried again at once, for ever. */
+function isReservation({ object, previous }: ObjectEvent<KubeObject>): boolean {
+  const reservedFor = object.metadata.annotations?.[RESERVED_FOR]
+  return reservedFor !== undefined && reservedFor !== previous?.metadata.annotations?.[RESERVED_FOR]
+}
+
+function isSameVersion({ object, type, previous }: ObjectEvent<KubeObject>): boolean {
+  return type === 'updated' && previous.metadata.resourceVersion === object.metadata.resourceVersion
+}
+
+function namespacedName({ metadata }: KubeObject): NamespacedName {
+  return { namespace: metadata.namespace ?? '', name: metadata.name }
+}
+
+/** Labels decide what the resources of a namespace may do in ClusterAccounts. */
+function onNamespace(options: WakeupOptions, event: ObjectEvent<KubeObject>): void {
+  const { kinds, store, wake } = options
+  const { object, previous, type } = event
+  if (previous !== undefined && equalJSON(previous.metadata.labels, object.metadata.labels)) return
+  const isAlike = ({ kind }: CustomResource, account: AccountKey): boolean => {
+    const entries = store.account(account)?.spec.access
+    const entriesOf = (labels: Labels) => entriesFor(entries, { labels, kind, reach: kinds.member(kind).reach })
+    return equalJSON(entriesOf(previous?.metadata.labels), entriesOf(object.metadata.labels))
+  }
+  for (const cr of store.all()) {
+    if (cr.metadata.namespace !== object.metadata.name) continue
+    wakeAcross(options, cr)
+    const account = store.accountKeyOf(cr)
+    if (account?.kind !== 'ClusterAccount') continue
+    if (type !== 'updated' || !isAlike(cr, account)) wake.managed(nameOf(cr), 'edit')
+  }
+}
+
+/** Labels decide what is granted to the namespace of `cr` elsewhere. */
+function wakeAcross({ kinds, store, wake }: WakeupOptions, cr: CustomResource): void {
+  const references = kinds.managedKind(cr.kind)?.references(cr.spec) ?? []
+  const across = references.filter(({ ref }) => crosses(cr, ref))
+  for (const reference of across) {
+    const name = referredName(cr, reference)
+    if (store.get(name)?.spec.allowedReferences === undefined) continue
+    for (const each of [nameOf(cr), name]) wake.managed(each, 'edit')
+  }
+}
+
+type Labels = Readonly<Record<string, string>> | undefined

@@ -1,8 +1,0 @@
-/**
- * Urgency of queued work and of the API calls it makes: edits by people, then objects that are still to be made, then polls of running
- * jobs, then drift and retries. Thousands of new resources keep nobody waiting who changes one that is at work.
- */
-export type Lane = 'edit' | 'create' | 'poll' | 'drift'
-
-/** Most urgent first. */
-export const LANES: readonly Lane[] = ['edit', 'create', 'poll', 'drift']

@@ -1,0 +1,148 @@
+import { kinds } from '../../../src/kinds/index.ts'
+import type { PassingRequest } from '../../builders/kube-proxy.ts'
+import { core, typeOf, type World } from './world.ts'
+
+/** Whose requests are walked through: a CR's, or an Account's. Its name is unique in the world, and its Secret or ConfigMap has it too. */
+export interface Priority {
+  readonly kind: string
+  readonly name: string
+}
+
+/** A request as it is recognised again: by what is asked of what, not by ids and values. */
+export interface Seen {
+  readonly priority: string
+  readonly sort: string
+  readonly isWrite: boolean
+}
+
+/** Tells the requests of an operator apart by the priority that they belong to. Events, which are told aside, belong to none. */
+export class LaneFinder {
+  readonly #world: World
+  /** Names of priorities by the path at the apiserver. */
+  readonly #paths = new Map<string, string>()
+  /** Names of CRs by the id of their objects and of these' parts. */
+  readonly #ids = new Map<string, string>()
+  #since = 0
+
+  constructor(world: World) {
+    this.#world = world
+    for (const { definition } of kinds) {
+      const { group, version, plural, namespaced } = typeOf(definition.kind)
+      if (namespaced)
+        this.#plurals.set(`/apis/${group}/${version}/namespaces/${world.namespace}/${plural}`, definition.kind)
+    }
+  }
+
+  readonly #plurals = new Map<string, string>()
+
+  /** The key that is kept of an Account, in the operator's namespace, is of the Account's priority. */
+  addAccount(name: string, uid: string): void {
+    this.#paths.set(`/api/v1/namespaces/${this.#world.operatorNamespace}/secrets/culvert-key-${uid}`, accountLane(name))
+  }
+
+  /** Name of the CR that the object belongs to, or belonged to. */
+  ownerOf(id: string): string | undefined {
+    for (const { seq, method, status, body, responseId } of this.#world.journal(this.#since)) {
+      // An answer that is still to come is looked at again.
+      if (method !== 'POST') continue
+      if (status === null) break
+      this.#since = seq
+      if (status !== 201 || responseId === null) continue
+      const owner = this.#ownerIn(body)
+      if (owner !== undefined) this.#ids.set(responseId, owner)
+    }
+    return this.#ids.get(id)
+  }
+
+  atKube({ method, path, body }: PassingRequest): Seen | undefined {
+    const content = contentOf(body)
+    const place = this.#placeOf(path, content)
+    if (place === undefined) return undefined
+    return { priority: place.priority, sort: `${method} ${place.what} ${wordsOf(content)}`.trim(), isWrite: method !== 'GET' }
+  }
+
+  /** @param other the priority of requests that are about no CR's object. */
+  atApi({ method, path, body }: PassingRequest, other: string): Seen {
+    const content = contentOf(body)
+    const parts = path.split('/').filter((part) => part !== '')
+    const id = parts.find((part) => ID.test(part))
+    const priority = (id === undefined ? this.#ownerIn(content) : this.ownerOf(id)) ?? other
+    const what = parts.map((part) => (ID.test(part) ? ':id' : part)).join('/')
+    const isWrite = method !== 'GET'
+    return { priority, sort: `API ${method} /${what} ${Object.keys(content).join(' ')}`.trim(), isWrite }
+  }
+
+  #placeOf(path: string, { metadata }: Content): { readonly priority: string; readonly what: string } | undefined {
+    const known = this.#paths.get(path)
+    if (known !== undefined) return { priority: known, what: 'kept key' }
+    for (const { plural, kind } of OUTPUTS) {
+      const collection = `/api/v1/namespaces/${this.#world.namespace}/${plural}`
+      if (path === collection)
+        return metadata?.name === undefined ? undefined : { priority: metadata.name, what: `${kind}s` }
+      if (path.startsWith(`${collection}/`)) return { priority: path.slice(collection.length + 1), what: kind }
+    }
+    const [collection, name, ...rest] = split(path)
+    const kind = this.#plurals.get(collection)
+    if (kind === undefined || name === undefined) return undefined
+    return { priority: kind === 'Account' ? accountLane(name) : name, what: [kind, ...rest].join('/') }
+  }
+
+  /** By the marker, which bots have in their name. What bears none, in an update, is its policy's. */
+  #ownerIn(body: unknown): string | undefined {
+    const { metadata, name, ip_policy_id: policy } = (body ?? {}) as Readonly<Record<string, unknown>>
+    const marked = /"name":"([^"]+)"/.exec(String(metadata ?? name ?? ''))?.[1]
+    return marked ?? (typeof policy === 'string' ? this.ownerOf(policy) : undefined)
+  }
+}
+
+/** An Account may have the name of a CR. */
+export function accountLane(name: string): string {
+  return `Account/${name}`
+}
+
+/** What CRs output into. */
+const OUTPUTS = [core('secrets', 'Secret'), core('configmaps', 'ConfigMap')]
+
+/** Ids have a prefix and 27 characters (`api-decisions.md § Values`). */
+const ID = /^[a-z]+_[0-9A-Za-z]{27}$/
+
+interface Content {
+  readonly metadata?: { readonly name?: string; readonly annotations?: Fields; readonly finalizers?: unknown }
+  readonly status?: Fields
+  readonly data?: Fields
+  readonly spec?: unknown
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function contentOf(body: string): Content {
+  return body === '' ? {} : ((JSON.parse(body) ?? {}) as Content)
+}
+
+/**
+ * What is written: names of annotations and status fields, those that are taken away marked. A time is written only when a second has
+ * passed, and a condition when it has changed: neither tells one write from another.
+ */
+function wordsOf({ metadata, status, data }: Content): string {
+  const { internal, ...fields } = status ?? {}
+  const words = [
+    ...named(metadata?.annotations),
+    ...(metadata?.finalizers === undefined ? [] : ['finalizers']),
+    ...(data === undefined ? [] : ['data']),
+    ...named({ ...fields, ...(internal as Fields | null | undefined) }),
+  ]
+  return words.join(' ')
+}
+
+function named(fields: Fields = {}): readonly string[] {
+  const told = Object.entries(fields).filter(([name]) => name !== 'conditions' && !/At$/.test(name))
+  const names = told.map(([name, value]) => (value === null ? `-${name}` : name))
+  return names.map((name) => name.replace(/^.*\//, '')).toSorted()
+}
+
+/** `/a/b/<plural>`, the name and what follows it. */
+function split(path: string): [string, string | undefined, ...string[]] {
+  const [, ...parts] = path.split('/')
+  const [collection, [name, ...rest]] = [parts.slice(0, 6), parts.slice(6)]
+  return [`/${collection.join('/')}`, name, ...rest]
+}
