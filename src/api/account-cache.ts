@@ -92,7 +92,10 @@ export class AccountCache {
     if (listedAt !== undefined && listedAt >= since) return false
     const { flight } = shelf
     // An edit that joined a list of the drift priority would wait behind all other edits.
-    const joins = flight !== undefined && flight.startedAt >= since && PRIORITIES.indexOf(flight.priority) <= PRIORITIES.indexOf(priority)
+    const joins =
+      flight !== undefined &&
+      flight.startedAt >= since &&
+      PRIORITIES.indexOf(flight.priority) <= PRIORITIES.indexOf(priority)
     await (joins ? flight : this.#beginList(shelf, priority)).done
     return !joins
   }

@@ -1,7 +1,7 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
-import { reasons } from '../managed/status/reasons.ts'
 import type { Fields, ManagedDescriptor, Readiness, ReadinessView } from '../managed/descriptor/descriptor.ts'
+import { reasons } from '../managed/status/reasons.ts'
 import {
   type AgentIngressSpec,
   agentIngressDefinition,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
-import { reasons } from '../managed/status/reasons.ts'
 import type { Fields, KindCondition } from '../managed/descriptor/descriptor.ts'
+import { reasons } from '../managed/status/reasons.ts'
 import { integer, list, object, stringMap, text } from '../schema/define.ts'
 import {
   compareTexts,

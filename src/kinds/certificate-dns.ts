@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../api/types.ts'
-import { type Reason, reasons } from '../managed/status/reasons.ts'
 import type { KindCondition } from '../managed/descriptor/descriptor.ts'
+import { type Reason, reasons } from '../managed/status/reasons.ts'
 import type { CertificateState } from './certificate.ts'
 import { cut } from './remote.ts'
 

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../api/types.ts'
-import { type Reason, reasons } from '../managed/status/reasons.ts'
 import type { KindCondition, Readiness } from '../managed/descriptor/descriptor.ts'
+import { type Reason, reasons } from '../managed/status/reasons.ts'
 import { type DNSRecord, recordText } from './certificate-dns.ts'
 import { cut, objectOf, textOf, timeOf } from './remote.ts'
 

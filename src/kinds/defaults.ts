@@ -1,7 +1,7 @@
-import { reasons } from '../managed/status/reasons.ts'
 import type { Fields, Readiness } from '../managed/descriptor/descriptor.ts'
 import type { InternalStatus } from '../managed/descriptor/internal.ts'
 import type { Release } from '../managed/descriptor/target.ts'
+import { reasons } from '../managed/status/reasons.ts'
 
 /**
  * The parts of a descriptor that most kinds leave as they are: no children to name, nothing fixed, marked in their metadata, no secrets, ready as soon as

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { GROUP, INTERNAL, MANAGED_BY } from '../managed/names.ts'
 import type { OutputTemplate } from '../managed/descriptor/descriptor.ts'
+import { GROUP, INTERNAL, MANAGED_BY } from '../managed/names.ts'
 import { stringMap, text } from '../schema/define.ts'
 import { keysLimit, type Rule } from '../schema/rules.ts'
 

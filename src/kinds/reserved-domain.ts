@@ -1,6 +1,5 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
-import { reasons } from '../managed/status/reasons.ts'
 import type {
   Desired,
   Fields,
@@ -9,6 +8,7 @@ import type {
   Readiness,
   ReadinessView,
 } from '../managed/descriptor/descriptor.ts'
+import { reasons } from '../managed/status/reasons.ts'
 import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificate.ts'
 import {
   type AnsweredTarget,

@@ -1,6 +1,12 @@
 import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
-import { commonSpec, commonSpecRules, commonStatus, outputStatus, rotationStatus } from '../managed/descriptor/common.ts'
+import {
+  commonSpec,
+  commonSpecRules,
+  commonStatus,
+  outputStatus,
+  rotationStatus,
+} from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'

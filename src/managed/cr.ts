@@ -1,11 +1,11 @@
 import type { KubeObject, ObjectKey } from '../kube/types.ts'
 import type { WriteOrigin, WriteReason } from '../telemetry/write-origin.ts'
 import { type AccountKey, accountKey } from './accounts/account-resource.ts'
-import { type AccountName, type Attempt, parseAttempt } from './identity/attempt.ts'
-import { CREATE_ATTEMPT, FINALIZER, PAUSED } from './names.ts'
 import type { CommonSpec, CommonStatus } from './descriptor/common.ts'
 import type { Fields } from './descriptor/descriptor.ts'
 import type { InternalStatus } from './descriptor/internal.ts'
+import { type AccountName, type Attempt, parseAttempt } from './identity/attempt.ts'
+import { CREATE_ATTEMPT, FINALIZER, PAUSED } from './names.ts'
 
 /** A custom resource of a managed kind. Its spec is checked against the kind's schema before a descriptor sees it. */
 export interface CustomResource extends KubeObject {

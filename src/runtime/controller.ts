@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../util/clock.ts'
-import type { Priority } from '../util/priority.ts'
 import type { Logger } from '../util/logger.ts'
+import type { Priority } from '../util/priority.ts'
 import { jitter, type Random } from '../util/random.ts'
 import type { Outcome } from './outcome.ts'
 import type { LongWaits } from './waiting-list.ts'

@@ -58,10 +58,13 @@ export class PriorityQueue {
       const group = nextGroup(this.#groups[priority], mayRun, held)
       return group === undefined ? [] : [{ priority, group }]
     })
-    const overdue = ready.findLast(({ priority }) => priority !== 'edit' && this.#passedOver[priority] >= PATIENCE[priority])
+    const overdue = ready.findLast(
+      ({ priority }) => priority !== 'edit' && this.#passedOver[priority] >= PATIENCE[priority],
+    )
     const chosen = overdue ?? ready[0]
     if (chosen === undefined) return undefined
-    for (const { priority } of ready) this.#passedOver[priority] = priority === chosen.priority ? 0 : this.#passedOver[priority] + 1
+    for (const { priority } of ready)
+      this.#passedOver[priority] = priority === chosen.priority ? 0 : this.#passedOver[priority] + 1
     return this.#takeFrom(chosen.priority, chosen.group, held)
   }
 

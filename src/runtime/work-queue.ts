@@ -1,7 +1,7 @@
 import type { Clock } from '../util/clock.ts'
 import type { Priority } from '../util/priority.ts'
 import { jitter, type Random } from '../util/random.ts'
-import { type Entry, PriorityQueue, higherPriority } from './priority-queue.ts'
+import { type Entry, higherPriority, PriorityQueue } from './priority-queue.ts'
 import { type LongWaits, WaitingList } from './waiting-list.ts'
 
 /** Told of what happens in the queue, for metrics. */
@@ -120,7 +120,10 @@ export class WorkQueue {
     if (busy === undefined) {
       this.#enqueue(entry)
     } else {
-      busy.again = { ...entry, priority: busy.again === undefined ? priority : higherPriority(busy.again.priority, priority) }
+      busy.again = {
+        ...entry,
+        priority: busy.again === undefined ? priority : higherPriority(busy.again.priority, priority),
+      }
     }
   }
 

@@ -1,8 +1,8 @@
 import type { Collection, RemoteObject } from '../../src/api/types.ts'
-import { formatMarker, type Marker } from '../../src/managed/identity/marker.ts'
-import { type Operation, plan, planCreate } from '../../src/managed/plan/plan.ts'
 import type { CommonSpec, CommonStatus, Ref } from '../../src/managed/descriptor/common.ts'
 import type { Desired, Fields, ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
+import { formatMarker, type Marker } from '../../src/managed/identity/marker.ts'
+import { type Operation, plan, planCreate } from '../../src/managed/plan/plan.ts'
 import type { ApiClient, Resource } from './contract/api-client.ts'
 
 /** What references and inputs of specs lead to. */

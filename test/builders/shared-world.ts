@@ -1,9 +1,9 @@
 import { kinds } from '../../src/kinds/index.ts'
 import type { CustomResource } from '../../src/managed/cr.ts'
-import { secretType } from '../../src/managed/inputs/inputs.ts'
-import { KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import type { AccessEntry } from '../../src/managed/descriptor/access.ts'
 import type { Condition } from '../../src/managed/descriptor/common.ts'
+import { secretType } from '../../src/managed/inputs/inputs.ts'
+import { KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import { memberKinds } from './access.ts'
 import { ModelWorld } from './model-world.ts'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
-import { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import { leftoverPermissions } from '../../src/managed/delete/leftovers.ts'
+import { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import {
   companionPermissions,
   holdPermission,

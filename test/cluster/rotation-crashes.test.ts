@@ -230,7 +230,8 @@ async function killAtEach(
     await rotations.askAll()
     const turns = new Turns(world, Object.keys(PATHS))
     // A busy machine leads a rotation another way now and then: one that passes by is given up in time.
-    const open = () => armed.filter(({ priority, subject }) => !stops.reached(priority) && turns.of(subject.name) < PATIENCE)
+    const open = () =>
+      armed.filter(({ priority, subject }) => !stops.reached(priority) && turns.of(subject.name) < PATIENCE)
     const look = async (): Promise<boolean> => {
       await turns.look()
       for (const { subject } of open()) {

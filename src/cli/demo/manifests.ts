@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseAllDocuments, stringify } from 'yaml'
 import type { ResourceName } from '../../managed/cr.ts'
-import { GROUP } from '../../managed/names.ts'
 import { accountDefaults } from '../../managed/descriptor/account.ts'
+import { GROUP } from '../../managed/names.ts'
 
 /** One document of the manifests. */
 export interface Manifest {

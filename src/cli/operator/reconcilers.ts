@@ -11,22 +11,22 @@ import { AccountRegistry } from '../../managed/accounts/registry.ts'
 import { CommandReconciler } from '../../managed/commands/reconciler.ts'
 import { CommandStore } from '../../managed/commands/store.ts'
 import { subscribeCommands } from '../../managed/commands/wakeups.ts'
-import type { EventSink, ManagedContext } from '../../managed/reconcile/context.ts'
 import { statusOf } from '../../managed/cr.ts'
+import { holdName, NamespaceHolds } from '../../managed/delete/namespace-hold.ts'
 import type { Fingerprints } from '../../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
-import { LONG_WAIT_MS } from '../../managed/reconcile/long-waits.ts'
-import { Memories } from '../../managed/reconcile/memory.ts'
 import { type MirrorContext, type MirrorMetrics, MirrorReconciler } from '../../managed/mirrors/reconciler.ts'
 import { MirrorReports } from '../../managed/mirrors/report.ts'
 import { subscribeMirrors } from '../../managed/mirrors/wakeups.ts'
 import { MirrorWriter } from '../../managed/mirrors/writer.ts'
-import { holdName, NamespaceHolds } from '../../managed/delete/namespace-hold.ts'
 import { CompanionWatches } from '../../managed/outputs/companion-watches.ts'
-import { ManagedReconciler } from '../../managed/reconcile/reconciler.ts'
-import type { ResourceStore, Watches } from '../../managed/store/resource-store.ts'
-import { isSuccessionFailing } from '../../managed/rotation/failing.ts'
+import type { EventSink, ManagedContext } from '../../managed/reconcile/context.ts'
+import { LONG_WAIT_MS } from '../../managed/reconcile/long-waits.ts'
+import { Memories } from '../../managed/reconcile/memory.ts'
 import { priorityOf } from '../../managed/reconcile/priority.ts'
+import { ManagedReconciler } from '../../managed/reconcile/reconciler.ts'
+import { isSuccessionFailing } from '../../managed/rotation/failing.ts'
+import type { ResourceStore, Watches } from '../../managed/store/resource-store.ts'
 import { subscribeWakeups } from '../../managed/store/wakeups.ts'
 import { Controller, type ReconcileKey } from '../../runtime/controller.ts'
 import { EventRecorder } from '../../runtime/events.ts'
@@ -104,7 +104,8 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const mirrorReports = new MirrorReports()
   const budgets = new Map<string, RateBudget>()
   const managed: Controller = managedController(parts, { ...shared, companions, accounts: registry, keyUsers })
-  const wakeManaged = (cr: ReconcileKey, priority: Priority): void => managed.enqueue(cr, priorityOf(store.get(cr), priority))
+  const wakeManaged = (cr: ReconcileKey, priority: Priority): void =>
+    managed.enqueue(cr, priorityOf(store.get(cr), priority))
   const wakeAccount = (account: ReconcileKey, priority: Priority): void => {
     accounts.enqueue(account, priority)
     if (priority === 'edit') void accountReconciler.noticeChange(accountKeyOf(account))

@@ -40,7 +40,7 @@ export const ingressDomain: Reader<string> = reader(
  * Whether `name`, without a wildcard, is a sub-domain of the service's own domain, which needs no DNS records, or a
  * custom one. The service's domain itself is refused.
  */
-export function standing(name: string, serviceDomain: string, at: string): 'service' | 'custom' {
+export function domainClass(name: string, serviceDomain: string, at: string): 'service' | 'custom' {
   if (name === serviceDomain) throw invalid(at, `${name} belongs to the service`)
   return name.endsWith(`.${serviceDomain}`) ? 'service' : 'custom'
 }

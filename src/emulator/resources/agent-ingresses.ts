@@ -11,7 +11,7 @@ import {
 import { certificatePolicy, SHOWN_POLICY } from '../certificates/policy.ts'
 import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { fixed, mandatory, optional } from '../fields/field.ts'
-import { ingressDomain, standing } from '../fields/hostname.ts'
+import { domainClass, ingressDomain } from '../fields/hostname.ts'
 import { nullable, TEXT, TEXTS } from '../fields/json-schema.ts'
 import { textOf, textsOf } from '../json.ts'
 import type { WriteContext } from '../objects/write-context.ts'
@@ -68,7 +68,7 @@ export const agentIngresses: Resource = {
 /** Where a domain of the caller's is delegated to; the service's own sub-domains need no delegation. */
 function nameServers(ingress: StoredObject, context: WriteContext): string[] {
   const { serviceDomain, random } = context.services
-  if (standing(textOf(ingress, 'domain'), serviceDomain, 'domain') === 'service') return []
+  if (domainClass(textOf(ingress, 'domain'), serviceDomain, 'domain') === 'service') return []
   const zone = random.hex(8)
   return Array.from({ length: NAME_SERVERS }, (_, index) => `ns${index + 1}.${zone}.ns.${serviceDomain}`)
 }

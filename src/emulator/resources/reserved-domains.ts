@@ -13,7 +13,7 @@ import type { Choices } from '../choices/choices.ts'
 import { RequestError } from '../errors.ts'
 import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { fixed, mandatory, optional, updateOnly } from '../fields/field.ts'
-import { domainName, standing } from '../fields/hostname.ts'
+import { domainClass, domainName } from '../fields/hostname.ts'
 import { nullable, REF, TEXT } from '../fields/json-schema.ts'
 import { oneOf } from '../fields/readers.ts'
 import { id } from '../fields/references.ts'
@@ -99,7 +99,7 @@ function assignTargets(domain: StoredObject, context: WriteContext): void {
   const { serviceDomain, random } = context.services
   const name = textOf(domain, 'domain')
   const base = name.replace(/^\*\./, '')
-  const custom = standing(base, serviceDomain, 'domain') === 'custom'
+  const custom = domainClass(base, serviceDomain, 'domain') === 'custom'
   domain.cname_target = custom ? `${random.hex(8)}.cname.${serviceDomain}` : null
   domain.acme_challenge_cname_target = custom && name !== base ? `${random.hex(8)}.acme.${serviceDomain}` : null
 }

@@ -1,10 +1,16 @@
 import { coversDomain } from '../../util/domain-pattern.ts'
 import { ownField } from '../../util/own-field.ts'
+import { shortName } from '../cr.ts'
+import {
+  type AccessEntry,
+  type Claims,
+  type Reach,
+  type UnmanagedObjects,
+  unmanagedObjects,
+} from '../descriptor/access.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import type { Blocked } from '../reconcile/context.ts'
-import { shortName } from '../cr.ts'
 import { reasons } from '../status/reasons.ts'
-import { type AccessEntry, type Claims, type Reach, type UnmanagedObjects, unmanagedObjects } from '../descriptor/access.ts'
 import { selects } from './label-selector.ts'
 
 type Labels = Readonly<Record<string, string>>

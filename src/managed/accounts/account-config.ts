@@ -1,6 +1,6 @@
 import { checkBaseURL } from '../../api/base-url.ts'
-import { reasons } from '../status/reasons.ts'
 import { accountDefaults } from '../descriptor/account.ts'
+import { reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import { accountApiKey, secretOf } from './account-key.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'

@@ -1,6 +1,6 @@
 import { type CustomResource, isDeleting, nameOf, shortName } from '../cr.ts'
-import { requestOf } from '../reconcile/requests.ts'
 import { ORPHANS_SHOWN } from '../descriptor/account.ts'
+import { requestOf } from '../reconcile/requests.ts'
 import type { AccountResource } from './account-resource.ts'
 import type { AccountFacts } from './account-status.ts'
 import type { Finding } from './finding.ts'
@@ -13,12 +13,12 @@ export function accountFacts(
 ): AccountFacts {
   const requested = requestOf(resource, 'reconcile')
   const answered = requested === undefined ? {} : { lastHandledReconcileAt: requested }
-  const standing = isDeleting(resource) ? deleting(finding, users) : finding
-  if (finding.type === 'problem') return { standing, fields: answered }
+  const state = isDeleting(resource) ? deleting(finding, users) : finding
+  if (finding.type === 'problem') return { state, fields: answered }
   const confirmation = requestOf(resource, 'confirmIdentity')
   const { orphans } = finding
   return {
-    standing,
+    state,
     fields: {
       ...answered,
       internal: { keyFingerprint: finding.fingerprint },
@@ -29,7 +29,7 @@ export function accountFacts(
   }
 }
 
-function deleting(finding: Finding, users: readonly CustomResource[]): AccountFacts['standing'] {
+function deleting(finding: Finding, users: readonly CustomResource[]): AccountFacts['state'] {
   const [first = 'none'] = users.map((user) => shortName(nameOf(user))).sort((left, right) => (left < right ? -1 : 1))
   const message = `${users.length} resources still need the account, among them ${first}`
   return { type: 'deleting', message: finding.type === 'problem' ? `${message}; ${finding.message}` : message }

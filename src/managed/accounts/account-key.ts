@@ -1,9 +1,9 @@
 import { type CustomResource, isDeleting } from '../cr.ts'
+import { accountDefaults } from '../descriptor/account.ts'
 import { secretType } from '../inputs/inputs.ts'
 import { heldToken } from '../outputs/held-token.ts'
 import type { DataObject } from '../outputs/place.ts'
 import { tenureOf } from '../outputs/tenure.ts'
-import { accountDefaults } from '../descriptor/account.ts'
 import type { AccountContext } from './account-context.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'
 

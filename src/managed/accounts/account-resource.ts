@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/types.ts'
-import type { AccountName } from '../identity/attempt.ts'
 import type { AccountSpec, AccountStatus } from '../descriptor/account.ts'
+import type { AccountName } from '../identity/attempt.ts'
 
 /** An Account or ClusterAccount as the watches know it. */
 export interface AccountResource extends KubeObject {

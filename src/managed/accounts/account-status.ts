@@ -1,15 +1,15 @@
-import { conditionsFor, isCommon, type Standing, stampConditions } from '../status/conditions.ts'
 import { generationOf } from '../cr.ts'
-import { mergePatch } from '../status/merge-patch.ts'
-import { type Reason, reasons } from '../status/reasons.ts'
 import type { AccountStatus } from '../descriptor/account.ts'
 import type { ConditionText, Fields } from '../descriptor/descriptor.ts'
+import { type ConditionState, conditionsFor, isCommon, stampConditions } from '../status/conditions.ts'
+import { mergePatch } from '../status/merge-patch.ts'
+import { type Reason, reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import { type AccountResource, keyOfAccount } from './account-resource.ts'
 
 /** What the status of an account should say. */
 export interface AccountFacts {
-  readonly standing:
+  readonly state:
     | { readonly type: 'ready' }
     | { readonly type: 'problem'; readonly reason: Reason; readonly message: string; readonly stalled: boolean }
     | { readonly type: 'deleting'; readonly message: string }
@@ -26,7 +26,7 @@ export async function writeAccountStatus(
   const previous = before.conditions ?? []
   const generation = generationOf(resource)
   const conditions = stampConditions(
-    conditionsFor(standingOf(facts), [], mirrorConditions(context, resource)),
+    conditionsFor(conditionStateOf(facts), [], mirrorConditions(context, resource)),
     previous,
     generation,
     context.clock.now(),
@@ -38,7 +38,7 @@ export async function writeAccountStatus(
   const ready = conditions.find(({ type }) => type === 'Ready')
   const was = previous.find(({ type }) => type === 'Ready')
   if (ready === undefined || (ready.reason === was?.reason && ready.status === was.status)) return
-  const type = ready.status === 'True' || facts.standing.type === 'deleting' ? 'Normal' : 'Warning'
+  const type = ready.status === 'True' || facts.state.type === 'deleting' ? 'Normal' : 'Warning'
   context.events.record(resource, { type, reason: ready.reason, message: ready.message })
 }
 
@@ -70,14 +70,14 @@ async function patchAccount(
   context.resources.record(await context.kube.mergePatch<AccountResource>(type, key, patch, options))
 }
 
-function standingOf({ standing }: AccountFacts): Standing {
-  switch (standing.type) {
+function conditionStateOf({ state }: AccountFacts): ConditionState {
+  switch (state.type) {
     case 'ready':
       return { type: 'ready', message: 'the API accepts the key' }
     case 'deleting':
-      return { type: 'deleting', reason: reasons.Deleting, message: standing.message }
+      return { type: 'deleting', reason: reasons.Deleting, message: state.message }
     case 'problem': {
-      const { reason, message, stalled } = standing
+      const { reason, message, stalled } = state
       return stalled
         ? { type: 'stalled', reason, message, existing: false }
         : { type: 'failing', reason, message, existing: false }

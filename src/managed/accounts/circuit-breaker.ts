@@ -1,7 +1,7 @@
 import { type CustomResource, isDeleting } from '../cr.ts'
 import { compareFingerprints } from '../inputs/fingerprints.ts'
-import { reasons } from '../status/reasons.ts'
 import { openRequest } from '../reconcile/requests.ts'
+import { reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import type { AccountResource } from './account-resource.ts'
 import { identityDoubt, identityFingerprint } from './identity.ts'

@@ -1,7 +1,7 @@
-import type { KeyUse, KeyUsers } from '../reconcile/context.ts'
 import { type CustomResource, hasFinalizer, isDeleting } from '../cr.ts'
 import { compareFingerprints, type Fingerprints } from '../inputs/fingerprints.ts'
 import { tokenFingerprint } from '../outputs/held-token.ts'
+import type { KeyUse, KeyUsers } from '../reconcile/context.ts'
 import { messageName } from '../references/dependents.ts'
 import { type AccountKey, type AccountResource, keyOfAccount } from './account-resource.ts'
 import type { KeptKeys } from './kept-key.ts'

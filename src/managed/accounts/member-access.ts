@@ -1,8 +1,15 @@
 import type { ApiError } from '../../api/errors.ts'
-import type { AccountName } from '../identity/attempt.ts'
-import type { AccountSession, Blocked, MemberSession, SessionCache, SessionCalls, ShareWait } from '../reconcile/context.ts'
 import { shortName } from '../cr.ts'
 import type { Claims } from '../descriptor/access.ts'
+import type { AccountName } from '../identity/attempt.ts'
+import type {
+  AccountSession,
+  Blocked,
+  MemberSession,
+  SessionCache,
+  SessionCalls,
+  ShareWait,
+} from '../reconcile/context.ts'
 import { type Access, type AccessRequest, narrowed } from './access.ts'
 import type { AccountKey } from './account-resource.ts'
 import { CountedCache, countedCalls } from './counted-cache.ts'

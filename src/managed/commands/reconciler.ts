@@ -6,17 +6,9 @@ import type { Clock } from '../../util/clock.ts'
 import { durationMs } from '../../util/duration.ts'
 import { isNotedAhead } from '../../util/noted-time.ts'
 import { openSession } from '../accounts/account-choice.ts'
-import { isAccountTrouble } from '../accounts/account-trouble.ts'
 import { type AccountKey, type AccountResource, accountKey, nameOfAccount } from '../accounts/account-resource.ts'
-import type { AccountName } from '../identity/attempt.ts'
-import { stampConditions } from '../status/conditions.ts'
-import type { AccountSession, Accounts, EventSink, MemberSession, Resources } from '../reconcile/context.ts'
+import { isAccountTrouble } from '../accounts/account-trouble.ts'
 import { generationOf, isDeleting, isPaused, originOf, type ResourceName, shortName } from '../cr.ts'
-import { TerminalError, WaitError } from '../reconcile/errors.ts'
-import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
-import { type MirroredObject, mirrorName } from '../mirrors/mirrored.ts'
-import { refuseUse } from '../references/reach.ts'
-import { reasons } from '../status/reasons.ts'
 import {
   type Action,
   type CommandDescriptor,
@@ -26,6 +18,14 @@ import {
   type Target,
 } from '../descriptor/command.ts'
 import { type MirrorDescriptor, mirrorDefaults } from '../descriptor/mirror.ts'
+import type { AccountName } from '../identity/attempt.ts'
+import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
+import { type MirroredObject, mirrorName } from '../mirrors/mirrored.ts'
+import type { AccountSession, Accounts, EventSink, MemberSession, Resources } from '../reconcile/context.ts'
+import { TerminalError, WaitError } from '../reconcile/errors.ts'
+import { refuseUse } from '../references/reach.ts'
+import { stampConditions } from '../status/conditions.ts'
+import { reasons } from '../status/reasons.ts'
 import { resultOf } from './answer.ts'
 import { type CommandResource, commandStatus } from './command.ts'
 import {

@@ -1,6 +1,6 @@
-import { type Reason, reasons } from '../status/reasons.ts'
 import { MAX_TARGETS } from '../descriptor/command.ts'
 import type { KindCondition } from '../descriptor/descriptor.ts'
+import { type Reason, reasons } from '../status/reasons.ts'
 
 /** Over and all done, over and not all done, or not over. */
 export type Phase = 'Complete' | 'Failed' | 'Running'

@@ -1,9 +1,9 @@
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import { equalJSON } from '../../util/equal-json.ts'
+import type { CommandStatus } from '../descriptor/command.ts'
 import { ConflictError } from '../reconcile/errors.ts'
 import { mergePatch } from '../status/merge-patch.ts'
-import type { CommandStatus } from '../descriptor/command.ts'
 import { type CommandResource, commandStatus } from './command.ts'
 
 const TRIES = 5

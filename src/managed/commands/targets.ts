@@ -1,9 +1,9 @@
 import { type AccountResource, nameOfAccount } from '../accounts/account-resource.ts'
 import { selects } from '../accounts/label-selector.ts'
 import { isDeleting, shortName } from '../cr.ts'
-import { type MirroredObject, mirrorName } from '../mirrors/mirrored.ts'
 import type { CommandDescriptor, CommandSpec, Target } from '../descriptor/command.ts'
 import type { MirrorDescriptor } from '../descriptor/mirror.ts'
+import { type MirroredObject, mirrorName } from '../mirrors/mirrored.ts'
 
 /** An object that a command may choose, with the account it belongs to. */
 export interface Candidate {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectEvent } from '../../runtime/replica.ts'
-import { nameOf, type ResourceName } from '../cr.ts'
 import { equalJSON } from '../../util/equal-json.ts'
+import { nameOf, type ResourceName } from '../cr.ts'
 import type { Watches } from '../store/resource-store.ts'
 import { type CommandResource, commandStatus } from './command.ts'
 import { isFinished } from './progress.ts'

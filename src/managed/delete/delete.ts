@@ -1,9 +1,6 @@
 import { ApiError } from '../../api/errors.ts'
 import { writeReasons } from '../../telemetry/write-origin.ts'
 import { openSession } from '../accounts/account-choice.ts'
-import { heldAlone, refuseShutOut } from '../plan/api-access.ts'
-import type { MemberSession } from '../reconcile/context.ts'
-import { deleteCopies } from '../identity/copies.ts'
 import {
   hasFinalizer,
   hasFormerAttempt,
@@ -16,22 +13,32 @@ import {
   unresolvedAttempt,
   withoutFinalizer,
 } from '../cr.ts'
+import { deleteCopies } from '../identity/copies.ts'
 import { settleIdentity } from '../identity/create.ts'
 import { copiesOf } from '../identity/create-step.ts'
-import { WaitError } from '../reconcile/errors.ts'
 import { deleteForSure, unlisted } from '../identity/gone.ts'
-import { noteHeldUp } from './held-up.ts'
-import { leavingOrder } from './key-in-use.ts'
 import { sought } from '../identity/read-object.ts'
+import { isNeighbours, isTakenLive } from '../identity/taken-over.ts'
 import { refuseToStrand } from '../outputs/companion.ts'
 import { release } from '../outputs/vacate.ts'
-import { reasons } from '../status/reasons.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { awaitRelease, isLeft } from './release-part.ts'
+import { heldAlone, refuseShutOut } from '../plan/api-access.ts'
 import { revealGuards } from '../plan/replace.ts'
-import { isNeighbours, isTakenLive } from '../identity/taken-over.ts'
-import { hasRunItsCourse, IN_USE_MS, namesOfUsers, referringUsers, type User, usersOf } from '../references/dependents.ts'
-import { silent, type Verdict } from '../status/result.ts'
+import type { MemberSession } from '../reconcile/context.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import {
+  hasRunItsCourse,
+  IN_USE_MS,
+  namesOfUsers,
+  referringUsers,
+  type User,
+  usersOf,
+} from '../references/dependents.ts'
+import { reasons } from '../status/reasons.ts'
+import { type ReconcileResult, silent } from '../status/result.ts'
+import { noteHeldUp } from './held-up.ts'
+import { leavingOrder } from './key-in-use.ts'
+import { awaitRelease, isLeft } from './release-part.ts'
 
 /** The account's session for a deletion. @throws WaitError that names the way out while the account cannot be used. */
 export function sessionForDeletion({ context, cr }: Reconciliation): MemberSession {
@@ -58,7 +65,7 @@ export function deletionNeedsAccount(run: Reconciliation): boolean {
  * the finalizer goes without any API call, so that it works with a revoked key too.
  * @throws WaitError while others use the object, or an earlier create is not settled.
  */
-export async function remove(run: Reconciliation): Promise<Verdict> {
+export async function remove(run: Reconciliation): Promise<ReconcileResult> {
   if (!hasFinalizer(run.cr) || run.memory.released) return silent
   if (retains(run.cr)) await releaseOutputs(run)
   else if (deletionNeedsAccount(run) && !isLeft(run)) await removeObject(run)
@@ -71,7 +78,7 @@ async function releaseOutputs(run: Reconciliation): Promise<void> {
 }
 
 /** Takes our finalizer off: nothing is left at the API that is the CR's. */
-export async function letGo(run: Reconciliation): Promise<Verdict> {
+export async function letGo(run: Reconciliation): Promise<ReconcileResult> {
   await run.patchMetadata({ finalizers: withoutFinalizer(run.cr) })
   run.memory.released = true
   return silent

@@ -1,12 +1,12 @@
 import { accountOf } from '../accounts/account-choice.ts'
-import type { KeyUse } from '../reconcile/context.ts'
 import { type CustomResource, heldIds, internalOf, isDeleting, nameOf, shortName, statusOf } from '../cr.ts'
-import { TerminalError, WaitError } from '../reconcile/errors.ts'
-import type { Operation } from '../plan/plan.ts'
-import { reasons } from '../status/reasons.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { Operation } from '../plan/plan.ts'
+import type { KeyUse } from '../reconcile/context.ts'
+import { TerminalError, WaitError } from '../reconcile/errors.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { IN_USE_MS } from '../references/dependents.ts'
+import { reasons } from '../status/reasons.ts'
 
 /** For so long the API has to refuse a key before a process that did not delete it itself takes it for deleted. Milliseconds. */
 const REFUSED_MS = 120_000

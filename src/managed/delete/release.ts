@@ -2,12 +2,12 @@ import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import { KeptKeys } from '../accounts/kept-key.ts'
 import { type CustomResource, hasFinalizer, heldIds, statusOf, unresolvedAttempt, withoutFinalizer } from '../cr.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
-import { listAll } from '../store/list-every-page.ts'
-import { setHold } from './namespace-hold.ts'
 import { targetText } from '../outputs/place.ts'
 import { release } from '../outputs/vacate.ts'
-import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { listAll } from '../store/list-every-page.ts'
+import { setHold } from './namespace-hold.ts'
 
 export interface LeavingOptions {
   readonly kube: KubeClient

@@ -1,15 +1,15 @@
 import type { RemoteObject } from '../../api/types.ts'
+import { equalJSON } from '../../util/equal-json.ts'
 import { includes } from '../accounts/access.ts'
 import { type CustomResource, externalId, nameOf, retains, shortName, statusOf, withFinalizer } from '../cr.ts'
-import type { Wanted } from '../plan/desired.ts'
-import { equalJSON } from '../../util/equal-json.ts'
-import { TerminalError } from '../reconcile/errors.ts'
-import { isLookDue, sought } from './read-object.ts'
-import { markerOf } from './marker.ts'
 import { withItsToken } from '../outputs/token-recovery.ts'
+import type { Wanted } from '../plan/desired.ts'
 import { decided } from '../plan/plan.ts'
-import { reasons } from '../status/reasons.ts'
+import { TerminalError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { reasons } from '../status/reasons.ts'
+import { markerOf } from './marker.ts'
+import { isLookDue, sought } from './read-object.ts'
 
 /**
  * The object that `spec.externalID` names.

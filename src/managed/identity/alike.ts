@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { type CustomResource, nameOf, shortName } from '../cr.ts'
-import { isNamesake, markerOf } from './marker.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { isNamesake, markerOf } from './marker.ts'
 
 /** Objects that may be the CR's own, of another life, though nothing proves it. */
 export interface Alike {

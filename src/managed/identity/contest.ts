@@ -1,12 +1,12 @@
-import { describeAll } from '../plan/announce.ts'
 import { generationOf } from '../cr.ts'
+import type { Fields } from '../descriptor/descriptor.ts'
+import { describeAll } from '../plan/announce.ts'
 import type { Wanted } from '../plan/desired.ts'
-import { TerminalError } from '../reconcile/errors.ts'
 import type { Observed, Operation } from '../plan/plan.ts'
-import { reasons } from '../status/reasons.ts'
+import { TerminalError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { requestOf } from '../reconcile/requests.ts'
-import type { Fields } from '../descriptor/descriptor.ts'
+import { reasons } from '../status/reasons.ts'
 
 /** So often in a row an object is put right that somebody else changes back. */
 const MOST_TURNS = 5

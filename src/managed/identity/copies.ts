@@ -1,12 +1,12 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { writeReasons } from '../../telemetry/write-origin.ts'
-import { unresolvedAttempt } from '../cr.ts'
-import { copiesOf } from './create-step.ts'
 import { equalJSON } from '../../util/equal-json.ts'
-import { deleteForSure } from './gone.ts'
-import { sought } from './read-object.ts'
-import { markerOf } from './marker.ts'
+import { unresolvedAttempt } from '../cr.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { copiesOf } from './create-step.ts'
+import { deleteForSure } from './gone.ts'
+import { markerOf } from './marker.ts'
+import { sought } from './read-object.ts'
 
 /**
  * Deletes marked objects of this CR that are not the one it keeps. A live look at the CR and at each copy comes first: a

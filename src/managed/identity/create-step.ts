@@ -1,11 +1,11 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { Attempt } from './attempt.ts'
 import { type CustomResource, heldIds, internalOf, nameOf, statusOf, unresolvedAttempt } from '../cr.ts'
-import { GUARD_NONCE, isNamesake, type Marker, markerOf } from './marker.ts'
-import type { Answer, Memory } from '../reconcile/memory.ts'
-import { REMOTE_ID } from '../names.ts'
-import { isSealed, parseOwnership, type Seal } from './ownership.ts'
 import type { CommonStatus } from '../descriptor/common.ts'
+import { REMOTE_ID } from '../names.ts'
+import type { Answer, Memory } from '../reconcile/memory.ts'
+import type { Attempt } from './attempt.ts'
+import { GUARD_NONCE, isNamesake, type Marker, markerOf } from './marker.ts'
+import { isSealed, parseOwnership, type Seal } from './ownership.ts'
 
 /**
  * What the create protocol asks for next. The API has no idempotency keys, so exactly one object at rest is reached by a

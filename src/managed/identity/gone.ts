@@ -4,9 +4,9 @@ import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { isAccountTrouble } from '../accounts/account-trouble.ts'
 import { isDeleting } from '../cr.ts'
 import { WaitError } from '../reconcile/errors.ts'
-import { type ListsNeeded, nextList } from './lists-needed.ts'
-import { reasons } from '../status/reasons.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { reasons } from '../status/reasons.ts'
+import { type ListsNeeded, nextList } from './lists-needed.ts'
 
 /**
  * Whether an object is gone. No single answer tells: reads may lag behind a write for a while, and something on the way may answer 404

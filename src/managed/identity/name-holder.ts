@@ -3,10 +3,10 @@ import type { RemoteObject } from '../../api/types.ts'
 import { type CustomResource, nameOf, shortName } from '../cr.ts'
 import type { Wanted } from '../plan/desired.ts'
 import { TerminalError } from '../reconcile/errors.ts'
-import { markerOf } from './marker.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { keeperOf } from '../references/reach.ts'
 import { reasons } from '../status/reasons.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { markerOf } from './marker.ts'
 
 /** What is known of the object that has a name. */
 export interface NameHolder {

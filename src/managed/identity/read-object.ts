@@ -1,9 +1,9 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import { WaitError } from '../reconcile/errors.ts'
-import { settle } from './gone.ts'
-import { reasons } from '../status/reasons.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { openRequest } from '../reconcile/requests.ts'
+import { reasons } from '../status/reasons.ts'
+import { settle } from './gone.ts'
 
 /**
  * The remote object: from the cache, unless something asks for a live look (a suspicion, a poll that is due, or

@@ -1,11 +1,11 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { isCommon } from '../status/conditions.ts'
 import { statusOf } from '../cr.ts'
-import { TerminalError } from '../reconcile/errors.ts'
 import { accompanied, leaveCompanion } from '../outputs/companion.ts'
-import { reasons } from '../status/reasons.ts'
+import { TerminalError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { type Verdict, verdictOf } from '../status/result.ts'
+import { isCommon } from '../status/conditions.ts'
+import { reasons } from '../status/reasons.ts'
+import { type ReconcileResult, resultOf } from '../status/result.ts'
 
 /** What may not be used of an answer about the object of a CR; undefined when all of it may. */
 export function answerProblem({ cr, descriptor }: Reconciliation, remote: RemoteObject): string | undefined {
@@ -16,10 +16,14 @@ export function answerProblem({ cr, descriptor }: Reconciliation, remote: Remote
  * Ends a run whose object the API describes in a way that must not be used: nothing more is written at the API, and what was published before stays,
  * since an answer that is wrong says nothing about it.
  */
-export async function refuseAnswer(run: Reconciliation, { id }: RemoteObject, problem: string): Promise<Verdict> {
+export async function refuseAnswer(
+  run: Reconciliation,
+  { id }: RemoteObject,
+  problem: string,
+): Promise<ReconcileResult> {
   const message = `${id}: ${problem}. Nothing of this answer is used, and what was published before stays: find out at the API what became of the object, or delete this resource`
-  const verdict = verdictOf(new TerminalError(reasons.AnswerRefused, message), run.status.id !== undefined, false)
+  const result = resultOf(new TerminalError(reasons.AnswerRefused, message), run.status.id !== undefined, false)
   const { condition } = run.descriptor.companion ?? {}
   const kept = (statusOf(run.cr).conditions ?? []).filter(({ type }) => !isCommon(type) && type !== condition)
-  return accompanied({ ...verdict, conditions: kept }, await leaveCompanion(run, problem))
+  return accompanied({ ...result, conditions: kept }, await leaveCompanion(run, problem))
 }

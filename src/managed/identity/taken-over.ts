@@ -1,12 +1,12 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { holderName, refuseHeld } from './adopt.ts'
-import type { ManagedContext } from '../reconcile/context.ts'
 import { type CustomResource, externalId, nameOf, shortName } from '../cr.ts'
+import type { ManagedContext } from '../reconcile/context.ts'
 import { TerminalError } from '../reconcile/errors.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { reasons } from '../status/reasons.ts'
+import { holderName, refuseHeld } from './adopt.ts'
 import { isNamesake, type Marker, markerOf } from './marker.ts'
 import { isSealed, ownNote } from './ownership.ts'
-import { reasons } from '../status/reasons.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
 
 /** Whose an object is that this CR's status names, if it is another's. */
 type Taker =

@@ -1,11 +1,11 @@
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import { ownField } from '../../util/own-field.ts'
 import type { CustomResource } from '../cr.ts'
-import { WaitError } from '../reconcile/errors.ts'
-import type { Fingerprints } from './fingerprints.ts'
-import { reasons } from '../status/reasons.ts'
 import type { InputSource, KeyRef } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Fingerprints } from './fingerprints.ts'
 
 export const secretType: ResourceType = {
   group: '',

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { KubeObject, OwnerReference } from '../../kube/types.ts'
 import type { AccountResource } from '../accounts/account-resource.ts'
-import type { AccountName } from '../identity/attempt.ts'
 import { shortName } from '../cr.ts'
-import { GROUP } from '../names.ts'
 import type { Fields } from '../descriptor/descriptor.ts'
+import type { AccountName } from '../identity/attempt.ts'
+import { GROUP } from '../names.ts'
 
 /** A CR that mirrors an object, as the watches know it. People may have edited any of it, as far as the schema lets them. */
 export interface MirroredObject extends KubeObject {

@@ -1,10 +1,10 @@
 import type { RemoteObject } from '../../api/types.ts'
+import { equalJSON } from '../../util/equal-json.ts'
 import { type AccountResource, nameOfAccount } from '../accounts/account-resource.ts'
 import { isDeleting } from '../cr.ts'
-import { equalJSON } from '../../util/equal-json.ts'
-import { mergePatch } from '../status/merge-patch.ts'
 import type { Fields } from '../descriptor/descriptor.ts'
 import type { MirrorDescriptor } from '../descriptor/mirror.ts'
+import { mergePatch } from '../status/merge-patch.ts'
 import { type MirroredObject, mirrorName, ownedBy, ownerReference } from './mirrored.ts'
 
 /** A CR that is yet to be made: two writes, since the status is one of its own. */

@@ -1,9 +1,9 @@
-import { type AccountKey, type AccountResource, accountText } from '../accounts/account-resource.ts'
-import { isCommon } from '../status/conditions.ts'
 import { equalJSON } from '../../util/equal-json.ts'
-import { reasons } from '../status/reasons.ts'
+import { type AccountKey, type AccountResource, accountText } from '../accounts/account-resource.ts'
 import type { ConditionText, KindCondition } from '../descriptor/descriptor.ts'
 import { shownCondition } from '../descriptor/mirror.ts'
+import { isCommon } from '../status/conditions.ts'
+import { reasons } from '../status/reasons.ts'
 import { MIRRORS_PER_NAMESPACE } from './settings.ts'
 
 /** More is listed than is shown. How many more would change with each list. */

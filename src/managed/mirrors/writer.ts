@@ -2,8 +2,8 @@ import { ConcurrencyLimit } from '../../kube/concurrency-limit.ts'
 import { KubeError, type KubeErrorCode } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import type { Logger } from '../../util/logger.ts'
-import { GROUP, VERSION } from '../names.ts'
 import type { Fields } from '../descriptor/descriptor.ts'
+import { GROUP, VERSION } from '../names.ts'
 import type { MirrorCreate, MirrorPlan, MirrorUpdate } from './plan.ts'
 
 /** Writes at a time, all mirrors together: less than half of what the client takes, so that thousands stall nobody else. */

@@ -1,15 +1,15 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
-import { type CustomResource, statusOf } from '../cr.ts'
 import { equalJSON } from '../../util/equal-json.ts'
-import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
-import { type Reason, reasons } from '../status/reasons.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { type CustomResource, statusOf } from '../cr.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
 import type { Companion } from '../descriptor/companion.ts'
 import type { Fields, KindCondition, ManagedDescriptor } from '../descriptor/descriptor.ts'
-import type { Verdict } from '../status/result.ts'
+import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { type Reason, reasons } from '../status/reasons.ts'
+import type { ReconcileResult } from '../status/result.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
 import { type CompanionTarget, readTarget, targetText } from './place.ts'
 import { isClaimed, tenureOf } from './tenure.ts'
@@ -235,10 +235,10 @@ function told(
   }
 }
 
-/** `verdict` with what is to be said of the companion. */
-export function accompanied(verdict: Verdict, { condition, lookAgainMs }: Accompanied): Verdict {
-  const { conditions = [], outcome } = verdict
-  const said = condition === undefined ? verdict : { ...verdict, conditions: [...conditions, condition] }
+/** `result` with what is to be said of the companion. */
+export function accompanied(result: ReconcileResult, { condition, lookAgainMs }: Accompanied): ReconcileResult {
+  const { conditions = [], outcome } = result
+  const said = condition === undefined ? result : { ...result, conditions: [...conditions, condition] }
   const sooner = outcome.type === 'after' && outcome.ms <= (lookAgainMs ?? Number.POSITIVE_INFINITY)
   if (lookAgainMs === undefined || sooner) return said
   return { ...said, outcome: { type: 'after', ms: lookAgainMs, reason: condition?.reason ?? '', priority: 'poll' } }

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { ownField } from '../../util/own-field.ts'
-import { compareFingerprints, type Fingerprints } from '../inputs/fingerprints.ts'
-import { CREATE_NONCE, OUTPUT_KEYS, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
 import type { CommonStatus } from '../descriptor/common.ts'
 import type { Fields } from '../descriptor/descriptor.ts'
+import { compareFingerprints, type Fingerprints } from '../inputs/fingerprints.ts'
+import { CREATE_NONCE, OUTPUT_KEYS, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
 import { type DataObject, encoded, textIn } from './place.ts'
 import { keysNote, keysWritten } from './tenure.ts'
 

@@ -1,12 +1,12 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { writeReasons } from '../../telemetry/write-origin.ts'
 import { heldIds, statusOf } from '../cr.ts'
+import { deleteForSure } from '../identity/gone.ts'
 import { pauseBeforeNext } from '../reconcile/damping.ts'
 import { WaitError } from '../reconcile/errors.ts'
-import { deleteForSure } from '../identity/gone.ts'
 import type { Answer } from '../reconcile/memory.ts'
-import { reasons } from '../status/reasons.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { reasons } from '../status/reasons.ts'
 
 /** What keeps the outputs of the CR from being written from this object, as the API has returned it; undefined when nothing does, or none are asked for. */
 export function derivedProblem(

@@ -1,8 +1,8 @@
 import type { KubeObject } from '../../kube/types.ts'
 import { ownField } from '../../util/own-field.ts'
-import { OUTPUT_ANNOTATIONS, OUTPUT_LABELS } from '../names.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
 import type { ManagedDescriptor, OutputTemplate } from '../descriptor/descriptor.ts'
+import { OUTPUT_ANNOTATIONS, OUTPUT_LABELS } from '../names.ts'
 import { keysNote, namesNoted } from './tenure.ts'
 
 type Texts = Readonly<Record<string, string>>

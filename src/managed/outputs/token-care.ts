@@ -1,7 +1,7 @@
 import { countedRepeat, pauseBeforeNext } from '../reconcile/damping.ts'
 import { WaitError } from '../reconcile/errors.ts'
-import { reasons } from '../status/reasons.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { reasons } from '../status/reasons.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
 import { heldToken, isDescribed, isLive, tokenPatch } from './held-token.ts'
 import { refusalPause, refusedLately } from './issued.ts'

@@ -1,7 +1,7 @@
 import { statusOf } from '../cr.ts'
+import type { ManagedDescriptor, OutputTarget } from '../descriptor/descriptor.ts'
 import { CREATE_NONCE, OUTPUT_KEYS, OUTPUT_OF, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import type { ManagedDescriptor, OutputTarget } from '../descriptor/descriptor.ts'
 import { patchTarget } from './claim.ts'
 import { companionTarget } from './companion.ts'
 import { type Holder, outputTarget, type Place } from './place.ts'

@@ -2,11 +2,11 @@ import type { ResourceType } from '../../kube/types.ts'
 import { EVENT_SOURCE, events } from '../../runtime/events.ts'
 import { leases } from '../../runtime/lease-lock.ts'
 import { KEPT_KEY_PREFIX } from '../accounts/kept-key.ts'
+import { roleBindingType } from '../delete/namespace-hold.ts'
 import { configMapType, secretType } from '../inputs/inputs.ts'
+import { SALT_SECRET } from '../inputs/salt.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
 import { CREATE_ATTEMPT, FINALIZER, GROUP, MANAGED_BY, OUTPUT_OF, REMOTE_ID } from '../names.ts'
-import { roleBindingType } from '../delete/namespace-hold.ts'
-import { SALT_SECRET } from '../inputs/salt.ts'
 import { list, text } from './cel-literals.ts'
 import {
   holdPermission,

@@ -2,11 +2,11 @@ import { subjectAccessReviews, tokenReviews } from '../../kube/reviews.ts'
 import type { ResourceType } from '../../kube/types.ts'
 import { events } from '../../runtime/events.ts'
 import { leases } from '../../runtime/lease-lock.ts'
+import { roleBindingType } from '../delete/namespace-hold.ts'
+import type { Descriptor } from '../descriptor/descriptor.ts'
 import { configMapType, secretType } from '../inputs/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
-import { roleBindingType } from '../delete/namespace-hold.ts'
 import { namespaceType, SYSTEM_NAMESPACE } from '../store/namespaces.ts'
-import type { Descriptor } from '../descriptor/descriptor.ts'
 import type { Permission, Verb } from './rules.ts'
 
 export interface Reach {

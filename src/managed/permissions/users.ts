@@ -1,5 +1,5 @@
-import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
 import type { Reach } from '../descriptor/access.ts'
+import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
 import type { Permission, Verb } from './rules.ts'
 
 /** Roles for people, each to be added to the one of the same name that Kubernetes has. */

@@ -1,7 +1,7 @@
 import { internalOf } from '../cr.ts'
-import type { Operation } from './plan.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import type { Operation } from './plan.ts'
 import { isSettled } from './write-reason.ts'
 
 /** Tells a drift that is put right from an edit that is carried out, and says so. */

@@ -1,14 +1,14 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { nameOf, shortName } from '../cr.ts'
-import type { Wanted } from './desired.ts'
+import type { AccessChange, Fields } from '../descriptor/descriptor.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
-import type { Operation } from './plan.ts'
-import { reasons } from '../status/reasons.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { IN_USE_MS } from '../references/dependents.ts'
 import { wholesOf } from '../references/references.ts'
 import { targetView } from '../references/target-view.ts'
-import type { AccessChange, Fields } from '../descriptor/descriptor.ts'
-import { IN_USE_MS } from '../references/dependents.ts'
+import { reasons } from '../status/reasons.ts'
+import type { Wanted } from './desired.ts'
+import type { Operation } from './plan.ts'
 
 /**
  * Before a write after which fewer addresses may be let in to the API than before: Culvert's own could be among those kept out, and then

@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { SessionCache } from '../reconcile/context.ts'
-import { GUARD_NONCE, markerOf } from '../identity/marker.ts'
 import type { Children } from '../descriptor/descriptor.ts'
+import { GUARD_NONCE, markerOf } from '../identity/marker.ts'
+import type { SessionCache } from '../reconcile/context.ts'
 
 /**
  * The children of an object, as the account was last seen. What only stands in while a part is being replaced is that part's business, and gone

@@ -1,16 +1,16 @@
 import { ApiError } from '../../api/errors.ts'
 import type { Collection, RemoteObject, WriteOptions } from '../../api/types.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
-import { childrenIn } from './children-in.ts'
 import { statusOf } from '../cr.ts'
-import { WaitError } from '../reconcile/errors.ts'
+import type { ChildOperation, Fields } from '../descriptor/descriptor.ts'
 import { deleteForSure, noteMade } from '../identity/gone.ts'
 import { confirm } from '../identity/read-object.ts'
-import type { Observed } from './plan.ts'
-import { reasons } from '../status/reasons.ts'
+import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { openRequest } from '../reconcile/requests.ts'
-import type { ChildOperation, Fields } from '../descriptor/descriptor.ts'
+import { reasons } from '../status/reasons.ts'
+import { childrenIn } from './children-in.ts'
+import type { Observed } from './plan.ts'
 
 /** The object with its children, each suspicion of a list confirmed. Who asked for a live look gets a list of now. */
 export async function observeChildren(run: Reconciliation, remote: RemoteObject): Promise<Observed> {

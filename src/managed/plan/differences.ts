@@ -1,7 +1,7 @@
 import { printable } from '../../util/printable.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Wanted } from './desired.ts'
 import { type Difference, differences, type Observed, type Operation, type PlanContext } from './plan.ts'
-import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 
 /** How many fields a message tells the values of, and with how many characters each. */
 const NAMED = 20

@@ -1,39 +1,39 @@
 import type { RemoteObject } from '../../api/types.ts'
+import { externalId, internalOf, statusOf } from '../cr.ts'
+import type { KindCondition } from '../descriptor/descriptor.ts'
 import { externalObject, fixedDifferences } from '../identity/adopt.ts'
+import { look } from '../identity/read-object.ts'
+import { TerminalError } from '../reconcile/errors.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { conclude, planContextOf, planFor } from '../status/conclude.ts'
+import { reasons } from '../status/reasons.ts'
+import type { ReconcileResult } from '../status/result.ts'
 import { describeAll } from './announce.ts'
 import { observeChildren } from './children.ts'
-import { conclude, planContextOf, planFor } from '../status/conclude.ts'
-import { externalId, internalOf, statusOf } from '../cr.ts'
 import { resolveWanted } from './desired.ts'
 import { describeDifferences } from './differences.ts'
-import { TerminalError } from '../reconcile/errors.ts'
-import { look } from '../identity/read-object.ts'
-import { reasons } from '../status/reasons.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import type { KindCondition } from '../descriptor/descriptor.ts'
-import type { Verdict } from '../status/result.ts'
 
 /**
  * `managementPolicy: Observe`: the status of the object as it is, and in what it differs from the spec. The plan is the one that would be carried
  * out; nothing of it is.
  */
-export async function observe(run: Reconciliation): Promise<Verdict> {
+export async function observe(run: Reconciliation): Promise<ReconcileResult> {
   const remote = await observedObject(run)
   const wanted = await resolveWanted(run)
   const observed = await observeChildren(run, remote)
   const operations = planFor(run, wanted, observed)
   const fixed = fixedDifferences(run, wanted, remote)
-  const verdict = conclude(run, observed)
+  const result = conclude(run, observed)
   const differences = [
     ...(operations.length === 0 ? [] : [describeAll(operations)]),
     ...(fixed.length === 0 ? [] : [`${fixed.join(', ')} differ and cannot be changed`]),
   ]
-  if (differences.length === 0) return verdict
+  if (differences.length === 0) return result
   const context = planContextOf(run, wanted)
   const values = describeDifferences(run.descriptor, wanted, observed, { context, operations })
   const told = values === undefined ? '' : `. By field: ${values}`
   const message = `only observed; to be equal to the spec it would take: ${differences.join('; ')}. Set managementPolicy: Manage for that${told}`
-  return { ...verdict, standing: { type: 'observed', ready: readyOf(verdict), message } }
+  return { ...result, state: { type: 'observed', ready: readyOf(result), message } }
 }
 
 /** The object of `spec.externalID`, else the one that the CR made before it was told to look only. */
@@ -66,10 +66,10 @@ async function observedObject(run: Reconciliation): Promise<RemoteObject> {
   )
 }
 
-function readyOf({ standing }: Verdict): KindCondition {
-  if (standing?.type === 'synced') {
-    return { type: 'Ready', status: 'False', reason: standing.reason, message: standing.message }
+function readyOf({ state }: ReconcileResult): KindCondition {
+  if (state?.type === 'synced') {
+    return { type: 'Ready', status: 'False', reason: state.reason, message: state.message }
   }
-  const message = standing?.type === 'ready' ? standing.message : standing?.type === 'undeclared' ? standing.ready : ''
+  const message = state?.type === 'ready' ? state.message : state?.type === 'undeclared' ? state.ready : ''
   return { type: 'Ready', status: 'True', reason: reasons.Available, message }
 }

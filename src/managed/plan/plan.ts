@@ -1,10 +1,10 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { digestOfChoice, isChosen } from './chosen.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
 import type { ChildOperation, Desired, Fields, ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { keptText } from '../descriptor/kept-text.ts'
 import { wantedMetadata } from '../descriptor/metadata.ts'
+import { digestOfChoice, isChosen } from './chosen.ts'
 
 /** One write to the API. A plan is a list of them, executed in order; an empty plan means that nothing is to be done. */
 export type Operation = ReplaceOperation | UpdateOperation | ({ readonly target: 'child' } & ChildOperation)

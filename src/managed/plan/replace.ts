@@ -2,22 +2,22 @@ import { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
 import { type CustomResource, generationOf, internalOf, statusOf, targetKeyOf, unresolvedAttempt } from '../cr.ts'
+import type { Former } from '../descriptor/internal.ts'
 import { createObject } from '../identity/create.ts'
 import { copiesOf } from '../identity/create-step.ts'
-import { markerText, type Wanted } from './desired.ts'
-import { WaitError } from '../reconcile/errors.ts'
 import { deleteForSure, deleteObject, noteMade, settle } from '../identity/gone.ts'
 import { GUARD_NONCE, markerOf } from '../identity/marker.ts'
-import { reasons } from '../status/reasons.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { overlapLeft } from '../rotation/rotation.ts'
 import { isNeighbours } from '../identity/taken-over.ts'
-import type { Former } from '../descriptor/internal.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { IN_USE_MS, referrersInReach, usersOf } from '../references/dependents.ts'
+import { overlapLeft } from '../rotation/rotation.ts'
+import { reasons } from '../status/reasons.ts'
+import { markerText, type Wanted } from './desired.ts'
 
 /**
  * Puts a new object in the place of one with a field that cannot be changed. With `first: create` the old one stays in
- * `status.internal.superseded` until nobody refers to it; with `first: delete` it goes before, a guard standing in where one is needed.
+ * `status.internal.superseded` until nobody refers to it; with `first: delete` it goes before, with a placeholder where one is needed.
  * @returns the new object's id, noted but not stored.
  */
 export async function replaceObject(

@@ -1,7 +1,7 @@
 import { ApiError } from '../../api/errors.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
-import type { UpdateOperation } from './plan.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import type { UpdateOperation } from './plan.ts'
 
 /**
  * Sends an update of the object `id`, and where the API refuses it as invalid, what the plan has in its place.

@@ -1,8 +1,8 @@
 import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
 import { generationOf, internalOf, statusOf } from '../cr.ts'
-import type { Wanted } from './desired.ts'
 import { compareFingerprints } from '../inputs/fingerprints.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import type { Wanted } from './desired.ts'
 
 /** Whether the CR was in order at its present generation: what differs now was changed by somebody else. */
 export function isSettled({ cr }: Reconciliation): boolean {

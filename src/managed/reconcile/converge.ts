@@ -1,27 +1,23 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
+import { equalJSON } from '../../util/equal-json.ts'
+import { generationOf, internalOf, isAdopting, isObserved, nameOf, unresolvedAttempt } from '../cr.ts'
+import { keepFinalizer } from '../delete/finalizer.ts'
+import { refuseSilencing } from '../delete/key-in-use.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { lookAgainIn } from '../descriptor/poll-interval.ts'
 import { adopt, refuseVanished } from '../identity/adopt.ts'
-import { announce, describe, describeAll } from '../plan/announce.ts'
-import { heldAlone, refuseShutOut, refuseUnsaidRestriction, waitBeforeRestricting } from '../plan/api-access.ts'
-import { executeChild, observeChildren, quarantineChildren, settleChildren } from '../plan/children.ts'
-import { conclude, noteKindStatus, planFor } from '../status/conclude.ts'
 import { contestAbout, noteTurn, refuseContest } from '../identity/contest.ts'
 import { sweepCopies } from '../identity/copies.ts'
-import { generationOf, internalOf, isAdopting, isObserved, nameOf, unresolvedAttempt } from '../cr.ts'
 import { createObject, dropAttempt, dropVoidAttempt, settleIdentity } from '../identity/create.ts'
-import { countedRepeat, pauseBeforeNext } from './damping.ts'
-import { resolveWanted, type Wanted } from '../plan/desired.ts'
-import { equalJSON } from '../../util/equal-json.ts'
-import { TerminalError, WaitError } from './errors.ts'
-import { keepFinalizer } from '../delete/finalizer.ts'
-import { findSuccessor } from '../identity/recovery.ts'
-import { refuseSilencing } from '../delete/key-in-use.ts'
-import { appliedAfter, appliedBefore } from '../plan/left-alone.ts'
-import { confirm, look } from '../identity/read-object.ts'
 import { markerOf, parseMarker } from '../identity/marker.ts'
 import { namingHolder } from '../identity/name-holder.ts'
+import { formatOwnership } from '../identity/ownership.ts'
+import { confirm, look } from '../identity/read-object.ts'
+import { findSuccessor } from '../identity/recovery.ts'
+import { answerProblem, refuseAnswer } from '../identity/refused-answer.ts'
+import { isTakenChild, refuseTaken } from '../identity/taken-over.ts'
 import { REMOTE_ID } from '../names.ts'
-import { observe } from '../plan/observe.ts'
 import { accompanied, keepCompanion } from '../outputs/companion.ts'
 import { writeDerived } from '../outputs/derived.ts'
 import { waitAfterRefusal } from '../outputs/issued.ts'
@@ -33,23 +29,27 @@ import {
   keepToken,
   type TokenState,
 } from '../outputs/token-care.ts'
-import { formatOwnership } from '../identity/ownership.ts'
+import { announce, describe, describeAll } from '../plan/announce.ts'
+import { heldAlone, refuseShutOut, refuseUnsaidRestriction, waitBeforeRestricting } from '../plan/api-access.ts'
+import { executeChild, observeChildren, quarantineChildren, settleChildren } from '../plan/children.ts'
+import { resolveWanted, type Wanted } from '../plan/desired.ts'
+import { appliedAfter, appliedBefore } from '../plan/left-alone.ts'
+import { observe } from '../plan/observe.ts'
 import { chosenByServer, type Observed, type Operation, planReplacement, type ReplaceOperation } from '../plan/plan.ts'
-import { reasons } from '../status/reasons.ts'
-import type { Reconciliation } from './reconciliation.ts'
-import { answerProblem, refuseAnswer } from '../identity/refused-answer.ts'
 import { replaceObject, retireFormer } from '../plan/replace.ts'
 import { sendUpdate } from '../plan/send-update.ts'
-import { announceSuccession, noteSuccessionFailure, successionStep } from '../rotation/rotation.ts'
-import { isTakenChild, refuseTaken } from '../identity/taken-over.ts'
-import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import { lookAgainIn } from '../descriptor/poll-interval.ts'
 import { noteUnanswered } from '../plan/unanswered.ts'
-import type { Verdict } from '../status/result.ts'
 import { successionReason, updateReason } from '../plan/write-reason.ts'
+import { announceSuccession, noteSuccessionFailure, successionStep } from '../rotation/rotation.ts'
+import { conclude, noteKindStatus, planFor } from '../status/conclude.ts'
+import { reasons } from '../status/reasons.ts'
+import type { ReconcileResult } from '../status/result.ts'
+import { countedRepeat, pauseBeforeNext } from './damping.ts'
+import { TerminalError, WaitError } from './errors.ts'
+import type { Reconciliation } from './reconciliation.ts'
 
 /** Makes the account match the spec of a CR that is not being deleted. */
-export async function converge(run: Reconciliation): Promise<Verdict> {
+export async function converge(run: Reconciliation): Promise<ReconcileResult> {
   await run.session.cache.ensureListed(run.collection)
   const observed = isObserved(run.cr)
   // A POST that may still be under way is found out about, whatever the spec has come to ask for.
@@ -65,7 +65,7 @@ export async function converge(run: Reconciliation): Promise<Verdict> {
 }
 
 /** @param known id of the object that the CR has, if it has one */
-async function convergeTo(run: Reconciliation, wanted: Wanted, known: string | undefined): Promise<Verdict> {
+async function convergeTo(run: Reconciliation, wanted: Wanted, known: string | undefined): Promise<ReconcileResult> {
   const adopting = isAdopting(run.cr)
   const existing = adopting ? await adopt(run, wanted) : await held(run, known)
   waitBeforeRestricting(run, existing)
@@ -353,12 +353,12 @@ async function noteOwnership(run: Reconciliation, id: string): Promise<void> {
   await run.patchMetadata({ annotations: { [REMOTE_ID]: note } })
 }
 
-/** `verdict`, with another look after `ms` if that is sooner. */
-function lookingAgain(verdict: Verdict, ms: number | undefined): Verdict {
-  const { outcome } = verdict
-  if (ms === undefined || (outcome.type === 'after' && outcome.ms <= ms)) return verdict
+/** `result`, with another look after `ms` if that is sooner. */
+function lookingAgain(result: ReconcileResult, ms: number | undefined): ReconcileResult {
+  const { outcome } = result
+  if (ms === undefined || (outcome.type === 'after' && outcome.ms <= ms)) return result
   return {
-    ...verdict,
+    ...result,
     outcome: { type: 'after', ms: lookAgainIn(ms), reason: 'a former object is to be deleted', priority: 'poll' },
   }
 }

@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
+import type { HeldUp } from '../delete/held-up.ts'
 import type { Contest } from '../identity/contest.ts'
 import type { Repeats } from './damping.ts'
-import type { HeldUp } from '../delete/held-up.ts'
 
 /** The answer to a POST that is not yet in the CR's status; whole, with what the API tells only once. */
 export interface Answer {

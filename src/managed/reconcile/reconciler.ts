@@ -2,19 +2,27 @@ import { ApiError } from '../../api/errors.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import { accountOf, openSession } from '../accounts/account-choice.ts'
 import { isAccountTrouble } from '../accounts/account-trouble.ts'
-import { isCommon, type Standing } from '../status/conditions.ts'
+import {
+  type CustomResource,
+  generationOf,
+  isDeleting,
+  isPaused,
+  isUntold,
+  type ResourceName,
+  statusOf,
+} from '../cr.ts'
+import { deletionNeedsAccount, letGo, remove, sessionForDeletion } from '../delete/delete.ts'
+import { isGoneWithItsCalls } from '../delete/key-in-use.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { IdsInFlight } from '../identity/ids-in-flight.ts'
+import { type ConditionState, isCommon } from '../status/conditions.ts'
+import { type ReconcileResult, resultOf } from '../status/result.ts'
 import type { Blocked, ManagedContext } from './context.ts'
 import { converge } from './converge.ts'
-import { type CustomResource, generationOf, isDeleting, isPaused, isUntold, type ResourceName, statusOf } from '../cr.ts'
-import { deletionNeedsAccount, letGo, remove, sessionForDeletion } from '../delete/delete.ts'
 import { WaitError } from './errors.ts'
-import { IdsInFlight } from '../identity/ids-in-flight.ts'
-import { isGoneWithItsCalls } from '../delete/key-in-use.ts'
 import { isLongUntold, tellWait, tellWhenLong } from './long-waits.ts'
 import { Reconciliation } from './reconciliation.ts'
 import { openRequest } from './requests.ts'
-import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import { type Verdict, verdictOf } from '../status/result.ts'
 
 /** The one reconciler of all managed kinds: makes the account match one CR, writes its status once, says when to look again. */
 export class ManagedReconciler {
@@ -32,8 +40,8 @@ export class ManagedReconciler {
     const run = new Reconciliation(this.#context, descriptor, cr)
     const endTelling = tellWhenLong(run)
     try {
-      const verdict = await this.#verdict(run, descriptor)
-      return await this.#conclude(run, verdict)
+      const result = await this.#result(run, descriptor)
+      return await this.#conclude(run, result)
     } finally {
       await endTelling()
       this.#context.resources.unclaim(cr)
@@ -51,9 +59,9 @@ export class ManagedReconciler {
     return tellWait(new Reconciliation(this.#context, descriptor, cr), 'its turn')
   }
 
-  async #verdict(run: Reconciliation, descriptor: ManagedDescriptor): Promise<Verdict> {
+  async #result(run: Reconciliation, descriptor: ManagedDescriptor): Promise<ReconcileResult> {
     const { cr } = run
-    if (isPaused(cr)) return { standing: { type: 'paused' }, outcome: done }
+    if (isPaused(cr)) return { state: { type: 'paused' }, outcome: done }
     try {
       if (!isDeleting(cr)) {
         run.enter(openSession(this.#context, cr))
@@ -66,7 +74,7 @@ export class ManagedReconciler {
       this.#report(run, descriptor, error)
       if (error instanceof WaitError) this.#tryWayOut(run)
       const told = error instanceof WaitError && error.silent && isLongUntold(run) ? error.aloud() : error
-      return verdictOf(told, run.status.id !== undefined, isDeleting(cr))
+      return resultOf(told, run.status.id !== undefined, isDeleting(cr))
     }
   }
 
@@ -88,17 +96,17 @@ export class ManagedReconciler {
     this.#context.logger.error({ kind: descriptor.definition.kind, namespace, name, err: error }, 'reconcile failed')
   }
 
-  async #conclude(run: Reconciliation, verdict: Verdict): Promise<Outcome> {
-    const { standing, conditions, outcome } = verdict
-    if (standing === undefined) return outcome
+  async #conclude(run: Reconciliation, result: ReconcileResult): Promise<Outcome> {
+    const { state, conditions, outcome } = result
+    if (state === undefined) return outcome
     const before = run.cr
     try {
-      await run.write(standing, conditions)
+      await run.write(state, conditions)
     } catch (error) {
       // The answer of a create stays in memory; the retry stores it before anything else.
       return { type: 'backoff', error }
     }
-    this.#announce(before, run.cr, { standing, descriptor: run.descriptor })
+    this.#announce(before, run.cr, { state, descriptor: run.descriptor })
     return run.overtaken ? { type: 'after', ms: 0, reason: 'changed meanwhile', priority: 'edit' } : outcome
   }
 
@@ -106,11 +114,11 @@ export class ManagedReconciler {
   #announce(
     before: CustomResource,
     after: CustomResource,
-    { standing, descriptor }: { readonly standing: Standing; readonly descriptor: ManagedDescriptor },
+    { state, descriptor }: { readonly state: ConditionState; readonly descriptor: ManagedDescriptor },
   ): void {
     const told = (cr: CustomResource, type: string) => statusOf(cr).conditions?.find((entry) => entry.type === type)
     const [ready, was] = [told(after, 'Ready'), told(before, 'Ready')]
-    if (standing.type === 'ready') {
+    if (state.type === 'ready') {
       for (const { reason, message } of turnedFalse(before, after, descriptor)) {
         this.#context.events.record(after, { type: 'Warning', reason, message })
       }
@@ -118,11 +126,11 @@ export class ManagedReconciler {
       this.#context.events.record(after, { type: 'Normal', reason: ready.reason, message: ready.message })
       return
     }
-    if (!TOLD.has(standing.type)) return
+    if (!TOLD.has(state.type)) return
     const [synced, wasSynced] = [told(after, 'Synced'), told(before, 'Synced')]
-    const change = standing.type === 'synced' ? changed(ready, was) : changed(synced, wasSynced)
+    const change = state.type === 'synced' ? changed(ready, was) : changed(synced, wasSynced)
     if (change === undefined) return
-    const type = isWrong(standing) ? 'Warning' : 'Normal'
+    const type = isWrong(state) ? 'Warning' : 'Normal'
     this.#context.events.record(after, { type, reason: change.reason, message: change.message })
   }
 }
@@ -159,13 +167,13 @@ function turnedFalse(
 }
 
 /** Waiting is no reason to warn; failing is. */
-function isWrong(standing: Standing): boolean {
-  return WRONG.has(standing.type) || (standing.type === 'synced' && standing.stalled)
+function isWrong(state: ConditionState): boolean {
+  return WRONG.has(state.type) || (state.type === 'synced' && state.stalled)
 }
 
-const WRONG: ReadonlySet<Standing['type']> = new Set(['failing', 'stalled', 'undeclared'])
+const WRONG: ReadonlySet<ConditionState['type']> = new Set(['failing', 'stalled', 'undeclared'])
 
-const TOLD: ReadonlySet<Standing['type']> = new Set([
+const TOLD: ReadonlySet<ConditionState['type']> = new Set([
   'synced',
   'observed',
   'undeclared',

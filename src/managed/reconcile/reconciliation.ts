@@ -4,18 +4,18 @@ import type { ResourceType } from '../../kube/types.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { clockOffset } from '../../util/noted-time.ts'
 import { isRFC3339 } from '../../util/rfc3339.ts'
-import { conditionsFor, type Standing, stampConditions } from '../status/conditions.ts'
-import type { ManagedContext, MemberSession } from './context.ts'
 import { type CustomResource, generationOf, internalOf, isUntold, nameOf, originOf, statusOf } from '../cr.ts'
-import { ConflictError } from './errors.ts'
-import { resourceTypeOf } from '../kinds-registry.ts'
-import type { Memory } from './memory.ts'
-import { mergePatch } from '../status/merge-patch.ts'
-import { reasons } from '../status/reasons.ts'
-import { openRequest } from './requests.ts'
 import type { CommonStatus, Condition } from '../descriptor/common.ts'
 import type { ConditionText, Fields, ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { InternalStatus } from '../descriptor/internal.ts'
+import { resourceTypeOf } from '../kinds-registry.ts'
+import { type ConditionState, conditionsFor, stampConditions } from '../status/conditions.ts'
+import { mergePatch } from '../status/merge-patch.ts'
+import { reasons } from '../status/reasons.ts'
+import type { ManagedContext, MemberSession } from './context.ts'
+import { ConflictError } from './errors.ts'
+import type { Memory } from './memory.ts'
+import { openRequest } from './requests.ts'
 
 /** Status fields of the reconciler itself; all others are the kind's. */
 type OwnStatus = {
@@ -139,9 +139,9 @@ export class Reconciliation {
     this.note({ id: object.id, accountRef: { kind, name }, ...addressOf(object) })
   }
 
-  /** Writes what was noted, with `standing` in the words of conditions. Nothing changed → no write. */
-  async write(standing: Standing, conditions?: readonly ConditionText[]): Promise<void> {
-    await this.#alone(() => this.#write(standing, conditions))
+  /** Writes what was noted, with `state` in the words of conditions. Nothing changed → no write. */
+  async write(state: ConditionState, conditions?: readonly ConditionText[]): Promise<void> {
+    await this.#alone(() => this.#write(state, conditions))
   }
 
   /**
@@ -151,8 +151,8 @@ export class Reconciliation {
   async tell(message: string): Promise<void> {
     await this.#alone(async () => {
       if (!isUntold(this.#cr)) return
-      const standing: Standing = { type: 'progressing', reason: reasons.Progressing, message, existing: false }
-      const conditions = this.#stamped(standing, undefined)
+      const state: ConditionState = { type: 'progressing', reason: reasons.Progressing, message, existing: false }
+      const conditions = this.#stamped(state, undefined)
       await this.#patch({ status: { conditions } }, 'status')
     })
   }
@@ -181,9 +181,9 @@ export class Reconciliation {
     await ended
   }
 
-  async #write(standing: Standing, conditions: readonly ConditionText[] | undefined): Promise<void> {
+  async #write(state: ConditionState, conditions: readonly ConditionText[] | undefined): Promise<void> {
     for (let tries = 1; ; tries++) {
-      const patch = mergePatch(statusOf(this.#cr), this.#next(standing, conditions))
+      const patch = mergePatch(statusOf(this.#cr), this.#next(state, conditions))
       if (patch === undefined) return
       try {
         await this.#patch({ status: patch }, 'status')
@@ -196,17 +196,17 @@ export class Reconciliation {
     }
   }
 
-  #next(standing: Standing, conditions: readonly ConditionText[] | undefined): Fields {
+  #next(state: ConditionState, conditions: readonly ConditionText[] | undefined): Fields {
     const before = statusOf(this.#cr)
     return {
       ...(this.#kind === undefined ? before : common(before)),
       ...this.#kind,
       ...this.#own,
       internal: this.#bookkeeping(),
-      ...this.#answer(standing),
+      ...this.#answer(state),
       // Looking away is no acting on a spec: an edit made meanwhile is yet to be carried out.
-      observedGeneration: standing.type === 'paused' ? before.observedGeneration : this.#generation,
-      conditions: this.#stamped(standing, conditions),
+      observedGeneration: state.type === 'paused' ? before.observedGeneration : this.#generation,
+      conditions: this.#stamped(state, conditions),
     }
   }
 
@@ -216,15 +216,15 @@ export class Reconciliation {
     return Object.keys(kept).length === 0 ? undefined : kept
   }
 
-  #stamped(standing: Standing, conditions: readonly ConditionText[] | undefined): readonly Condition[] {
+  #stamped(state: ConditionState, conditions: readonly ConditionText[] | undefined): readonly Condition[] {
     const previous = statusOf(this.#cr).conditions ?? []
-    const next = conditionsFor(standing, previous, conditions)
+    const next = conditionsFor(state, previous, conditions)
     return stampConditions(next, previous, this.#generation, this.context.clock.now())
   }
 
   /** A request that comes while Culvert looks away is answered once it looks again. */
-  #answer(standing: Standing): Pick<CommonStatus, 'lastHandledReconcileAt'> {
-    const answered = this.#request !== undefined && standing.type !== 'paused'
+  #answer(state: ConditionState): Pick<CommonStatus, 'lastHandledReconcileAt'> {
+    const answered = this.#request !== undefined && state.type !== 'paused'
     return answered ? { lastHandledReconcileAt: this.#request } : {}
   }
 

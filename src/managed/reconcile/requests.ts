@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/types.ts'
-import { CONFIRM_IDENTITY_REQUESTED_AT, RECONCILE_REQUESTED_AT, ROTATE_REQUESTED_AT } from '../names.ts'
 import { LONGEST_REQUEST } from '../descriptor/answer.ts'
+import { CONFIRM_IDENTITY_REQUESTED_AT, RECONCILE_REQUESTED_AT, ROTATE_REQUESTED_AT } from '../names.ts'
 
 /** What users ask for by an annotation, each with the status field that holds the value of the last request that was answered. */
 const REQUESTS = {

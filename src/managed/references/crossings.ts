@@ -1,4 +1,3 @@
-import type { Resources } from '../reconcile/context.ts'
 import {
   type CustomResource,
   generationOf,
@@ -8,10 +7,11 @@ import {
   type ResourceName,
   type TargetKey,
 } from '../cr.ts'
-import { permits } from './grants.ts'
 import type { Ref } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { InternalStatus } from '../descriptor/internal.ts'
+import type { Resources } from '../reconcile/context.ts'
+import { permits } from './grants.ts'
 
 /** What tells of resources, and of namespaces. */
 type Known = Pick<Resources, 'get' | 'namespace'>

@@ -1,12 +1,12 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
-import type { ManagedContext } from '../reconcile/context.ts'
 import { type CustomResource, hasFinalizer, heldIds, nameOf, shortName, statusOf, type TargetKey } from '../cr.ts'
-import { countsAcross, isGranted, namedTargets } from './crossings.ts'
-import { WaitError } from '../reconcile/errors.ts'
-import { CREATE_ATTEMPT } from '../names.ts'
-import { reasons } from '../status/reasons.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { ReferenceKind } from '../descriptor/descriptor.ts'
+import { CREATE_ATTEMPT } from '../names.ts'
+import type { ManagedContext } from '../reconcile/context.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { reasons } from '../status/reasons.ts'
+import { countsAcross, isGranted, namedTargets } from './crossings.ts'
 
 /** A user that goes away wakes its targets; objects not managed here are asked for again after this. */
 export const IN_USE_MS = 30_000

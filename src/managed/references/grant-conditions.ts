@@ -1,8 +1,8 @@
 import { nameOf } from '../cr.ts'
-import { appliedReference, crosses, crossingOf, isGranted } from './crossings.ts'
-import { reasons } from '../status/reasons.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { KindCondition } from '../descriptor/descriptor.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { reasons } from '../status/reasons.ts'
+import { appliedReference, crosses, crossingOf, isGranted } from './crossings.ts'
 
 /** Present only while it is false, on both sides of a reference between namespaces. */
 const REFERENCES_GRANTED = 'ReferencesGranted'

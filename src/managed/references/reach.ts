@@ -1,11 +1,11 @@
 import { includes } from '../accounts/access.ts'
-import type { AccountSession, ManagedContext, MemberSession } from '../reconcile/context.ts'
 import { type CustomResource, internalOf, isObserved, shortName } from '../cr.ts'
-import { TerminalError } from '../reconcile/errors.ts'
+import type { UnmanagedObjects } from '../descriptor/access.ts'
 import { markerOf } from '../identity/marker.ts'
 import { isSealed, ownNote } from '../identity/ownership.ts'
+import type { AccountSession, ManagedContext, MemberSession } from '../reconcile/context.ts'
+import { TerminalError } from '../reconcile/errors.ts'
 import { reasons } from '../status/reasons.ts'
-import type { UnmanagedObjects } from '../descriptor/access.ts'
 
 /** A use of an object by its id. */
 export interface IdUse {

@@ -1,6 +1,4 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { childrenIn } from '../plan/children-in.ts'
-import type { ManagedContext, MemberSession } from '../reconcile/context.ts'
 import {
   type CustomResource,
   generationOf,
@@ -11,16 +9,18 @@ import {
   shortName,
   statusOf,
 } from '../cr.ts'
-import { appliedReference, crosses, crossingOf, referredName, type SentReference } from './crossings.ts'
-import { TerminalError, WaitError } from '../reconcile/errors.ts'
-import { keeperOf, notGranted, notPermitted, refuseUse } from './reach.ts'
-import { reasons } from '../status/reasons.ts'
-import { targetView } from './target-view.ts'
 import type { Ref } from '../descriptor/common.ts'
 import type { FoundReference, ManagedDescriptor, ResolvedTarget } from '../descriptor/descriptor.ts'
 import type { InternalStatus } from '../descriptor/internal.ts'
 import type { TargetView } from '../descriptor/target.ts'
+import { childrenIn } from '../plan/children-in.ts'
+import type { ManagedContext, MemberSession } from '../reconcile/context.ts'
+import { TerminalError, WaitError } from '../reconcile/errors.ts'
+import { reasons } from '../status/reasons.ts'
+import { appliedReference, crosses, crossingOf, referredName, type SentReference } from './crossings.ts'
 import { messageName } from './dependents.ts'
+import { keeperOf, notGranted, notPermitted, refuseUse } from './reach.ts'
+import { targetView } from './target-view.ts'
 
 /** A target that becomes usable wakes its referrers; this is only the fallback. */
 const FALLBACK_MS = 60_000

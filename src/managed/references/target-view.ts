@@ -1,7 +1,7 @@
-import type { ManagedContext } from '../reconcile/context.ts'
 import { type CustomResource, generationOf, isDeleting, statusOf, targetKeyOf } from '../cr.ts'
 import type { Fields } from '../descriptor/descriptor.ts'
 import type { PartView, TargetView } from '../descriptor/target.ts'
+import type { ManagedContext } from '../reconcile/context.ts'
 import { type Grantor, mayHoldObject, messageName, referrersInReach } from './dependents.ts'
 
 /**

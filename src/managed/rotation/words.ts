@@ -1,5 +1,5 @@
-import { reasons } from '../status/reasons.ts'
 import type { Succession } from '../descriptor/descriptor.ts'
+import { reasons } from '../status/reasons.ts'
 
 /** What the two kinds of succession are called where people read of them. */
 export const WORDS = {

@@ -1,18 +1,18 @@
+import { equalJSON } from '../../util/equal-json.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
 import { type CustomResource, generationOf, retains, statusOf } from '../cr.ts'
-import { isGranted } from '../references/crossings.ts'
-import { markerText, type Wanted } from '../plan/desired.ts'
-import { equalJSON } from '../../util/equal-json.ts'
-import { compareFingerprints } from '../inputs/fingerprints.ts'
-import { grantConditions } from '../references/grant-conditions.ts'
-import { markerOf } from '../identity/marker.ts'
-import { type Observed, type Operation, type PlanContext, plan } from '../plan/plan.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { reportSuccession } from '../rotation/rotation.ts'
-import { noteMark } from '../identity/taken-over.ts'
 import { lookAgainIn } from '../descriptor/poll-interval.ts'
+import { markerOf } from '../identity/marker.ts'
+import { noteMark } from '../identity/taken-over.ts'
+import { compareFingerprints } from '../inputs/fingerprints.ts'
+import { markerText, type Wanted } from '../plan/desired.ts'
+import { type Observed, type Operation, type PlanContext, plan } from '../plan/plan.ts'
 import { unansweredMs } from '../plan/unanswered.ts'
-import type { Verdict } from './result.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { isGranted } from '../references/crossings.ts'
+import { grantConditions } from '../references/grant-conditions.ts'
+import { reportSuccession } from '../rotation/rotation.ts'
+import type { ReconcileResult } from './result.ts'
 
 /** The writes that are left to do, by what this run knows. */
 export function planFor(run: Reconciliation, wanted: Wanted, observed: Observed): readonly Operation[] {
@@ -61,8 +61,8 @@ function restMs(run: Reconciliation, { remote }: Observed): number | undefined {
   return ms === 0 || equalJSON({ ...internal, ...descriptor.internal(remote, internal) }, internal) ? undefined : ms
 }
 
-/** Status of the kind and the verdict, from an object that equals the spec. */
-export function conclude(run: Reconciliation, observed: Observed): Verdict {
+/** Status of the kind and the result, from an object that equals the spec. */
+export function conclude(run: Reconciliation, observed: Observed): ReconcileResult {
   const { context, cr, descriptor, memory, session } = run
   const { remote } = observed
   noteKindStatus(run, observed)
@@ -79,14 +79,15 @@ export function conclude(run: Reconciliation, observed: Observed): Verdict {
   memory.clockOffset = again === undefined ? undefined : offsetOf(run)
   memory.lookAt = lookAgainMs === undefined ? undefined : context.clock.monotonic() + lookAgainMs
   return {
-    standing:
+    state:
       undeclared !== undefined
         ? { type: 'undeclared', ready: message, message: undeclared }
         : ready
           ? { type: 'ready', message, retained }
           : { type: 'synced', reason, message, stalled, retained },
     conditions: [...(conditions ?? []), ...succession.conditions, ...grantConditions(run)],
-    outcome: again === undefined ? { type: 'done' } : { type: 'after', ms: lookAgainIn(again), reason, priority: 'poll' },
+    outcome:
+      again === undefined ? { type: 'done' } : { type: 'after', ms: lookAgainIn(again), reason, priority: 'poll' },
   }
 }
 

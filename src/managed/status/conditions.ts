@@ -1,12 +1,12 @@
 import { isNotedAhead } from '../../util/noted-time.ts'
 import { printable } from '../../util/printable.ts'
-import type { Reason } from './reasons.ts'
-import { reasons } from './reasons.ts'
 import type { Condition } from '../descriptor/common.ts'
 import type { ConditionText, KindCondition } from '../descriptor/descriptor.ts'
+import type { Reason } from './reasons.ts'
+import { reasons } from './reasons.ts'
 
-/** How a resource stands after a reconcile, before it is put into the words of conditions. */
-export type Standing =
+/** What a reconcile found, from which the conditions are written. */
+export type ConditionState =
   /** Equal to its spec and at work. */
   | { readonly type: 'ready'; readonly message: string; readonly retained?: boolean }
   /** Equal to its spec; something at the far side is still under way or wrong. */
@@ -34,17 +34,17 @@ export type Standing =
   | { readonly type: 'deleting'; readonly reason: Reason; readonly message: string }
 
 /**
- * The conditions for a standing. `Reconciling` and `Stalled` are present only while they hold, as kstatus reads them.
+ * The conditions for a condition state. `Reconciling` and `Stalled` are present only while they hold, as kstatus reads them.
  * A resource that existed and was Ready keeps that while Culvert cannot look: only `Synced` says so.
  */
 export function conditionsFor(
-  standing: Standing,
+  state: ConditionState,
   previous: readonly Condition[],
   extra: readonly ConditionText[] | undefined,
 ): readonly ConditionText[] {
   const ready = previous.find((condition) => condition.type === 'Ready')
   const kept = extra ?? previous.filter(({ type }) => !isCommon(type))
-  return [...commonConditions(standing, ready), ...kept]
+  return [...commonConditions(state, ready), ...kept]
 }
 
 const COMMON: ReadonlySet<string> = new Set(['Ready', 'Synced', 'Reconciling', 'Stalled'])
@@ -54,37 +54,33 @@ export function isCommon(type: string): boolean {
   return COMMON.has(type)
 }
 
-function commonConditions(standing: Standing, ready: Condition | undefined): ConditionText[] {
-  switch (standing.type) {
+function commonConditions(state: ConditionState, ready: Condition | undefined): ConditionText[] {
+  switch (state.type) {
     case 'ready':
-      return [is('Ready', reasons.Available, standing.message), inSync(standing)]
+      return [is('Ready', reasons.Available, state.message), inSync(state)]
     case 'synced': {
-      const { reason, message, stalled } = standing
-      return [
-        isNot('Ready', reason, message),
-        inSync(standing),
-        is(stalled ? 'Stalled' : 'Reconciling', reason, message),
-      ]
+      const { reason, message, stalled } = state
+      return [isNot('Ready', reason, message), inSync(state), is(stalled ? 'Stalled' : 'Reconciling', reason, message)]
     }
     case 'progressing':
     case 'failing':
     case 'stalled': {
-      const { reason, message, existing } = standing
+      const { reason, message, existing } = state
       const stillReady = existing && ready?.status === 'True'
       return [
         stillReady ? ready : isNot('Ready', reason, message),
         isNot('Synced', reason, message),
-        is(standing.type === 'stalled' ? 'Stalled' : 'Reconciling', reason, message),
+        is(state.type === 'stalled' ? 'Stalled' : 'Reconciling', reason, message),
       ]
     }
     case 'observed':
-      return [standing.ready, isNot('Synced', reasons.Observed, standing.message)]
+      return [state.ready, isNot('Synced', reasons.Observed, state.message)]
     case 'undeclared':
-      return [is('Ready', reasons.Available, standing.ready), isNot('Synced', reasons.Undeclared, standing.message)]
+      return [is('Ready', reasons.Available, state.ready), isNot('Synced', reasons.Undeclared, state.message)]
     case 'paused':
       return [...(ready === undefined ? [] : [ready]), isNot('Synced', reasons.Paused, PAUSED_MESSAGE)]
     case 'deleting': {
-      const { reason, message } = standing
+      const { reason, message } = state
       return [isNot('Ready', reason, message), isNot('Synced', reason, message), is('Reconciling', reason, message)]
     }
   }
@@ -108,7 +104,7 @@ function isNot(type: string, reason: Reason, message: string): KindCondition {
 
 /**
  * `next` with times: `lastTransitionTime` moves only when `status` does, and `observedGeneration` only when the condition
- * differs or was made for an older spec, so that equal standings are equal texts.
+ * differs or was made for an older spec, so that equal states are equal texts.
  */
 export function stampConditions(
   next: readonly ConditionText[],

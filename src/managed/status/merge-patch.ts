@@ -1,5 +1,5 @@
-import { ownField } from '../../util/own-field.ts'
 import { equalJSON } from '../../util/equal-json.ts'
+import { ownField } from '../../util/own-field.ts'
 
 type JSONObject = Readonly<Record<string, unknown>>
 

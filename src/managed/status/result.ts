@@ -1,76 +1,76 @@
 import { ApiError } from '../../api/errors.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
-import type { Standing } from './conditions.ts'
-import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
-import { type Reason, reasons } from './reasons.ts'
 import type { ConditionText } from '../descriptor/descriptor.ts'
+import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
+import type { ConditionState } from './conditions.ts'
+import { type Reason, reasons } from './reasons.ts'
 
 /** How a reconcile ended: what the status should say, and when to look again. */
-export interface Verdict {
+export interface ReconcileResult {
   /** Undefined: the status stays as it is. */
-  readonly standing: Standing | undefined
+  readonly state: ConditionState | undefined
   /** Conditions of the kind; undefined keeps the ones there are. */
   readonly conditions?: readonly ConditionText[] | undefined
   readonly outcome: Outcome
 }
 
 /** Nothing to say and nothing to do. */
-export const silent: Verdict = { standing: undefined, outcome: done }
+export const silent: ReconcileResult = { state: undefined, outcome: done }
 
 /** Try again slowly, so that a lifted quota heals; the controller adds jitter. */
 const SLOWLY_MS = 600_000
 
-/** The verdict on a reconcile that ended by `error`. `existing`: the remote object is known. */
-export function verdictOf(error: unknown, existing: boolean, deleting: boolean): Verdict {
+/** The result of a reconcile that failed with `error`. `existing`: the remote object is known. */
+export function resultOf(error: unknown, existing: boolean, deleting: boolean): ReconcileResult {
   if (error instanceof WaitError) {
     const outcome: Outcome = { type: 'after', ms: error.retryMs, reason: error.code, priority: 'poll' }
-    if (error.silent) return { standing: undefined, outcome }
-    return { standing: waiting(error.code, error.message, existing, deleting), outcome }
+    if (error.silent) return { state: undefined, outcome }
+    return { state: waiting(error.code, error.message, existing, deleting), outcome }
   }
   if (error instanceof TerminalError) {
     // A resource whose object is gone is Ready for nobody, whatever its status of before says.
     return stalled(error.code, error.message, existing && error.code !== reasons.RemoteMissing, error)
   }
-  if (error instanceof ConflictError) return { standing: undefined, outcome: { type: 'backoff', error } }
-  if (error instanceof KubeError) return kubeVerdict(error, existing)
-  if (error instanceof ApiError) return apiVerdict(error, existing)
+  if (error instanceof ConflictError) return { state: undefined, outcome: { type: 'backoff', error } }
+  if (error instanceof KubeError) return kubeResult(error, existing)
+  if (error instanceof ApiError) return apiResult(error, existing)
   return failing(reasons.OperatorError, 'an error inside Culvert: see its log', existing, error)
 }
 
-function waiting(reason: Reason, message: string, existing: boolean, deleting: boolean): Standing {
+function waiting(reason: Reason, message: string, existing: boolean, deleting: boolean): ConditionState {
   return deleting ? { type: 'deleting', reason, message } : { type: 'progressing', reason, message, existing }
 }
 
-function stalled(reason: Reason, message: string, existing: boolean, error: unknown): Verdict {
+function stalled(reason: Reason, message: string, existing: boolean, error: unknown): ReconcileResult {
   return {
-    standing: { type: 'stalled', reason, message, existing },
+    state: { type: 'stalled', reason, message, existing },
     outcome: { type: 'terminal', error, retryMs: SLOWLY_MS },
   }
 }
 
 /** The API's own words say what is wrong; what to do about it stands behind them. */
-function refused(reason: Reason, remedy: string, existing: boolean, error: ApiError): Verdict {
+function refused(reason: Reason, remedy: string, existing: boolean, error: ApiError): ReconcileResult {
   return stalled(reason, `${error.message}: ${remedy}; it is tried again every ten minutes`, existing, error)
 }
 
-function failing(reason: Reason, message: string, existing: boolean, error: unknown): Verdict {
-  return { standing: { type: 'failing', reason, message, existing }, outcome: { type: 'backoff', error } }
+function failing(reason: Reason, message: string, existing: boolean, error: unknown): ReconcileResult {
+  return { state: { type: 'failing', reason, message, existing }, outcome: { type: 'backoff', error } }
 }
 
-function kubeVerdict(error: KubeError, existing: boolean): Verdict {
+function kubeResult(error: KubeError, existing: boolean): ReconcileResult {
   switch (error.code) {
     case 'Conflict':
     case 'NotLeader':
     case 'Aborted':
-      return { standing: undefined, outcome: { type: 'backoff', error } }
+      return { state: undefined, outcome: { type: 'backoff', error } }
     // `NotFound` is no exception: something on the way may have said it. If the CR is really gone, the next run finds none.
     default:
       return failing(reasons.KubernetesError, error.message, existing, error)
   }
 }
 
-function apiVerdict(error: ApiError, existing: boolean): Verdict {
+function apiResult(error: ApiError, existing: boolean): ReconcileResult {
   switch (error.code) {
     case 'Invalid':
       return refused(reasons.Rejected, 'correct the spec, or what is missing in the account', existing, error)
@@ -83,7 +83,7 @@ function apiVerdict(error: ApiError, existing: boolean): Verdict {
       return stalled(reasons.ApiError, error.message, existing, error)
     case 'NotLeader':
     case 'Aborted':
-      return { standing: undefined, outcome: { type: 'backoff', error } }
+      return { state: undefined, outcome: { type: 'backoff', error } }
     case 'Unauthorized':
     case 'Suspended':
       return failing(reasons.AccountNotReady, error.message, existing, error)

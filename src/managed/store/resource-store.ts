@@ -11,9 +11,7 @@ import {
   keyOfAccount,
   nameOfAccount,
 } from '../accounts/account-resource.ts'
-import type { AccountName } from '../identity/attempt.ts'
 import { type CommandResource, commandStatus } from '../commands/command.ts'
-import type { Resources } from '../reconcile/context.ts'
 import {
   type CustomResource,
   hasFinalizer,
@@ -27,18 +25,20 @@ import {
   statusOf,
   type TargetKey,
 } from '../cr.ts'
-import { namedTargets } from '../references/crossings.ts'
+import type { Action } from '../descriptor/command.ts'
+import type { InputSource } from '../descriptor/common.ts'
+import type { OutputTarget } from '../descriptor/descriptor.ts'
+import type { AccountName } from '../identity/attempt.ts'
 import { holderAmong } from '../identity/holder.ts'
+import { ownNote } from '../identity/ownership.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { accountOfMirror, accountOwners, type MirroredObject } from '../mirrors/mirrored.ts'
 import { isOn, mirrorNamespace, settingsOf } from '../mirrors/settings.ts'
 import { OUTPUT_OF } from '../names.ts'
 import { outputTarget } from '../outputs/place.ts'
-import { ownNote } from '../identity/ownership.ts'
+import type { Resources } from '../reconcile/context.ts'
+import { namedTargets } from '../references/crossings.ts'
 import { targetIds } from '../references/references.ts'
-import type { Action } from '../descriptor/command.ts'
-import type { InputSource } from '../descriptor/common.ts'
-import type { OutputTarget } from '../descriptor/descriptor.ts'
 
 /** The watches of an operator, one for each type. */
 export interface Watches {

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectEvent } from '../../runtime/replica.ts'
+import { equalJSON } from '../../util/equal-json.ts'
 import type { Priority } from '../../util/priority.ts'
 import { entriesFor } from '../accounts/access.ts'
 import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../accounts/account-resource.ts'
@@ -14,15 +15,14 @@ import {
   type TargetKey,
   targetKeyOf,
 } from '../cr.ts'
-import { countsAcross, crosses, isGranted, namedTargets, referredName } from '../references/crossings.ts'
-import { equalJSON } from '../../util/equal-json.ts'
-import type { KindsRegistry } from '../kinds-registry.ts'
-import type { Memories } from '../reconcile/memory.ts'
-import { RESERVED_FOR } from '../names.ts'
-import { targetIds } from '../references/references.ts'
-import type { NamespacedName, ResourceStore, Watches } from './resource-store.ts'
 import type { InputSource } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
+import { RESERVED_FOR } from '../names.ts'
+import type { Memories } from '../reconcile/memory.ts'
+import { countsAcross, crosses, isGranted, namedTargets, referredName } from '../references/crossings.ts'
+import { targetIds } from '../references/references.ts'
+import type { NamespacedName, ResourceStore, Watches } from './resource-store.ts'
 
 /** Where work is queued. */
 export interface Wakeups {

@@ -24,7 +24,7 @@ async function expectSeen(objects: readonly (Resource | undefined)[], status: Ks
 }
 
 /** The statuses of what a resource says of itself in the conditions that all kinds have. */
-function standing(resource: Resource | undefined): Readonly<Record<string, string>> {
+function commonConditions(resource: Resource | undefined): Readonly<Record<string, string>> {
   const shared = (resource?.status?.conditions ?? []).filter(({ type }) => isCommon(type))
   return Object.fromEntries(shared.map(({ type, status }) => [type, status]))
 }
@@ -102,14 +102,14 @@ describe('what is not as it should be', () => {
     await world.apply('IPPolicy', 'office', { ...policy, description: 'edited' })
     await world.reason('IPPolicy', 'office', 'Stalled', 'Rejected')
     const refused = await world.get('IPPolicy', 'office')
-    expect(standing(refused)).toEqual({ Ready: 'True', Synced: 'False', Stalled: 'True' })
+    expect(commonConditions(refused)).toEqual({ Ready: 'True', Synced: 'False', Stalled: 'True' })
     await expectSeen([refused], 'Failed')
 
     // An edit that can be made before the refused one is corrected: in progress, then finished.
     await world.apply('IPPolicy', 'office', policy)
     await world.ready('IPPolicy', 'office')
     const reverted = await world.get('IPPolicy', 'office')
-    expect(standing(reverted)).toEqual({ Ready: 'True', Synced: 'True' })
+    expect(commonConditions(reverted)).toEqual({ Ready: 'True', Synced: 'True' })
     await expectSeen([reverted], 'Current')
   })
 
@@ -122,7 +122,7 @@ describe('what is not as it should be', () => {
     await world.apply('IPRestriction', 'dashboard', { ...restriction, ipPolicyRefs: [{ name: 'nobody' }] })
     await world.reason('IPRestriction', 'dashboard', 'Reconciling', 'ReferenceNotReady')
     const waiting = await world.get('IPRestriction', 'dashboard')
-    expect(standing(waiting)).toEqual({ Ready: 'True', Synced: 'False', Reconciling: 'True' })
+    expect(commonConditions(waiting)).toEqual({ Ready: 'True', Synced: 'False', Reconciling: 'True' })
     await expectSeen([waiting], 'InProgress')
   })
 

@@ -58,7 +58,11 @@ export class LaneFinder {
     const content = contentOf(body)
     const place = this.#placeOf(path, content)
     if (place === undefined) return undefined
-    return { priority: place.priority, sort: `${method} ${place.what} ${wordsOf(content)}`.trim(), isWrite: method !== 'GET' }
+    return {
+      priority: place.priority,
+      sort: `${method} ${place.what} ${wordsOf(content)}`.trim(),
+      isWrite: method !== 'GET',
+    }
   }
 
   /** @param other the priority of requests that are about no CR's object. */

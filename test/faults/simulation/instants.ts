@@ -6,12 +6,12 @@ import {
   statusOf,
   unresolvedAttempt,
 } from '../../../src/managed/cr.ts'
-import { equalJSON } from '../../../src/util/equal-json.ts'
-import { GUARD_NONCE, type Marker, parseMarker } from '../../../src/managed/identity/marker.ts'
-import { REMOTE_ID } from '../../../src/managed/names.ts'
 import type { InternalStatus } from '../../../src/managed/descriptor/internal.ts'
 import { parseObject } from '../../../src/managed/descriptor/metadata.ts'
+import { GUARD_NONCE, type Marker, parseMarker } from '../../../src/managed/identity/marker.ts'
+import { REMOTE_ID } from '../../../src/managed/names.ts'
 import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
+import { equalJSON } from '../../../src/util/equal-json.ts'
 import { applyMergePatch } from '../../builders/merge-patch.ts'
 import { collectionsOf, refersToPolicies } from './collections.ts'
 import type { Sighting, WireAnswer } from './faults.ts'

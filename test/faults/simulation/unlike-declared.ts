@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type CustomResource, internalOf, isDeleting, isObserved, isPaused, statusOf } from '../../../src/managed/cr.ts'
-import { configMapType, secretType } from '../../../src/managed/inputs/inputs.ts'
 import { markerOf } from '../../../src/managed/identity/marker.ts'
+import { configMapType, secretType } from '../../../src/managed/inputs/inputs.ts'
 import { exclusiveFields } from '../../../src/schema/rules.ts'
 import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { toStructural } from '../../../src/schema/structural.ts'

@@ -89,7 +89,9 @@ describe('listing', () => {
     const { clock, api, cache, settle } = world()
     const drift = cache.refresh(ipPolicies)
     await clock.advance(0)
-    await settle(Promise.all([drift, cache.ensureListed(ipPolicies), cache.ensureListed(ipPolicies, { priority: 'poll' })]))
+    await settle(
+      Promise.all([drift, cache.ensureListed(ipPolicies), cache.ensureListed(ipPolicies, { priority: 'poll' })]),
+    )
     expect(api.calls).toHaveLength(2)
   })
 

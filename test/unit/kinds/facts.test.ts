@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { IPPolicySpec } from '../../../src/kinds/ip-policy.ts'
-import { planCreate, planUpdate } from '../../../src/managed/plan/plan.ts'
 import type { CommonSpec } from '../../../src/managed/descriptor/common.ts'
 import type { Fields, ManagedDescriptor } from '../../../src/managed/descriptor/descriptor.ts'
+import { planCreate, planUpdate } from '../../../src/managed/plan/plan.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 import {
   addressSpec,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { type IPPolicyRuleSpec, ipPolicyRule } from '../../../src/kinds/ip-policy-rule.ts'
-import { plan } from '../../../src/managed/plan/plan.ts'
 import type { AccountView, PartView, SiblingView, TargetView } from '../../../src/managed/descriptor/target.ts'
+import { plan } from '../../../src/managed/plan/plan.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 
 const spec: IPPolicyRuleSpec = { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'Allow' }

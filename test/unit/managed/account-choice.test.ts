@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
 import { accountOf, openSession } from '../../../src/managed/accounts/account-choice.ts'
-import { type AccountName, formatAttempt } from '../../../src/managed/identity/attempt.ts'
-import type { MemberSession } from '../../../src/managed/reconcile/context.ts'
 import type { CustomResource } from '../../../src/managed/cr.ts'
+import { type AccountName, formatAttempt } from '../../../src/managed/identity/attempt.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import { CREATE_ATTEMPT } from '../../../src/managed/names.ts'
+import type { MemberSession } from '../../../src/managed/reconcile/context.ts'
 import { cr } from '../../builders/custom-resource.ts'
 
 const TEAM = { kind: 'Account', name: 'team' } as const

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
-import { type Attempt, formatAttempt, parseAttempt } from '../../../src/managed/identity/attempt.ts'
 import { hasFormerAttempt, ownAttempt, unresolvedAttempt } from '../../../src/managed/cr.ts'
-import { Fingerprints } from '../../../src/managed/inputs/fingerprints.ts'
-import { formatMarker, type Marker, mayHaveMade, parseMarker } from '../../../src/managed/identity/marker.ts'
-import { formatOwnership, isSealed, parseOwnership } from '../../../src/managed/identity/ownership.ts'
 import {
   metadataProblems,
   OWN_METADATA_BYTES,
   type OwnMetadata,
   rawMetadataProblems,
 } from '../../../src/managed/descriptor/metadata.ts'
+import { type Attempt, formatAttempt, parseAttempt } from '../../../src/managed/identity/attempt.ts'
+import { formatMarker, type Marker, mayHaveMade, parseMarker } from '../../../src/managed/identity/marker.ts'
+import { formatOwnership, isSealed, parseOwnership } from '../../../src/managed/identity/ownership.ts'
+import { Fingerprints } from '../../../src/managed/inputs/fingerprints.ts'
 import { cr, marked } from '../../builders/custom-resource.ts'
 
 const name = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?$/)

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { edge } from '../../../src/kinds/edge.ts'
 import type { EdgeSpec } from '../../../src/kinds/edge-schema.ts'
+import { keptText } from '../../../src/managed/descriptor/kept-text.ts'
 import { digestOfChoice, isChosen } from '../../../src/managed/plan/chosen.ts'
 import { chosenByServer, type PlanContext, plan } from '../../../src/managed/plan/plan.ts'
-import { keptText } from '../../../src/managed/descriptor/kept-text.ts'
 import { stored } from '../../builders/kinds/api-model.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 

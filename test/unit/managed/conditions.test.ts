@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { conditionsFor, type Standing, stampConditions } from '../../../src/managed/status/conditions.ts'
-import { reasons } from '../../../src/managed/status/reasons.ts'
 import type { Condition } from '../../../src/managed/descriptor/common.ts'
 import type { KindCondition } from '../../../src/managed/descriptor/descriptor.ts'
+import { type ConditionState, conditionsFor, stampConditions } from '../../../src/managed/status/conditions.ts'
+import { reasons } from '../../../src/managed/status/reasons.ts'
 
 const message = fc.constantFrom('one', 'two')
 const reason = fc.constantFrom(reasons.Progressing, reasons.Rejected, reasons.ApiError)
 const existing = fc.boolean()
-const standings: fc.Arbitrary<Standing> = fc.oneof(
+const states: fc.Arbitrary<ConditionState> = fc.oneof(
   fc.record({ type: fc.constant('ready' as const), message }),
   fc.record({ type: fc.constant('synced' as const), reason, message, stalled: fc.boolean() }),
   fc.record({ type: fc.constant('progressing' as const), reason, message, existing }),
@@ -31,19 +31,21 @@ const extras: fc.Arbitrary<readonly KindCondition[] | undefined> = fc.option(
   ),
   { nil: undefined },
 )
-const entries = fc.record({ standing: standings, extra: extras, newSpec: fc.boolean() })
+const entries = fc.record({ state: states, extra: extras, newSpec: fc.boolean() })
 
 const T0 = Date.UTC(2026, 0, 1)
 
 /** What a status says after each of a row of reconciles, a minute apart. */
-function play(row: readonly { standing: Standing; extra: readonly KindCondition[] | undefined; newSpec: boolean }[]) {
+function play(
+  row: readonly { state: ConditionState; extra: readonly KindCondition[] | undefined; newSpec: boolean }[],
+) {
   const states: { readonly generation: number; readonly now: number; readonly conditions: readonly Condition[] }[] = []
   let generation = 1
-  for (const [index, { standing, extra, newSpec }] of row.entries()) {
+  for (const [index, { state, extra, newSpec }] of row.entries()) {
     if (newSpec) generation++
     const previous = states.at(-1)?.conditions ?? []
     const now = T0 + index * 60_000
-    const conditions = stampConditions(conditionsFor(standing, previous, extra), previous, generation, now)
+    const conditions = stampConditions(conditionsFor(state, previous, extra), previous, generation, now)
     states.push({ generation, now, conditions })
   }
   return states
@@ -52,7 +54,7 @@ function play(row: readonly { standing: Standing; extra: readonly KindCondition[
 const typed = (conditions: readonly Condition[], type: string) =>
   conditions.find((condition) => condition.type === type)
 
-describe('in any row of standings', () => {
+describe('in any row of states', () => {
   test('each type stands once, and Reconciling and Stalled are there only while they hold, never both', () => {
     fc.assert(
       fc.property(fc.array(entries, { minLength: 1, maxLength: 6 }), (row) => {
@@ -84,7 +86,7 @@ describe('in any row of standings', () => {
     )
   })
 
-  test('an equal standing changes nothing', () => {
+  test('an equal state changes nothing', () => {
     fc.assert(
       fc.property(fc.array(entries, { minLength: 1, maxLength: 4 }), (row) => {
         const last = row.at(-1)
@@ -100,13 +102,13 @@ describe('in any row of standings', () => {
       fc.property(fc.array(entries, { minLength: 2, maxLength: 6 }), (row) => {
         const states = play(row)
         for (const [index, { conditions, generation }] of states.entries()) {
-          const standing = row[index]?.standing
+          const state = row[index]?.state
           const ready = typed(conditions, 'Ready')
           if (ready?.status !== 'True') continue
-          if (standing?.type === 'ready') expect(ready.observedGeneration).toBe(generation)
+          if (state?.type === 'ready') expect(ready.observedGeneration).toBe(generation)
           else expect(ready).toEqual(typed(states[index - 1]?.conditions ?? [], 'Ready'))
-          if (standing !== undefined && 'existing' in standing) expect(standing.existing).toBe(true)
-          expect(['deleting', 'synced']).not.toContain(standing?.type)
+          if (state !== undefined && 'existing' in state) expect(state.existing).toBe(true)
+          expect(['deleting', 'synced']).not.toContain(state?.type)
         }
       }),
     )
@@ -129,17 +131,17 @@ describe('in any row of standings', () => {
 })
 
 test('a message longer than a status should hold is cut, and stays the same text', () => {
-  const standing: Standing = { type: 'ready', message: 'x'.repeat(100_000) }
-  const first = stampConditions(conditionsFor(standing, [], []), [], 1, T0)
-  const second = stampConditions(conditionsFor(standing, first, []), first, 1, T0 + 1000)
+  const state: ConditionState = { type: 'ready', message: 'x'.repeat(100_000) }
+  const first = stampConditions(conditionsFor(state, [], []), [], 1, T0)
+  const second = stampConditions(conditionsFor(state, first, []), first, 1, T0 + 1000)
   expect(first[0]?.message.length).toBeLessThanOrEqual(4096)
   expect(second).toEqual(first)
 })
 
 test('a transition that a clock that was ahead has noted counts as now, and one within the difference of two clocks stays', () => {
-  const standing: Standing = { type: 'ready', message: 'at work' }
+  const state: ConditionState = { type: 'ready', message: 'at work' }
   const stamped = (previous: readonly Condition[], now: number): readonly Condition[] => {
-    return stampConditions(conditionsFor(standing, previous, []), previous, 1, now)
+    return stampConditions(conditionsFor(state, previous, []), previous, 1, now)
   }
   const ahead = stamped([], T0 + 3_600_000)
   const corrected = stamped(ahead, T0)

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
-import { formatAttempt } from '../../../src/managed/identity/attempt.ts'
 import type { CustomResource } from '../../../src/managed/cr.ts'
+import { formatAttempt } from '../../../src/managed/identity/attempt.ts'
 import {
   copiesOf,
   createdBy,

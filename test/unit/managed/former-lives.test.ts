@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { alikeOf } from '../../../src/managed/identity/alike.ts'
 import type { CustomResource } from '../../../src/managed/cr.ts'
+import { alikeOf } from '../../../src/managed/identity/alike.ts'
+import { noteMark, refuseTaken } from '../../../src/managed/identity/taken-over.ts'
 import { REMOTE_ID } from '../../../src/managed/names.ts'
 import type { Reconciliation } from '../../../src/managed/reconcile/reconciliation.ts'
-import { noteMark, refuseTaken } from '../../../src/managed/identity/taken-over.ts'
 import { cr, marked } from '../../builders/custom-resource.ts'
 
 /** Another resource of the same cluster. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
-import { type GrantedNamespace, permits } from '../../../src/managed/references/grants.ts'
 import type { ReferenceGrant } from '../../../src/managed/descriptor/grant.ts'
+import { type GrantedNamespace, permits } from '../../../src/managed/references/grants.ts'
 import { rootSchema } from '../../../src/schema/crd.ts'
 
 const labelled = { name: 'blog', labels: { team: 'blog' } }

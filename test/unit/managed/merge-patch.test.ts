@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { equalJSON } from '../../../src/util/equal-json.ts'
 import { mergePatch } from '../../../src/managed/status/merge-patch.ts'
+import { equalJSON } from '../../../src/util/equal-json.ts'
 import { applyMergePatch } from '../../builders/merge-patch.ts'
 
 /** JSON objects without null, which a merge patch cannot set; names collide often, so that fields change, come and go. */

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { backend } from '../../../src/kinds/backend.ts'
 import { available, plain } from '../../../src/kinds/defaults.ts'
-import { formatMarker, markerOf } from '../../../src/managed/identity/marker.ts'
-import { type PlanContext, plan, planCreate } from '../../../src/managed/plan/plan.ts'
 import type { CommonSpec } from '../../../src/managed/descriptor/common.ts'
 import type { Fields, ManagedDescriptor } from '../../../src/managed/descriptor/descriptor.ts'
+import { formatMarker, markerOf } from '../../../src/managed/identity/marker.ts'
+import { type PlanContext, plan, planCreate } from '../../../src/managed/plan/plan.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 
 interface Spec extends CommonSpec {

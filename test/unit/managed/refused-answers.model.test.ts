@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { Condition } from '../../../src/managed/descriptor/common.ts'
 import { configMapType, secretType } from '../../../src/managed/inputs/inputs.ts'
 import type { DataObject } from '../../../src/managed/outputs/place.ts'
-import type { Condition } from '../../../src/managed/descriptor/common.ts'
 import { sshKeys } from '../../builders/contract/ssh-keys.ts'
 import { ModelWorld } from '../../builders/model-world.ts'
 import { authorityLine, certificateLine } from '../../builders/ssh-lines.ts'

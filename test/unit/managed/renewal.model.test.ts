@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
-import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import type { Condition } from '../../../src/managed/descriptor/common.ts'
+import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import { sshKeys } from '../../builders/contract/ssh-keys.ts'
 import { ModelWorld } from '../../builders/model-world.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
-import { openRequest, type Request, requestOf } from '../../../src/managed/reconcile/requests.ts'
 import { LONGEST_REQUEST } from '../../../src/managed/descriptor/answer.ts'
+import { openRequest, type Request, requestOf } from '../../../src/managed/reconcile/requests.ts'
 import { cr } from '../../builders/custom-resource.ts'
 
 const REQUESTS: readonly (readonly [Request, string, string])[] = [

@@ -1,6 +1,6 @@
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
-import { REMOTE_ID } from '../../../../src/managed/names.ts'
 import type { CommonStatus } from '../../../../src/managed/descriptor/common.ts'
+import { REMOTE_ID } from '../../../../src/managed/names.ts'
 import type { SpecCase } from '../../../builders/specs.ts'
 import { textOf } from '../oracle.ts'
 import type { Laboratory, SimulatedWorld } from '../world.ts'

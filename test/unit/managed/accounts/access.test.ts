@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../../../../src/kinds/index.ts'
 import { accessOf, includes, narrowed } from '../../../../src/managed/accounts/access.ts'
-import { KindsRegistry } from '../../../../src/managed/kinds-registry.ts'
 import type { AccessEntry, UnmanagedObjects } from '../../../../src/managed/descriptor/access.ts'
 import type { CommonSpec } from '../../../../src/managed/descriptor/common.ts'
+import { KindsRegistry } from '../../../../src/managed/kinds-registry.ts'
 import { coversDomain } from '../../../../src/util/domain-pattern.ts'
 import { memberKinds } from '../../../builders/access.ts'
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { ApiError } from '../../../../src/api/errors.ts'
-import { mirrorName } from '../../../../src/managed/mirrors/mirrored.ts'
 import type { UnmanagedObjects } from '../../../../src/managed/descriptor/access.ts'
+import { mirrorName } from '../../../../src/managed/mirrors/mirrored.ts'
 import { CommandWorld, refusal } from '../../../builders/command-world.ts'
 import { mirroredAccount } from '../../../builders/sessions.ts'
 

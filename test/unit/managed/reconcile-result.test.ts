@@ -3,9 +3,9 @@ import { ApiError, type ApiErrorCode } from '../../../src/api/errors.ts'
 import { KubeError, type KubeErrorCode } from '../../../src/kube/errors.ts'
 import { ConflictError, TerminalError, WaitError } from '../../../src/managed/reconcile/errors.ts'
 import { reasons } from '../../../src/managed/status/reasons.ts'
-import { verdictOf } from '../../../src/managed/status/result.ts'
+import { resultOf } from '../../../src/managed/status/result.ts'
 
-type Expected = readonly [standing: string | undefined, outcome: string, reason?: string]
+type Expected = readonly [state: string | undefined, outcome: string, reason?: string]
 
 /** Every code, so that a new one does not compile without a line here. */
 const apiCodes: Readonly<Record<ApiErrorCode, Expected>> = {
@@ -44,12 +44,12 @@ const kubeCodes: Readonly<Record<KubeErrorCode, Expected>> = {
 }
 
 function summary(error: unknown, existing = true, deleting = false): Expected {
-  const { standing, outcome } = verdictOf(error, existing, deleting)
-  if (standing === undefined) return [undefined, outcome.type]
-  return [standing.type, outcome.type, 'reason' in standing ? standing.reason : '']
+  const { state, outcome } = resultOf(error, existing, deleting)
+  if (state === undefined) return [undefined, outcome.type]
+  return [state.type, outcome.type, 'reason' in state ? state.reason : '']
 }
 
-describe('every error has its verdict', () => {
+describe('every error has its result', () => {
   test.each(Object.entries(apiCodes))('ApiError %s: %s', (code, expected) => {
     expect(summary(new ApiError(code as ApiErrorCode, 'POST things: no', { definite: true }))).toEqual(expected)
   })
@@ -80,16 +80,16 @@ describe('every error has its verdict', () => {
 test('what a status says does not change while the cause stays', () => {
   const error = () =>
     new ApiError('ServerError', 'POST things: 500', { definite: false, operationId: String(Math.random()) })
-  expect(verdictOf(error(), true, false).standing).toEqual(verdictOf(error(), true, false).standing)
+  expect(resultOf(error(), true, false).state).toEqual(resultOf(error(), true, false).state)
 })
 
 test('what has lost its object is not Ready any more; what is wrong otherwise may stay so', () => {
-  const stays = (error: unknown) => (verdictOf(error, true, false).standing as { readonly existing?: boolean }).existing
+  const stays = (error: unknown) => (resultOf(error, true, false).state as { readonly existing?: boolean }).existing
   expect(stays(new TerminalError(reasons.RemoteMissing, 'it was deleted'))).toBe(false)
   expect(stays(new TerminalError(reasons.InvalidSpec, 'no'))).toBe(true)
 })
 
 test('a bug tells a status nothing of what it was about', () => {
-  const { standing } = verdictOf(new Error('token abc'), true, false)
-  expect(JSON.stringify(standing)).not.toContain('abc')
+  const { state } = resultOf(new Error('token abc'), true, false)
+  expect(JSON.stringify(state)).not.toContain('abc')
 })
