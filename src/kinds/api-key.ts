@@ -15,7 +15,7 @@ import { managedKind } from './names.ts'
 import { outputProblems } from './output-place.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
 import { given, namesOf } from './remote.ts'
-import { keyOutput, tokenConditions, tokenFields, tokenReadiness, tokenSuccession } from './token.ts'
+import { keyOutput, tokenConditions, tokenFields, tokenReadiness, tokenRotation } from './token.ts'
 
 const definition = defineKind({
   ...managedKind,
@@ -63,5 +63,5 @@ export const apiKey: ManagedDescriptor<APIKeySpec> = {
   status: (remote) => given({ ownerID: ownerOf(remote) }),
   readiness: (view) => tokenReadiness('the key is in its Secret', view),
   output: keyOutput,
-  succession: tokenSuccession,
+  rotation: tokenRotation,
 }

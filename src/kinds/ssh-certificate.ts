@@ -37,7 +37,7 @@ import {
   validityReplacing,
   validityRules,
   validityStatus,
-  validitySuccession,
+  certificateRenewal,
   wantedValidity,
 } from './ssh-validity.ts'
 
@@ -251,7 +251,7 @@ export function certificateParts<Spec extends CertificateSpec>({
         certificate: wholeText(remote.certificate, CERTIFICATE_LENGTH),
       }),
     readiness: validityReadiness,
-    succession: validitySuccession,
+    rotation: certificateRenewal,
     renewsAt: ({ renewsAt }: Fields) => textOf(renewsAt),
     expiresAt: ({ validUntil }: Fields) => textOf(validUntil),
   } as const satisfies Partial<ManagedDescriptor<Spec>>

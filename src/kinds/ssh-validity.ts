@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
-import type { Readiness, Succession } from '../managed/descriptor/descriptor.ts'
+import type { Readiness, Rotation } from '../managed/descriptor/descriptor.ts'
 import { durationText, nineTenthsAtMost } from '../managed/descriptor/duration.ts'
 import { lookAgainIn } from '../managed/descriptor/poll-interval.ts'
 import { reasons } from '../managed/status/reasons.ts'
@@ -186,7 +186,7 @@ function isRenewed({ validAfter, validUntil }: WithValidity): boolean {
 }
 
 /** Renewed well before its end, without overlap: the former certificate is good until it expires, at the API or not. */
-export const validitySuccession: Succession<WithValidity> = {
+export const certificateRenewal: Rotation<WithValidity> = {
   type: 'renewal',
   dueAt: ({ spec, remote }) => {
     const [after, until] = [millis(timeOf(remote?.valid_after)), millis(timeOf(remote?.valid_until))]

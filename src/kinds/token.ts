@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
-import type { OneTimeOutput, Readiness, ReadinessView, Succession } from '../managed/descriptor/descriptor.ts'
+import type { OneTimeOutput, Readiness, ReadinessView, Rotation } from '../managed/descriptor/descriptor.ts'
 import { durationText, shorterThan } from '../managed/descriptor/duration.ts'
 import { object } from '../schema/define.ts'
 import { durationMs } from '../util/duration.ts'
@@ -75,7 +75,7 @@ export const tokenOutput: OneTimeOutput<WithToken> = { ...output, opensAccounts:
 export const keyOutput: OneTimeOutput<WithToken> = { ...output, opensAccounts: true }
 
 /** A token is as old as its issue; who has no interval is given a new one on request only. */
-export const tokenSuccession: Succession<WithToken> = {
+export const tokenRotation: Rotation<WithToken> = {
   type: 'rotation',
   dueAt: ({ spec, since }) => {
     return spec.rotation === undefined || since === undefined ? undefined : since + durationMs(spec.rotation.interval)

@@ -17,7 +17,7 @@ import { managedKind } from './names.ts'
 import { outputProblems } from './output-place.ts'
 import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
 import { given, namesOf } from './remote.ts'
-import { tokenConditions, tokenFields, tokenOutput, tokenReadiness, tokenSuccession } from './token.ts'
+import { tokenConditions, tokenFields, tokenOutput, tokenReadiness, tokenRotation } from './token.ts'
 
 const definition = defineKind({
   ...managedKind,
@@ -70,5 +70,5 @@ export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
   status: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
   readiness: (view) => tokenReadiness('the token is in its Secret', view),
   output: tokenOutput,
-  succession: tokenSuccession,
+  rotation: tokenRotation,
 }

@@ -25,7 +25,7 @@ import { LONG_WAIT_MS } from '../../managed/reconcile/long-waits.ts'
 import { Memories } from '../../managed/reconcile/memory.ts'
 import { priorityOf } from '../../managed/reconcile/priority.ts'
 import { ManagedReconciler } from '../../managed/reconcile/reconciler.ts'
-import { isSuccessionFailing } from '../../managed/rotation/failing.ts'
+import { isRotationFailing } from '../../managed/rotation/failing.ts'
 import type { ResourceStore, Watches } from '../../managed/store/resource-store.ts'
 import { subscribeWakeups } from '../../managed/store/wakeups.ts'
 import { Controller, type ReconcileKey } from '../../runtime/controller.ts'
@@ -334,7 +334,7 @@ function credentialStates(kinds: KindsRegistry, store: ResourceStore): Credentia
     const status = statusOf(cr)
     const renewsAt = timeOf(descriptor.renewsAt?.(status))
     const expiresAt = timeOf(descriptor.expiresAt?.(status))
-    const failing = isSuccessionFailing(descriptor, status)
+    const failing = isRotationFailing(descriptor, status)
     const known = [renewsAt, expiresAt, failing].some((value) => value !== undefined)
     return known ? [{ kind: cr.kind, namespace, name, renewsAt, expiresAt, failing }] : []
   })

@@ -233,7 +233,7 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   /** How a change of fields that are fixed at create is carried out; absent: the CRD refuses such a change. */
   readonly replacement?: Replacement<Spec>
   /** How the object gives way to a new one of the same spec as time passes; absent: it does not age. */
-  readonly succession?: Succession<Spec>
+  readonly rotation?: Rotation<Spec>
   /**
    * Which field of a new object carries the marker until the id is stored. `name` for what has no metadata: `desire` must then give a
    * harmless object as long as `remote` is undefined, and the user's name follows as an update.
@@ -364,17 +364,17 @@ export interface Replacement<Spec> {
 }
 
 /** Rotation of a token, which may also be asked for, or renewal of a certificate. The new object always comes first. */
-export interface Succession<Spec> {
+export interface Rotation<Spec> {
   readonly type: 'rotation' | 'renewal'
   /** Wall time in milliseconds from which a new object takes the place; undefined: never by itself. */
-  dueAt(view: SuccessionView<Spec>): number | undefined
+  dueAt(view: RotationView<Spec>): number | undefined
   /** How long the former object works on beside the new one, in milliseconds. */
   overlapMs(spec: Spec): number
   /** API fields in which a new object never takes after the former one. */
   readonly fresh?: readonly string[]
 }
 
-export interface SuccessionView<Spec> {
+export interface RotationView<Spec> {
   readonly spec: Spec
   /** The object that may give way; a token's age is known without it. */
   readonly remote: RemoteObject | undefined

@@ -252,7 +252,7 @@ function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): stri
   }
   run.note({ adopted: undefined, ...issueNotes(run) })
   // Whatever kept it from coming about is over, also when another run has found it.
-  run.memory.succession = undefined
+  run.memory.rotation = undefined
   run.memory.refusals = undefined
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
   run.noteInternal(run.descriptor.intent(run.cr.spec, {}, attempt.modules))

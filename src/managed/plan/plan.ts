@@ -69,7 +69,7 @@ function leftAlone<Spec extends CommonSpec>(
   former: RemoteObject,
 ): Fields {
   const wanted = descriptor.comparable(descriptor.desire(desired, former), former)
-  const fresh = descriptor.succession?.fresh ?? []
+  const fresh = descriptor.rotation?.fresh ?? []
   const kept = Object.entries(descriptor.observe(former)).filter(([field, value]) => {
     return !(desired.decides(field) || fresh.includes(field)) && !equalJSON(wanted[field], value)
   })

@@ -27,6 +27,6 @@ function dependenciesChanged(run: Reconciliation, { inputs, references }: Wanted
 }
 
 /** Why the object gives way to a new one whose time has come. */
-export function successionReason({ descriptor }: Reconciliation): WriteReason {
-  return descriptor.succession?.type === 'renewal' ? writeReasons.renewal : writeReasons.rotation
+export function rotationReason({ descriptor }: Reconciliation): WriteReason {
+  return descriptor.rotation?.type === 'renewal' ? writeReasons.renewal : writeReasons.rotation
 }

@@ -39,8 +39,8 @@ import { chosenByServer, type Observed, type Operation, planReplacement, type Re
 import { replaceObject, retireFormer } from '../plan/replace.ts'
 import { sendUpdate } from '../plan/send-update.ts'
 import { noteUnanswered } from '../plan/unanswered.ts'
-import { successionReason, updateReason } from '../plan/write-reason.ts'
-import { announceSuccession, noteSuccessionFailure, successionStep } from '../rotation/rotation.ts'
+import { rotationReason, updateReason } from '../plan/write-reason.ts'
+import { announceRotation, noteRotationFailure, rotationStep } from '../rotation/rotation.ts'
 import { conclude, noteKindStatus, planFor } from '../status/conclude.ts'
 import { reasons } from '../status/reasons.ts'
 import type { ReconcileResult } from '../status/result.ts'
@@ -138,7 +138,7 @@ async function keepOrReplace(
     return successor
   }
   run.memory.replacedFor = undefined
-  if (successionStep(run, existing, token).type === 'due') return succeed(run, wanted, existing)
+  if (rotationStep(run, existing, token).type === 'due') return succeed(run, wanted, existing)
   if (!isReissueDue(run, token)) {
     await dropAttempt(run)
     return { remote: existing }
@@ -151,11 +151,11 @@ async function keepOrReplace(
 
 /** A new object of the same spec takes the place of `existing`, which stays in use when none can be made. */
 async function succeed(run: Reconciliation, wanted: Wanted, existing: RemoteObject): Promise<Kept> {
-  announceSuccession(run, existing.id)
+  announceRotation(run, existing.id)
   try {
-    return await replace(run, wanted, existing, successionReason(run))
+    return await replace(run, wanted, existing, rotationReason(run))
   } catch (error) {
-    if (!noteSuccessionFailure(run, error)) throw error
+    if (!noteRotationFailure(run, error)) throw error
     return { remote: existing }
   }
 }

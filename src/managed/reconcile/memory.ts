@@ -11,7 +11,7 @@ export interface Answer {
 }
 
 /** Rotations or renewals that failed in a row. */
-export interface SuccessionFailure {
+export interface RotationFailure {
   readonly failures: number
   /** Monotonic time of the last one. */
   readonly at: number
@@ -75,7 +75,7 @@ export interface Memory {
   /** What the object was last replaced for, while the new one still differs in it: another would too. */
   replacedFor?: string | undefined
   /** Successors that could not be made, since one last was. */
-  succession?: SuccessionFailure | undefined
+  rotation?: RotationFailure | undefined
   /** The former object that was last said to stay since an account works with its token. */
   keptFor?: string | undefined
   /** A companion that the spec does not ask for was looked for, and is not there. */
@@ -118,7 +118,7 @@ export class Memories {
     memory.retiringSince = undefined
     memory.replacedFor = undefined
     memory.updateUnknownUntil = undefined
-    memory.succession = undefined
+    memory.rotation = undefined
     memory.keptFor = undefined
     memory.dismissed = undefined
     memory.released = undefined

@@ -1,5 +1,5 @@
 /** What is known when it is decided whether an object gives way to a new one of the same spec. Times in milliseconds. */
-export interface SuccessionFacts {
+export interface RotationFacts {
   /** Wall time. */
   readonly now: number
   /** Wall time from which a new object is to take the place; undefined: never by itself. */
@@ -12,7 +12,7 @@ export interface SuccessionFacts {
   readonly pauseMs: number
 }
 
-export type SuccessionStep =
+export type RotationStep =
   /** Nothing asks for a new object, now or later. */
   | { readonly type: 'none' }
   /** Its time has not come. */
@@ -24,7 +24,7 @@ export type SuccessionStep =
   | { readonly type: 'due' }
 
 /** Whether a new object is made now. There are never more than two: the one in use, and the one before or after it. */
-export function decideSuccession({ now, dueAt, requested, hasFormer, pauseMs }: SuccessionFacts): SuccessionStep {
+export function decideRotation({ now, dueAt, requested, hasFormer, pauseMs }: RotationFacts): RotationStep {
   if (!requested) {
     if (dueAt === undefined) return { type: 'none' }
     if (dueAt > now) return { type: 'early', ms: dueAt - now }

@@ -4,18 +4,18 @@ import { isNotedAhead, notedTime } from '../../util/noted-time.ts'
 import { isAccountTrouble } from '../accounts/account-trouble.ts'
 import { internalOf, isObserved, statusOf } from '../cr.ts'
 import type { CommonStatus } from '../descriptor/common.ts'
-import type { Fields, KindCondition, Succession } from '../descriptor/descriptor.ts'
+import type { Fields, KindCondition, Rotation } from '../descriptor/descriptor.ts'
 import type { Former } from '../descriptor/internal.ts'
 import type { TokenState } from '../outputs/token-care.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { openRequest, requestOf } from '../reconcile/requests.ts'
 import { reasons } from '../status/reasons.ts'
-import { decideSuccession, pauseAfterFailures, type SuccessionStep } from './decide.ts'
+import { decideRotation, pauseAfterFailures, type RotationStep } from './decide.ts'
 import { WORDS } from './words.ts'
 
 /** Whether the object gives way to a new one now. A token that is lost, or has no place, is cared for otherwise. */
-export function successionStep(run: Reconciliation, remote: RemoteObject, token: TokenState): SuccessionStep {
+export function rotationStep(run: Reconciliation, remote: RemoteObject, token: TokenState): RotationStep {
   correctIssueTime(run)
   if (token.type === 'lost' || token.type === 'foreign') return { type: 'none' }
   noteStart(run, remote)
@@ -23,10 +23,10 @@ export function successionStep(run: Reconciliation, remote: RemoteObject, token:
 }
 
 /** Says that a new object takes the place of `former`; said once while tries fail. */
-export function announceSuccession({ context, cr, descriptor, memory }: Reconciliation, former: string): void {
-  const { succession } = descriptor
-  if (succession === undefined || memory.succession !== undefined) return
-  const { event, what } = WORDS[succession.type]
+export function announceRotation({ context, cr, descriptor, memory }: Reconciliation, former: string): void {
+  const { rotation } = descriptor
+  if (rotation === undefined || memory.rotation !== undefined) return
+  const { event, what } = WORDS[rotation.type]
   context.events.record(cr, { type: 'Normal', reason: event, message: `issuing ${what} in the place of ${former}` })
 }
 
@@ -35,14 +35,14 @@ export function announceSuccession({ context, cr, descriptor, memory }: Reconcil
  * object is not for it to judge.
  * @returns false for such an error.
  */
-export function noteSuccessionFailure(run: Reconciliation, error: unknown): boolean {
+export function noteRotationFailure(run: Reconciliation, error: unknown): boolean {
   const isRefused =
     error instanceof TerminalError || (error instanceof WaitError && error.code === reasons.AnswerRefused)
   if (!isRefused && !(error instanceof ApiError && !ELSEWHERE.has(error.code))) return false
   if (isAccountTrouble(error)) run.session.reportTrouble(error)
   const { cr, context, memory } = run
-  const failures = (memory.succession?.failures ?? 0) + 1
-  memory.succession = {
+  const failures = (memory.rotation?.failures ?? 0) + 1
+  memory.rotation = {
     failures,
     at: context.clock.monotonic(),
     about: aboutOf(run),
@@ -55,27 +55,27 @@ export function noteSuccessionFailure(run: Reconciliation, error: unknown): bool
 const ELSEWHERE: ReadonlySet<string> = new Set(['NotLeader', 'Aborted', 'Unauthorized', 'Suspended'])
 
 /** Status fields, conditions and the next look that follow from when the object gives way to another. */
-export interface SuccessionReport {
+export interface RotationReport {
   readonly fields: Fields
   readonly conditions: readonly KindCondition[]
   readonly lookAgainMs: number | undefined
 }
 
-const NOTHING: SuccessionReport = { fields: {}, conditions: [], lookAgainMs: undefined }
+const NOTHING: RotationReport = { fields: {}, conditions: [], lookAgainMs: undefined }
 
 /** How matters stand at the end of a run. */
-export function reportSuccession(run: Reconciliation, remote: RemoteObject): SuccessionReport {
-  const { succession } = run.descriptor
-  if (succession === undefined || isObserved(run.cr)) return NOTHING
+export function reportRotation(run: Reconciliation, remote: RemoteObject): RotationReport {
+  const { rotation } = run.descriptor
+  if (rotation === undefined || isObserved(run.cr)) return NOTHING
   const step = stepOf(run, remote)
   if (step.type === 'none') return NOTHING
   const dueAt = dueAtOf(run, remote)
-  const fields = dueAt === undefined ? {} : { [WORDS[succession.type].next]: new Date(dueAt).toISOString() }
+  const fields = dueAt === undefined ? {} : { [WORDS[rotation.type].next]: new Date(dueAt).toISOString() }
   const lookAgainMs = step.type === 'due' ? 0 : 'ms' in step ? step.ms : undefined
-  return { fields, conditions: [conditionOf(run, step, succession)], lookAgainMs }
+  return { fields, conditions: [conditionOf(run, step, rotation)], lookAgainMs }
 }
 
-function conditionOf(run: Reconciliation, step: SuccessionStep, { type }: Succession<never>): KindCondition {
+function conditionOf(run: Reconciliation, step: RotationStep, { type }: Rotation<never>): KindCondition {
   const { condition, failing, scheduled, what, old, next } = WORDS[type]
   const failure = failureOf(run)
   if (failure !== undefined) {
@@ -97,7 +97,7 @@ export function issueNotes({
   cr,
   descriptor,
 }: Reconciliation): Pick<CommonStatus, 'rotatedAt' | 'lastHandledRotateAt'> {
-  if (descriptor.succession?.type !== 'rotation') return {}
+  if (descriptor.rotation?.type !== 'rotation') return {}
   const request = requestOf(cr, 'rotate')
   const rotatedAt = new Date(context.clock.now()).toISOString()
   return request === undefined ? { rotatedAt } : { rotatedAt, lastHandledRotateAt: request }
@@ -112,7 +112,7 @@ export function formerNotes(run: Reconciliation): Omit<Former, 'id' | 'nonce'> {
   const { adopted } = statusOf(cr)
   const { tokenDigest: digest } = internalOf(cr)
   const token = { ...(digest && { digest }), ...(adopted && { adopted }) }
-  const overlapMs = descriptor.succession?.overlapMs(cr.spec) ?? 0
+  const overlapMs = descriptor.rotation?.overlapMs(cr.spec) ?? 0
   const now = context.clock.now()
   const due = dueAtOf(run, undefined)
   const isHandedOver = openRequest(cr, 'rotate') !== undefined || (due !== undefined && due <= now)
@@ -127,20 +127,20 @@ export function formerNotes(run: Reconciliation): Omit<Former, 'id' | 'nonce'> {
 export function overlapLeft({ context, cr, descriptor, status }: Reconciliation, { deleteAfter }: Former): number {
   if (deleteAfter === undefined) return 0
   const { rotatedAt } = status
-  const overlapMs = descriptor.succession?.overlapMs(cr.spec)
+  const overlapMs = descriptor.rotation?.overlapMs(cr.spec)
   const shorter =
     rotatedAt === undefined || overlapMs === undefined ? Number.POSITIVE_INFINITY : Date.parse(rotatedAt) + overlapMs
   return Math.min(Date.parse(deleteAfter), shorter) - context.clock.now()
 }
 
-function stepOf(run: Reconciliation, remote: RemoteObject): SuccessionStep {
+function stepOf(run: Reconciliation, remote: RemoteObject): RotationStep {
   const { context, cr, descriptor, internal, status } = run
-  if (descriptor.succession === undefined) return { type: 'none' }
-  const isRotation = descriptor.succession.type === 'rotation'
+  if (descriptor.rotation === undefined) return { type: 'none' }
+  const isRotation = descriptor.rotation.type === 'rotation'
   const answered = status.lastHandledRotateAt
   const request = requestOf(cr, 'rotate')
   const failure = failureOf(run)
-  return decideSuccession({
+  return decideRotation({
     now: context.clock.now(),
     dueAt: dueAtOf(run, remote),
     requested: isRotation && request !== undefined && request !== answered,
@@ -151,13 +151,13 @@ function stepOf(run: Reconciliation, remote: RemoteObject): SuccessionStep {
 
 function dueAtOf({ cr, descriptor, status }: Reconciliation, remote: RemoteObject | undefined): number | undefined {
   const since = status.rotatedAt === undefined ? undefined : Date.parse(status.rotatedAt)
-  return descriptor.succession?.dueAt({ spec: cr.spec, remote, since })
+  return descriptor.rotation?.dueAt({ spec: cr.spec, remote, since })
 }
 
 /** A token that was issued by a clock that was ahead counts from now: else it would not be rotated, nor the former one revoked, for as long. */
 function correctIssueTime(run: Reconciliation): void {
   const { context, descriptor, status } = run
-  if (descriptor.succession?.type !== 'rotation' || status.rotatedAt === undefined) return
+  if (descriptor.rotation?.type !== 'rotation' || status.rotatedAt === undefined) return
   const now = context.clock.now()
   if (isNotedAhead(Date.parse(status.rotatedAt), now)) run.note({ rotatedAt: new Date(now).toISOString() })
 }
@@ -165,7 +165,7 @@ function correctIssueTime(run: Reconciliation): void {
 /** A token whose issue was not noted counts from its object's creation. One that is not ours to know has no age. */
 function noteStart(run: Reconciliation, { created_at: created }: RemoteObject): void {
   const { context, descriptor, status } = run
-  if (descriptor.succession?.type !== 'rotation' || status.output === undefined || status.rotatedAt !== undefined)
+  if (descriptor.rotation?.type !== 'rotation' || status.output === undefined || status.rotatedAt !== undefined)
     return
   const at = typeof created === 'string' ? Date.parse(created) : Number.NaN
   const now = context.clock.now()
@@ -174,8 +174,8 @@ function noteStart(run: Reconciliation, { created_at: created }: RemoteObject): 
 
 /** The failure that still counts: another spec, or another request, is tried at once. */
 function failureOf(run: Reconciliation) {
-  const { succession } = run.memory
-  return succession?.about === aboutOf(run) ? succession : undefined
+  const { rotation } = run.memory
+  return rotation?.about === aboutOf(run) ? rotation : undefined
 }
 
 function aboutOf({ cr }: Reconciliation): string {

@@ -1,7 +1,7 @@
-import type { Succession } from '../descriptor/descriptor.ts'
+import type { Rotation } from '../descriptor/descriptor.ts'
 import { reasons } from '../status/reasons.ts'
 
-/** What the two kinds of succession are called where people read of them. */
+/** What the two kinds of rotation are called where people read of them. */
 export const WORDS = {
   rotation: {
     condition: 'Rotated',
@@ -21,4 +21,4 @@ export const WORDS = {
     what: 'a new certificate',
     old: 'the present one is good until it expires',
   },
-} as const satisfies Record<Succession<never>['type'], object>
+} as const satisfies Record<Rotation<never>['type'], object>

@@ -11,7 +11,7 @@ import { unansweredMs } from '../plan/unanswered.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { isGranted } from '../references/crossings.ts'
 import { grantConditions } from '../references/grant-conditions.ts'
-import { reportSuccession } from '../rotation/rotation.ts'
+import { reportRotation } from '../rotation/rotation.ts'
 import type { ReconcileResult } from './result.ts'
 
 /** The writes that are left to do, by what this run knows. */
@@ -47,7 +47,7 @@ export function noteKindStatus(run: Reconciliation, { remote, children }: Observ
   run.noteKind({
     ...descriptor.status(remote, kept),
     ...descriptor.children?.status(children),
-    ...reportSuccession(run, remote).fields,
+    ...reportRotation(run, remote).fields,
   })
   const settled = descriptor.internal(remote, kept)
   // What an update without an answer has yet to write is no stranger's when it comes.
@@ -74,8 +74,8 @@ export function conclude(run: Reconciliation, observed: Observed): ReconcileResu
   const lookAgainMs = sooner(readiness.lookAgainMs, restMs(run, observed))
   const undeclared = session.access.granted === undefined ? undefined : readiness.undeclared
   const retained = run.status.adopted === true && retains(cr)
-  const succession = reportSuccession(run, remote)
-  const again = sooner(lookAgainMs, succession.lookAgainMs)
+  const rotation = reportRotation(run, remote)
+  const again = sooner(lookAgainMs, rotation.lookAgainMs)
   memory.clockOffset = again === undefined ? undefined : offsetOf(run)
   memory.lookAt = lookAgainMs === undefined ? undefined : context.clock.monotonic() + lookAgainMs
   return {
@@ -85,7 +85,7 @@ export function conclude(run: Reconciliation, observed: Observed): ReconcileResu
         : ready
           ? { type: 'ready', message, retained }
           : { type: 'synced', reason, message, stalled, retained },
-    conditions: [...(conditions ?? []), ...succession.conditions, ...grantConditions(run)],
+    conditions: [...(conditions ?? []), ...rotation.conditions, ...grantConditions(run)],
     outcome:
       again === undefined ? { type: 'done' } : { type: 'after', ms: lookAgainIn(again), reason, priority: 'poll' },
   }

@@ -18,7 +18,7 @@ export const explained: Readonly<Record<string, string>> = {
     'looks at Ready in the place of Synced: of a rule, both say the same once the spec is carried out',
   'LogicalOperator in src/managed/rotation/rotation.ts: || of "rotatedAt === undefined || overlapMs === undefined … dAt) + overlapMs" → &&':
     'the two are noted by one patch: a former object with a time to go at comes with the time of the rotation',
-  'LogicalOperator in src/managed/rotation/rotation.ts: || of "if (descriptor.succession?.type !== \'rotation\' ||  … t !== undefined)" → && (2)':
+  'LogicalOperator in src/managed/rotation/rotation.ts: || of "if (descriptor.rotation?.type !== \'rotation\' ||  … t !== undefined)" → && (2)':
     'counts the age of a token from the creation of its object, which differs only where the clock of the API is wrong; in a simulation it is right',
   'ArithmeticOperator in src/managed/identity/create.ts: + of "const notBefore = firstScan === undefined ? quiet  … imes.scanPauseMs" → -':
     'the second scan is begun by the timer of the first, and that waits out the pause; without that timer it is killed: "drop the pause before the second scan"',

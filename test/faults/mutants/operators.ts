@@ -20,8 +20,8 @@ const MANAGED = [
   'plan',
   'reconciliation',
   'replace',
-  'succession/decide',
-  'succession/succession',
+  'rotation/decide',
+  'rotation/rotation',
   'taken-over',
 ].map((name) => `src/managed/${name}.ts`)
 const API = ['account-cache', 'client', 'collection-cache', 'failure', 'transport'].map((name) => `src/api/${name}.ts`)

@@ -292,7 +292,7 @@ export class Instants {
         this.#tell(`the token of ${at} is to be revoked while its Secret holds it`)
       }
       const deleteAfter = superseded.find((former) => former.id === id)?.deleteAfter
-      const overlapMs = descriptor?.succession?.overlapMs(cr.spec) ?? 0
+      const overlapMs = descriptor?.rotation?.overlapMs(cr.spec) ?? 0
       const shorter = rotatedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(rotatedAt) + overlapMs
       if (deleteAfter !== undefined && process.now() < Math.min(Date.parse(deleteAfter), shorter)) {
         this.#tell(`a former object of ${at} is to be deleted before its time`)

@@ -7,7 +7,7 @@ import { deletingBegun, deletingInUse } from './deleting.ts'
 import { refused } from './refused.ts'
 import { reported, updating } from './reported.ts'
 import { leftOut, sessions } from './sessions.ts'
-import { replacing, successionFailing } from './succession.ts'
+import { replacing, rotationFailing } from './rotation.ts'
 import { unresolvedLost, unresolvedMade } from './unresolved.ts'
 import { waiting } from './waiting.ts'
 
@@ -20,7 +20,7 @@ export const scenes: readonly Scene[] = [
   unresolvedMade,
   refused,
   replacing,
-  successionFailing,
+  rotationFailing,
   certificatesPending,
   certificatesFailing,
   renewalFailing,

@@ -159,7 +159,7 @@ describe('a certificate', () => {
 
   test('is renewed when two thirds of its length are over, or as long before its end as the spec says', () => {
     const dueAt = (more: Partial<SSHUserCertificateSpec>, found: RemoteObject = remote) => {
-      const due = sshUserCertificate.succession?.dueAt({ spec: { ...base, ...more }, remote: found, since: undefined })
+      const due = sshUserCertificate.rotation?.dueAt({ spec: { ...base, ...more }, remote: found, since: undefined })
       return due === undefined ? undefined : new Date(due).toISOString()
     }
     expect(dueAt({})).toBe('2030-01-01T16:00:00.000Z')

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { tokenSuccession } from '../../../src/kinds/token.ts'
-import { decideSuccession, pauseAfterFailures, type SuccessionFacts } from '../../../src/managed/rotation/decide.ts'
+import { tokenRotation } from '../../../src/kinds/token.ts'
+import { decideRotation, pauseAfterFailures, type RotationFacts } from '../../../src/managed/rotation/decide.ts'
 
-const facts: SuccessionFacts = { now: 1000, dueAt: undefined, requested: false, hasFormer: false, pauseMs: 0 }
-const anyFacts: fc.Arbitrary<SuccessionFacts> = fc.record({
+const facts: RotationFacts = { now: 1000, dueAt: undefined, requested: false, hasFormer: false, pauseMs: 0 }
+const anyFacts: fc.Arbitrary<RotationFacts> = fc.record({
   now: fc.nat({ max: 100 }),
   dueAt: fc.option(fc.nat({ max: 100 }), { nil: undefined }),
   requested: fc.boolean(),
@@ -22,7 +22,7 @@ describe('a successor', () => {
     ['waits for that even when somebody asks for it', { requested: true, hasFormer: true }, { type: 'former' }],
     ['is tried again after a pause', { dueAt: 1, pauseMs: 7 }, { type: 'pause', ms: 7 }],
   ])('%s', (_title, given, step) => {
-    expect(decideSuccession({ ...facts, ...given })).toEqual(step)
+    expect(decideRotation({ ...facts, ...given })).toEqual(step)
   })
 
   test('is made exactly when it is asked for or its time has come, no former object is there, and no pause runs', () => {
@@ -30,7 +30,7 @@ describe('a successor', () => {
       fc.property(anyFacts, (given) => {
         const wanted = given.requested || (given.dueAt !== undefined && given.dueAt <= given.now)
         const due = wanted && !given.hasFormer && given.pauseMs <= 0
-        const step = decideSuccession(given)
+        const step = decideRotation(given)
         expect(step.type === 'due').toBe(due)
         if ('ms' in step) expect(step.ms).toBeGreaterThan(0)
       }),
@@ -40,9 +40,9 @@ describe('a successor', () => {
   test('that waited as long as it was told to is made then', () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
-        const step = decideSuccession(given)
+        const step = decideRotation(given)
         if (step.type !== 'early') return
-        const later = decideSuccession({ ...given, now: given.now + step.ms, hasFormer: false, pauseMs: 0 })
+        const later = decideRotation({ ...given, now: given.now + step.ms, hasFormer: false, pauseMs: 0 })
         expect(later).toEqual({ type: 'due' })
       }),
     )
@@ -54,7 +54,7 @@ describe('a successor', () => {
 })
 
 describe('a token', () => {
-  const { dueAt, overlapMs } = tokenSuccession
+  const { dueAt, overlapMs } = tokenRotation
   const remote = undefined
 
   test('is due when it has the age that the spec names, and not at all without one or before its issue is known', () => {

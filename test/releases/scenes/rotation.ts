@@ -117,8 +117,8 @@ async function interrupted(world: World): Promise<readonly Subject[]> {
 }
 
 /** The API makes no successor. */
-export const successionFailing: Scene = {
-  name: 'succession-failing',
+export const rotationFailing: Scene = {
+  name: 'rotation-failing',
   about: 'Tokens and certificates that work and whose successors the API refuses, and tokens whose Secrets are gone.',
   async play({ world }) {
     const name = 'failing'
