@@ -70,14 +70,14 @@ export function unusablePolicyObject(rules: readonly RemoteObject[]): string | u
  * A policy in use is not emptied by mistake: its last rule stays as long as somebody uses the policy, unless the policy may be
  * empty. What stands in a policy that has its own rules by now is the policy's. A rule that no resource manages keeps it from being empty, too.
  */
-export function releaseRule([policy]: readonly TargetView[], { siblings, users }: AccountView): Release {
+export function releaseRule([policy]: readonly TargetView[], { siblings, dependents }: AccountView): Release {
   if (policy !== undefined && refusesRules(policy) !== undefined) return { type: 'leave' }
   if (policy?.spec.allowEmpty === true) return { type: 'delete' }
   if (siblings === undefined) return { type: 'look', at: 'siblings' }
   if (siblings.some(stays)) return { type: 'delete' }
-  const known = policy?.users ?? []
-  if (known.length === 0 && users === undefined) return { type: 'look', at: 'users' }
-  const all = [...new Set([...known, ...(users ?? [])])]
+  const known = policy?.dependents ?? []
+  if (known.length === 0 && dependents === undefined) return { type: 'look', at: 'dependents' }
+  const all = [...new Set([...known, ...(dependents ?? [])])]
   if (all.length === 0) return { type: 'delete' }
   const coming = (policy?.parts ?? []).filter(isUnderWay).map(({ name }) => name)
   const remedy =

@@ -29,6 +29,7 @@ import {
   publicKeyRule,
 } from './ssh-public-key.ts'
 import {
+  certificateRenewal,
   isExpired,
   observedValidity,
   validityFields,
@@ -37,7 +38,6 @@ import {
   validityReplacing,
   validityRules,
   validityStatus,
-  certificateRenewal,
   wantedValidity,
 } from './ssh-validity.ts'
 

@@ -78,7 +78,7 @@ export function startModelOperator(
   const managed = new ManagedReconciler({
     ...shared,
     accounts: registry,
-    keyUsers: new KeysInUse(keptKeys, store, FINGERPRINTS),
+    keyDependents: new KeysInUse(keptKeys, store, FINGERPRINTS),
     companions,
     leadership: { leadingSince: () => leadingSince },
     times,

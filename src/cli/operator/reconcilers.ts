@@ -94,7 +94,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const shared = { ...sharedContext(parts), events: eventSink(recorder), memories }
   const keptKeys = new KeptKeys(parts.kube, namespace)
   const holds = namespaceHolds(parts)
-  const keyUsers = new KeysInUse(keptKeys, store, parts.fingerprints)
+  const keyDependents = new KeysInUse(keptKeys, store, parts.fingerprints)
   const companions = new CompanionWatches({
     base: watchBase(parts),
     kinds,
@@ -103,7 +103,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   })
   const mirrorReports = new MirrorReports()
   const budgets = new Map<string, RateBudget>()
-  const managed: Controller = managedController(parts, { ...shared, companions, accounts: registry, keyUsers })
+  const managed: Controller = managedController(parts, { ...shared, companions, accounts: registry, keyDependents })
   const wakeManaged = (cr: ReconcileKey, priority: Priority): void =>
     managed.enqueue(cr, priorityOf(store.get(cr), priority))
   const wakeAccount = (account: ReconcileKey, priority: Priority): void => {

@@ -5,15 +5,15 @@ import type { AccountResource } from './account-resource.ts'
 import type { AccountFacts } from './account-status.ts'
 import type { Finding } from './finding.ts'
 
-/** What the status of an account should say after a look at it. `users` are the CRs that keep it from being deleted. */
+/** What the status of an account should say after a look at it. `dependents` are the CRs that keep it from being deleted. */
 export function accountFacts(
   resource: AccountResource,
   finding: Finding,
-  users: readonly CustomResource[],
+  dependents: readonly CustomResource[],
 ): AccountFacts {
   const requested = requestOf(resource, 'reconcile')
   const answered = requested === undefined ? {} : { lastHandledReconcileAt: requested }
-  const state = isDeleting(resource) ? deleting(finding, users) : finding
+  const state = isDeleting(resource) ? deleting(finding, dependents) : finding
   if (finding.type === 'problem') return { state, fields: answered }
   const confirmation = requestOf(resource, 'confirmIdentity')
   const { orphans } = finding
@@ -29,8 +29,10 @@ export function accountFacts(
   }
 }
 
-function deleting(finding: Finding, users: readonly CustomResource[]): AccountFacts['state'] {
-  const [first = 'none'] = users.map((user) => shortName(nameOf(user))).sort((left, right) => (left < right ? -1 : 1))
-  const message = `${users.length} resources still need the account, among them ${first}`
+function deleting(finding: Finding, dependents: readonly CustomResource[]): AccountFacts['state'] {
+  const [first = 'none'] = dependents
+    .map((dependent) => shortName(nameOf(dependent)))
+    .sort((left, right) => (left < right ? -1 : 1))
+  const message = `${dependents.length} resources still need the account, among them ${first}`
   return { type: 'deleting', message: finding.type === 'problem' ? `${message}; ${finding.message}` : message }
 }

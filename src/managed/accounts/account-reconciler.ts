@@ -11,7 +11,7 @@ import { type Reason, reasons } from '../status/reasons.ts'
 import { accountConfig, sameConfig } from './account-config.ts'
 import type { AccountContext } from './account-context.ts'
 import { accountFacts } from './account-facts.ts'
-import { accountUsers, addAccountFinalizer, releaseAccount } from './account-removal.ts'
+import { addAccountFinalizer, dependentsOfAccount, releaseAccount } from './account-removal.ts'
 import { type AccountKey, type AccountResource, accountText } from './account-resource.ts'
 import { type AccountFacts, writeAccountStatus } from './account-status.ts'
 import { judgeIdentity } from './circuit-breaker.ts'
@@ -237,7 +237,7 @@ export class AccountReconciler {
   /** An account goes when nothing needs it any more; until then its CRs are deleted with the last key that worked. */
   async #remove(key: AccountKey, resource: AccountResource): Promise<Outcome> {
     if (!hasFinalizer(resource)) return done
-    if (accountUsers(this.#context, key).length > 0) {
+    if (dependentsOfAccount(this.#context, key).length > 0) {
       const outcome = await this.#observe(key, resource)
       return outcome.type === 'after' ? { ...outcome, ms: Math.min(outcome.ms, IN_USE_MS) } : outcome
     }
@@ -258,7 +258,7 @@ export class AccountReconciler {
   }
 
   #facts(key: AccountKey, resource: AccountResource, finding: Finding): AccountFacts {
-    return accountFacts(resource, finding, accountUsers(this.#context, key))
+    return accountFacts(resource, finding, dependentsOfAccount(this.#context, key))
   }
 
   #forget(key: AccountKey): void {

@@ -4,7 +4,7 @@ import type { AccountKey, AccountResource } from './account-resource.ts'
 import { patchAccountMetadata } from './account-status.ts'
 
 /** CRs whose deletion needs the account: until the last of them is gone, so does the account stay. */
-export function accountUsers(context: AccountContext, key: AccountKey): readonly CustomResource[] {
+export function dependentsOfAccount(context: AccountContext, key: AccountKey): readonly CustomResource[] {
   return context.resources.membersOf(key).filter(hasFinalizer)
 }
 

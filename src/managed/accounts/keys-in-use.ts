@@ -1,7 +1,7 @@
 import { type CustomResource, hasFinalizer, isDeleting } from '../cr.ts'
 import { compareFingerprints, type Fingerprints } from '../inputs/fingerprints.ts'
 import { tokenFingerprint } from '../outputs/held-token.ts'
-import type { KeyUse, KeyUsers } from '../reconcile/context.ts'
+import type { KeyDependents, KeyUse } from '../reconcile/context.ts'
 import { messageName } from '../references/dependents.ts'
 import { type AccountKey, type AccountResource, keyOfAccount } from './account-resource.ts'
 import type { KeptKeys } from './kept-key.ts'
@@ -18,7 +18,7 @@ export interface KeyResources {
  * The keys that accounts last worked with. A key that is put into an account's Secret counts once the API has accepted it, and until
  * then the one before does: it must not be revoked, or an operator could lock itself out.
  */
-export class KeysInUse implements KeyUsers {
+export class KeysInUse implements KeyDependents {
   readonly #kept: KeptKeys
   readonly #resources: KeyResources
   readonly #fingerprints: Fingerprints
@@ -29,15 +29,15 @@ export class KeysInUse implements KeyUsers {
     this.#fingerprints = fingerprints
   }
 
-  async userOf(cr: CustomResource, id: string, digest: string | undefined): Promise<string | undefined> {
-    for await (const { kind, metadata } of this.#users(cr, id, digest)) return `${kind}/${metadata.name}`
+  async dependentOf(cr: CustomResource, id: string, digest: string | undefined): Promise<string | undefined> {
+    for await (const { kind, metadata } of this.#dependents(cr, id, digest)) return `${kind}/${metadata.name}`
     return undefined
   }
 
   async useOf(cr: CustomResource, id: string, digest: string | undefined): Promise<KeyUse | undefined> {
     let use: KeyUse | undefined
-    for await (const user of this.#users(cr, id, digest)) {
-      const account = keyOfAccount(user)
+    for await (const dependent of this.#dependents(cr, id, digest)) {
+      const account = keyOfAccount(dependent)
       const [other] = this.#resources
         .membersOf(account)
         .filter((member) => member.metadata.uid !== cr.metadata.uid && (hasFinalizer(member) || !isDeleting(member)))
@@ -50,7 +50,7 @@ export class KeysInUse implements KeyUsers {
   }
 
   /** Accounts that work with the token of the object `id`, which the CR holds. */
-  async *#users(cr: CustomResource, id: string, digest: string | undefined): AsyncGenerator<AccountResource> {
+  async *#dependents(cr: CustomResource, id: string, digest: string | undefined): AsyncGenerator<AccountResource> {
     for (const account of this.#resources.accounts()) {
       const key = await this.#kept.read(account.metadata.uid)
       if (key === undefined) continue

@@ -27,12 +27,12 @@ import type { MemberSession } from '../reconcile/context.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import {
+  type Dependent,
+  dependentsOf,
   hasRunItsCourse,
   IN_USE_MS,
-  namesOfUsers,
-  referringUsers,
-  type User,
-  usersOf,
+  namesOfDependents,
+  referringDependents,
 } from '../references/dependents.ts'
 import { reasons } from '../status/reasons.ts'
 import { type ReconcileResult, silent } from '../status/result.ts'
@@ -138,29 +138,33 @@ async function removeOne(run: Reconciliation, id: string): Promise<void> {
 
 /** Other CRs that refer to this one and may hold an object that uses ours. */
 function refuseWhileReferred(run: Reconciliation): void {
-  const users = referringUsers(run, targetKeyOf(run.cr), (referrer) => !hasRunItsCourse(run, referrer))
-  if (users.length === 0) return
-  noteHeldUp(run, users)
+  const dependents = referringDependents(run, targetKeyOf(run.cr), (referrer) => !hasRunItsCourse(run, referrer))
+  if (dependents.length === 0) return
+  noteHeldUp(run, dependents)
   // They may hold it for long: by the time they let go, somebody else may use it.
   run.memory.deletingSince = undefined
-  throw inUse(users)
+  throw inUse(dependents)
 }
 
 /** What lists, begun after the deletion was seen, show of objects that use ours. */
 async function refuseWhileUsed(run: Reconciliation, id: string): Promise<void> {
   const { collection, context, cr, memory } = run
-  const users = await usersOf(run, { kind: cr.kind, collection, id }, memory.deletingSince ?? context.clock.monotonic())
-  if (users.length === 0) return
-  noteHeldUp(run, users)
+  const dependents = await dependentsOf(
+    run,
+    { kind: cr.kind, collection, id },
+    memory.deletingSince ?? context.clock.monotonic(),
+  )
+  if (dependents.length === 0) return
+  noteHeldUp(run, dependents)
   // By the next look they may have let go: these lists do not count then.
   run.memory.deletingSince = undefined
-  throw inUse(users)
+  throw inUse(dependents)
 }
 
-function inUse(users: readonly User[]): WaitError {
-  const shown = namesOfUsers(users).slice(0, 5).join(', ')
-  const more = users.length > 5 ? ` and ${users.length - 5} more` : ''
-  const remedy = users.some(({ resource }) => resource === undefined)
+function inUse(dependents: readonly Dependent[]): WaitError {
+  const shown = namesOfDependents(dependents).slice(0, 5).join(', ')
+  const more = dependents.length > 5 ? ` and ${dependents.length - 5} more` : ''
+  const remedy = dependents.some(({ resource }) => resource === undefined)
     ? '. What is named by its collection and id is managed by no resource here: delete it at the API, or set spec.deletionPolicy: Retain to end the deletion and leave this object there'
     : ''
   return new WaitError(reasons.Deleting, `in use by ${shown}${more}${remedy}`, IN_USE_MS)

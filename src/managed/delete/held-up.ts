@@ -1,6 +1,6 @@
 import { nameOf, nameText, type ResourceName } from '../cr.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import type { User } from '../references/dependents.ts'
+import type { Dependent } from '../references/dependents.ts'
 
 /** A deletion that waits for resources of other namespaces. */
 export interface HeldUp {
@@ -10,8 +10,8 @@ export interface HeldUp {
 }
 
 /** People of the namespace are told no more than that it is another. Which it is, is for administrators: in a metric, and in the log, once for each change. */
-export function noteHeldUp({ context, cr, memory }: Reconciliation, users: readonly User[]): void {
-  const others = users.flatMap(({ resource }) => {
+export function noteHeldUp({ context, cr, memory }: Reconciliation, dependents: readonly Dependent[]): void {
+  const others = dependents.flatMap(({ resource }) => {
     return resource === undefined || resource.metadata.namespace === cr.metadata.namespace ? [] : [nameOf(resource)]
   })
   const by = others.toSorted((left, right) => (nameText(left) < nameText(right) ? -1 : 1))

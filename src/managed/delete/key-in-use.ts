@@ -27,7 +27,7 @@ export async function leavingOrder(run: Reconciliation, ids: readonly string[]):
   const others: string[] = []
   let last: string | undefined
   for (const id of ids) {
-    const use = await keyUseOf(run.context.keyUsers, run.descriptor, run.cr, id)
+    const use = await keyUseOf(run.context.keyDependents, run.descriptor, run.cr, id)
     if (use?.neededBy !== undefined) throw inUse(use, use.neededBy)
     if (use === undefined || !isOwnAccount(run, use)) others.push(id)
     else last = id
@@ -37,7 +37,7 @@ export async function leavingOrder(run: Reconciliation, ids: readonly string[]):
 
 /** Who works with the token of the object `id` of a CR; undefined where that opens no account, or none works with it. */
 async function keyUseOf(
-  keyUsers: Reconciliation['context']['keyUsers'],
+  keyDependents: Reconciliation['context']['keyDependents'],
   descriptor: ManagedDescriptor,
   cr: CustomResource,
   id: string,
@@ -47,7 +47,7 @@ async function keyUseOf(
   const { superseded = [], tokenDigest } = internalOf(cr)
   const held = id === own ? { digest: tokenDigest, adopted } : superseded.find((former) => former.id === id)
   if (held?.digest === undefined && !held?.adopted) return undefined
-  return await keyUsers.useOf(cr, id, held.digest)
+  return await keyDependents.useOf(cr, id, held.digest)
 }
 
 function isOwnAccount({ context, cr }: Reconciliation, { account }: KeyUse): boolean {
@@ -77,7 +77,7 @@ export async function isGoneWithItsCalls(run: Reconciliation): Promise<boolean> 
   const refusedFor = session !== undefined && 'cache' in session ? session.refusedForMs() : undefined
   if (refusedFor === undefined || (!memory.lastCallSent && refusedFor < REFUSED_MS)) return false
   for (const held of heldIds(statusOf(cr))) {
-    const use = await keyUseOf(context.keyUsers, descriptor, cr, held)
+    const use = await keyUseOf(context.keyDependents, descriptor, cr, held)
     if (use !== undefined && use.neededBy === undefined && isOwnAccount(run, use)) return true
   }
   return false
@@ -100,7 +100,7 @@ export async function refuseSilencing(run: Reconciliation, operations: readonly 
       for (const object of session.cache.all(collection)) {
         if (status.id === undefined || !reference.idsIn(object).includes(status.id)) continue
         const holder = context.resources.holderOf(session.key, object.id)
-        const use = holder && (await keyUseOf(context.keyUsers, owned, holder, object.id))
+        const use = holder && (await keyUseOf(context.keyDependents, owned, holder, object.id))
         if (holder === undefined || use === undefined || isDeleting(holder)) continue
         throw new TerminalError(
           reasons.InvalidSpec,

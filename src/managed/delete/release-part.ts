@@ -7,7 +7,7 @@ import { bearerOf } from '../identity/taken-over.ts'
 import { childrenIn } from '../plan/children-in.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { IN_USE_MS, namesOfUsers, referringUsers, usersOf } from '../references/dependents.ts'
+import { dependentsOf, IN_USE_MS, namesOfDependents, referringDependents } from '../references/dependents.ts'
 import { targetOf, wholesOf } from '../references/references.ts'
 import { partView } from '../references/target-view.ts'
 import { reasons } from '../status/reasons.ts'
@@ -41,7 +41,7 @@ export async function awaitRelease(run: Reconciliation): Promise<void> {
   }
 }
 
-const LOOKS = { siblings: siblingsOf, users: usersOfWholes } as const
+const LOOKS = { siblings: siblingsOf, dependents: dependentsOfWholes } as const
 
 /** The other objects of what the part belongs to. What an open create has made stands in no status yet: its mark tells whose it is. */
 async function siblingsOf(run: Reconciliation): Promise<readonly SiblingView[]> {
@@ -75,14 +75,14 @@ function isOwn({ context, cr, status }: Reconciliation, object: RemoteObject): b
 }
 
 /** What uses what the part belongs to. */
-async function usersOfWholes(run: Reconciliation): Promise<readonly string[]> {
+async function dependentsOfWholes(run: Reconciliation): Promise<readonly string[]> {
   const found: string[] = []
   for (const { id, key, descriptor } of wholesAtAPI(run)) {
     const parts = descriptor.parts
-    found.push(...namesOfUsers(referringUsers(run, key, ({ kind }) => !parts.includes(kind))))
+    found.push(...namesOfDependents(referringDependents(run, key, ({ kind }) => !parts.includes(kind))))
     for (const collection of descriptor.collections) {
-      const users = await usersOf(run, { kind: descriptor.definition.kind, collection, id }, since(run))
-      found.push(...namesOfUsers(users))
+      const dependents = await dependentsOf(run, { kind: descriptor.definition.kind, collection, id }, since(run))
+      found.push(...namesOfDependents(dependents))
     }
   }
   return [...new Set(found)]

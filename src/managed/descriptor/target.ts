@@ -16,7 +16,7 @@ export interface TargetView extends View {
   /** For a kind with `parts`: the CRs that make it up. */
   readonly parts: readonly PartView[]
   /** For a kind with `parts`: other CRs that refer to it and may hold an object that uses its own, by the names that messages give them. */
-  readonly users: readonly string[]
+  readonly dependents: readonly string[]
 }
 
 /** What lists of the account show about the whole of a part, begun after the deletion of the part was seen. Absent: not looked up yet. */
@@ -24,7 +24,7 @@ export interface AccountView {
   /** The other objects that make up the whole, whoever made them; what only stands in while one is being replaced is none. */
   readonly siblings?: readonly SiblingView[] | undefined
   /** What uses the whole, by the names that messages give them. */
-  readonly users?: readonly string[] | undefined
+  readonly dependents?: readonly string[] | undefined
 }
 
 /** An object beside that of a part, and the CR that holds it, if there is one. */

@@ -10,7 +10,7 @@ import { GUARD_NONCE, markerOf } from '../identity/marker.ts'
 import { isNeighbours } from '../identity/taken-over.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { IN_USE_MS, referrersInReach, usersOf } from '../references/dependents.ts'
+import { dependentsOf, IN_USE_MS, referrersInReach } from '../references/dependents.ts'
 import { overlapLeft } from '../rotation/rotation.ts'
 import { reasons } from '../status/reasons.ts'
 import { markerText, type Wanted } from './desired.ts'
@@ -132,8 +132,8 @@ async function retire(run: Reconciliation, former: Former): Promise<number | und
   if (await isKeyInUse(run, former)) return IN_USE_MS
   run.memory.retiringSince ??= clock.monotonic()
   const { collection, cr } = run
-  const users = await usersOf(run, { kind: cr.kind, collection, id }, run.memory.retiringSince)
-  if (users.length > 0 || referrersHold(run, id)) {
+  const dependents = await dependentsOf(run, { kind: cr.kind, collection, id }, run.memory.retiringSince)
+  if (dependents.length > 0 || referrersHold(run, id)) {
     // By the next look they may have let go: these lists do not count then.
     run.memory.retiringSince = undefined
     return IN_USE_MS
@@ -157,14 +157,14 @@ async function isKeyInUse(run: Reconciliation, { id, digest, adopted }: Former):
   const { context, cr, descriptor, memory } = run
   if (descriptor.output?.type !== 'one-time' || !descriptor.output.opensAccounts) return false
   if (digest === undefined && !adopted) return false
-  const user = await context.keyUsers.userOf(cr, id, digest)
-  if (user !== undefined && memory.keptFor !== id) {
+  const dependent = await context.keyDependents.dependentOf(cr, id, digest)
+  if (dependent !== undefined && memory.keptFor !== id) {
     const key = adopted ? 'a key that no resource holds, and which it may be' : 'it'
-    const message = `${id}, which was replaced, stays as long as ${user} works with ${key}`
+    const message = `${id}, which was replaced, stays as long as ${dependent} works with ${key}`
     context.events.record(cr, { type: 'Normal', reason: 'FormerKept', message })
   }
-  memory.keptFor = user === undefined ? undefined : id
-  return user !== undefined
+  memory.keptFor = dependent === undefined ? undefined : id
+  return dependent !== undefined
 }
 
 /**

@@ -135,12 +135,12 @@ export interface Accounts {
 }
 
 /** Which keys accounts work with, whoever issued them. */
-export interface KeyUsers {
+export interface KeyDependents {
   /**
    * `Kind/name` of an account that works with the token of the object `id`, which `cr` holds, known by its digest; without one, of an account
    * at the same API that may, since no resource holds its key.
    */
-  userOf(cr: CustomResource, id: string, digest: string | undefined): Promise<string | undefined>
+  dependentOf(cr: CustomResource, id: string, digest: string | undefined): Promise<string | undefined>
   /** The same, and who else needs the account beside `cr`: of several accounts one that is needed. */
   useOf(cr: CustomResource, id: string, digest: string | undefined): Promise<KeyUse | undefined>
 }
@@ -186,7 +186,7 @@ export interface ManagedContext {
   readonly kinds: KindsRegistry
   readonly resources: Resources
   readonly accounts: Accounts
-  readonly keyUsers: KeyUsers
+  readonly keyDependents: KeyDependents
   readonly kube: KubeClient
   readonly companions: {
     readonly policy: CompanionPolicy

@@ -8,7 +8,7 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 import { countsAcross, isGranted, namedTargets } from './crossings.ts'
 
-/** A user that goes away wakes its targets; objects not managed here are asked for again after this. */
+/** A dependent that goes away wakes its targets; objects not managed here are asked for again after this. */
 export const IN_USE_MS = 30_000
 
 /** An object that others may use. */
@@ -19,7 +19,7 @@ export interface UsedObject {
 }
 
 /** What uses an object. */
-export interface User {
+export interface Dependent {
   /** As messages say it. */
   readonly name: string
   /** The CR that holds it, if there is one. */
@@ -31,26 +31,26 @@ export interface User {
  * monotonic time `since` or later, and after every request of this process that named the object was over.
  * @throws WaitError while such a request is under way
  */
-export async function usersOf(
+export async function dependentsOf(
   run: Reconciliation,
   { kind, collection, id }: UsedObject,
   since: number,
-): Promise<readonly User[]> {
+): Promise<readonly Dependent[]> {
   const { cache } = run.session
   const now = run.context.clock.now()
   const target = cache.get(collection, id)?.object
   const begun = settledAt(run, id, since)
-  const users: User[] = []
+  const dependents: Dependent[] = []
   for (const { descriptor, reference } of run.context.kinds.referrersOf(kind)) {
     for (const place of descriptor.collections) {
       await cache.ensureListed(place, { since: begun })
       for (const object of cache.all(place)) {
         if (reference.isOver?.(object, now)) continue
-        if (uses(reference, object, id, target)) users.push(userOf(run, object, place.path))
+        if (uses(reference, object, id, target)) dependents.push(dependentOf(run, object, place.path))
       }
     }
   }
-  return users
+  return dependents
 }
 
 /**
@@ -66,26 +66,33 @@ function settledAt({ context, session }: Reconciliation, id: string, since: numb
   throw new WaitError(reasons.Deleting, message, Math.ceil(wait), true)
 }
 
-function uses(reference: ReferenceKind, user: RemoteObject, id: string, target: RemoteObject | undefined): boolean {
-  if (reference.idsIn(user).includes(id)) return true
-  return target !== undefined && (reference.uses?.(user, target) ?? false)
+function uses(
+  reference: ReferenceKind,
+  dependent: RemoteObject,
+  id: string,
+  target: RemoteObject | undefined,
+): boolean {
+  if (reference.idsIn(dependent).includes(id)) return true
+  return target !== undefined && (reference.uses?.(dependent, target) ?? false)
 }
 
 /**
  * The CRs that refer to the target and may have an object that uses its own. Known without a request, and complete: a CR that is
  * to have an object says so before it makes one, and looks at its targets once more after that (`ResolvedReferences.confirm`).
  */
-export function referringUsers(
+export function referringDependents(
   { context, cr }: Reconciliation,
   target: TargetKey,
   counts: (referrer: CustomResource) => boolean = () => true,
-): readonly User[] {
-  const users = referrersInReach(context, target, cr).filter((user) => mayHoldObject(user) && counts(user))
+): readonly Dependent[] {
+  const dependents = referrersInReach(context, target, cr).filter(
+    (dependent) => mayHoldObject(dependent) && counts(dependent),
+  )
   const { kind, namespace, name } = target
   const resource = name === undefined ? undefined : context.resources.get({ kind, namespace, name })
-  return users.map((user) => ({
-    name: messageName(user, cr.metadata.namespace, resource && { target: resource, resources: context.resources }),
-    resource: user,
+  return dependents.map((dependent) => ({
+    name: messageName(dependent, cr.metadata.namespace, resource && { target: resource, resources: context.resources }),
+    resource: dependent,
   }))
 }
 
@@ -97,9 +104,9 @@ export function hasRunItsCourse({ context: { clock, kinds } }: Reconciliation, c
   return until !== undefined && descriptor?.renewsAt?.(status) === undefined && Date.parse(until) <= clock.now()
 }
 
-/** Names of users, sorted. */
-export function namesOfUsers(users: readonly User[]): readonly string[] {
-  return users.map(({ name }) => name).sort(inOrder)
+/** Names of dependents, sorted. */
+export function namesOfDependents(dependents: readonly Dependent[]): readonly string[] {
+  return dependents.map(({ name }) => name).sort(inOrder)
 }
 
 /**
@@ -157,7 +164,11 @@ export function messageName(cr: CustomResource, reader: string | undefined, gran
   return id === undefined ? 'a resource of another namespace' : `${id} of another namespace`
 }
 
-function userOf({ context: { resources }, cr, session }: Reconciliation, { id }: RemoteObject, path: string): User {
+function dependentOf(
+  { context: { resources }, cr, session }: Reconciliation,
+  { id }: RemoteObject,
+  path: string,
+): Dependent {
   const resource = resources.holderOf(session.key, id)
   const { namespace } = cr.metadata
   if (resource === undefined) return { name: `${path}/${id}`, resource }

@@ -9,7 +9,7 @@ const REFERENCES_GRANTED = 'ReferencesGranted'
 
 /** The condition that says which references are in use without a grant, of this resource and to it; none while all is granted. */
 export function grantConditions(run: Reconciliation): readonly KindCondition[] {
-  const messages = [...ownMessages(run), ...usersMessage(run)]
+  const messages = [...ownMessages(run), ...dependentsMessage(run)]
   if (messages.length === 0) return []
   return [{ type: REFERENCES_GRANTED, status: 'False', reason: reasons.GrantWithdrawn, message: messages.join('; ') }]
 }
@@ -26,15 +26,17 @@ function ownMessages({ context: { resources }, cr, descriptor }: Reconciliation)
 }
 
 /** Whose they are is told by name to nobody who grants them nothing. */
-function usersMessage({ context: { resources }, cr }: Reconciliation): readonly string[] {
+function dependentsMessage({ context: { resources }, cr }: Reconciliation): readonly string[] {
   const own = nameOf(cr)
   const reference = { kind: own.kind, ref: { namespace: own.namespace ?? '', name: own.name } }
-  const users = resources.crossReferrersOf(own).filter((user) => {
-    return appliedReference(user, reference) !== undefined && !isGranted(resources, cr, user.metadata.namespace)
+  const dependents = resources.crossReferrersOf(own).filter((dependent) => {
+    return (
+      appliedReference(dependent, reference) !== undefined && !isGranted(resources, cr, dependent.metadata.namespace)
+    )
   })
-  if (users.length === 0) return []
-  const [noun, verb] = users.length === 1 ? ['resource', 'refers'] : ['resources', 'refer']
+  if (dependents.length === 0) return []
+  const [noun, verb] = dependents.length === 1 ? ['resource', 'refers'] : ['resources', 'refer']
   return [
-    `${users.length} ${noun} of another namespace still ${verb} to this one, until the spec with the reference changes: spec.allowedReferences does not permit it any more`,
+    `${dependents.length} ${noun} of another namespace still ${verb} to this one, until the spec with the reference changes: spec.allowedReferences does not permit it any more`,
   ]
 }

@@ -22,17 +22,19 @@ export function targetView(
     status: statusOf(target),
   }
   const partKinds = context.kinds.managedKind(target.kind)?.parts ?? []
-  if (partKinds.length === 0) return { ...own, parts: [], users: [] }
+  if (partKinds.length === 0) return { ...own, parts: [], dependents: [] }
   const referrers = referrersInReach(context, targetKeyOf(target), target).filter(
     ({ metadata }) => metadata.uid !== except?.metadata.uid,
   )
   const grantor = { target, resources: context.resources }
   const parts = referrers.filter(({ kind }) => partKinds.includes(kind))
-  const users = referrers.filter((referrer) => !partKinds.includes(referrer.kind) && mayHoldObject(referrer))
+  const dependents = referrers.filter((referrer) => !partKinds.includes(referrer.kind) && mayHoldObject(referrer))
   return {
     ...own,
     parts: parts.map((part) => partView(part, reader, grantor)),
-    users: users.map((user) => messageName(user, reader, grantor)).sort((left, right) => (left < right ? -1 : 1)),
+    dependents: dependents
+      .map((dependent) => messageName(dependent, reader, grantor))
+      .sort((left, right) => (left < right ? -1 : 1)),
   }
 }
 

@@ -165,8 +165,7 @@ function correctIssueTime(run: Reconciliation): void {
 /** A token whose issue was not noted counts from its object's creation. One that is not ours to know has no age. */
 function noteStart(run: Reconciliation, { created_at: created }: RemoteObject): void {
   const { context, descriptor, status } = run
-  if (descriptor.rotation?.type !== 'rotation' || status.output === undefined || status.rotatedAt !== undefined)
-    return
+  if (descriptor.rotation?.type !== 'rotation' || status.output === undefined || status.rotatedAt !== undefined) return
   const at = typeof created === 'string' ? Date.parse(created) : Number.NaN
   const now = context.clock.now()
   run.note({ rotatedAt: new Date(Number.isNaN(at) ? now : notedTime(at, now)).toISOString() })

@@ -77,10 +77,10 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   }
   if (descriptor === undefined) return
   // A target that is being deleted, or a former object of it, waits for those that refer to it.
-  for (const user of previous === undefined ? [object] : [previous, object]) {
-    for (const target of targetsOf(store, descriptor, user)) {
+  for (const dependent of previous === undefined ? [object] : [previous, object]) {
+    for (const target of targetsOf(store, descriptor, dependent)) {
       const resource = store.get({ ...target, name: target.name ?? '' })
-      if (resource !== undefined && (waitsForReferrers(resource) || isUngranted(store, user, resource))) {
+      if (resource !== undefined && (waitsForReferrers(resource) || isUngranted(store, dependent, resource))) {
         wake.managed(nameOf(resource), 'edit')
       }
       wakeWhole(options, target, name.kind)
@@ -111,7 +111,7 @@ function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: 
 
 /**
  * What is made up of parts is looked at again when one of them changes, and those that wait for it may find it usable then. A part
- * that is being deleted may wait for another part to stand, or for the last user to go.
+ * that is being deleted may wait for another part to stand, or for the last dependent to go.
  */
 function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, changed: string): void {
   const { kind, namespace, name } = whole
@@ -126,26 +126,30 @@ function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, chan
 }
 
 /** What a CR refers to: CRs, by their names or by what they hold, and objects that no CR holds. */
-function targetsOf(store: ResourceStore, descriptor: ManagedDescriptor, user: CustomResource): readonly TargetKey[] {
-  const named = namedTargets(descriptor, user).map((target) => {
+function targetsOf(
+  store: ResourceStore,
+  descriptor: ManagedDescriptor,
+  dependent: CustomResource,
+): readonly TargetKey[] {
+  const named = namedTargets(descriptor, dependent).map((target) => {
     const resource = store.get(target)
     return resource === undefined ? target : targetKeyOf(resource)
   })
-  const account = store.accountKeyOf(user)
-  const byId = targetIds(descriptor, user).map(({ kind, id }): TargetKey => {
+  const account = store.accountKeyOf(dependent)
+  const byId = targetIds(descriptor, dependent).map(({ kind, id }): TargetKey => {
     const holder = account && store.holderOf(account, id)
     return holder?.kind === kind ? targetKeyOf(holder) : { kind, ids: [id], account }
   })
-  const names = namedTargets(descriptor, user)
+  const names = namedTargets(descriptor, dependent)
   return [...named, ...byId].filter((target) => {
-    const isElsewhere = target.namespace !== undefined && target.namespace !== user.metadata.namespace
-    return !isElsewhere || countsAcross(store, { referrer: user, names, inOneAccount: true }, target)
+    const isElsewhere = target.namespace !== undefined && target.namespace !== dependent.metadata.namespace
+    return !isElsewhere || countsAcross(store, { referrer: dependent, names, inOneAccount: true }, target)
   })
 }
 
 /** What is in use without a grant is told on both sides. */
-function isUngranted(store: ResourceStore, user: CustomResource, target: CustomResource): boolean {
-  const { namespace } = user.metadata
+function isUngranted(store: ResourceStore, dependent: CustomResource, target: CustomResource): boolean {
+  const { namespace } = dependent.metadata
   return namespace !== target.metadata.namespace && !isGranted(store, target, namespace)
 }
 

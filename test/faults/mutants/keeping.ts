@@ -52,7 +52,11 @@ export const keeping: readonly Mutant[] = [
     'keep to looks that a wrong clock has planned',
     'src/managed/accounts/resync.ts',
     ['if (copies !== undefined || isMistimed) add(cr)', 'if (copies !== undefined) add(cr)'],
-    { suite: 'clocks', cases: 'SSH(User|Host)Certificate .* / deleted by somebody.*40 days behind', isWhole: true },
+    {
+      suite: 'clocks',
+      cases: 'SSH(Dependent|Host)Certificate .* / deleted by somebody.*40 days behind',
+      isWhole: true,
+    },
   ),
   mutant(
     'raise no guard while a rule is replaced',
@@ -182,7 +186,7 @@ export const keeping: readonly Mutant[] = [
     references('IPPolicyRule, the last'),
   ),
   mutant(
-    'know users of a policy by their names only',
+    'know dependents of a policy by their names only',
     'src/managed/store/resource-store.ts',
     ['ids.flatMap((id) => this.#findIn(account, id, TARGET_IDS, idText(kind, id)))', '[]'],
     references('IPPolicy / delete'),

@@ -81,7 +81,7 @@ const policy = (fields: Partial<TargetView> = {}): TargetView => ({
   spec: { rulesSource: 'IPPolicyRules' },
   status: {},
   parts: [],
-  users: ['Edge/shop'],
+  dependents: ['Edge/shop'],
   ...fields,
 })
 
@@ -97,8 +97,8 @@ describe('a rule that is deleted', () => {
     ipPolicyRule.releasePart(wholes, account)
 
   test.each([
-    ['nobody uses the policy', release([policy({ users: [] })], { siblings: [], users: [] })],
-    ['nobody uses the policy, which is no resource', release([], { siblings: [], users: [] })],
+    ['nobody uses the policy', release([policy({ dependents: [] })], { siblings: [], dependents: [] })],
+    ['nobody uses the policy, which is no resource', release([], { siblings: [], dependents: [] })],
     ['another rule stands', release([policy()], { siblings: [sibling(part())] })],
     ['a rule stands that is no resource', release([policy()], { siblings: [sibling()] })],
     ['the policy may be empty', release([policy({ spec: { rulesSource: 'IPPolicyRules', allowEmpty: true } })])],
@@ -113,9 +113,9 @@ describe('a rule that is deleted', () => {
     ['the policy is to go as well, but is still in use', release([policy({ deleting: true })], { siblings: [] })],
     [
       'only the account shows who uses the policy',
-      release([policy({ users: [] })], { siblings: [], users: ['Edge/shop'] }),
+      release([policy({ dependents: [] })], { siblings: [], dependents: ['Edge/shop'] }),
     ],
-    ['the policy is no resource, and in use', release([], { siblings: [], users: ['Edge/shop'] })],
+    ['the policy is no resource, and in use', release([], { siblings: [], dependents: ['Edge/shop'] })],
   ])('stays while %s, and the refusal names who uses the policy', (_when, found) => {
     expect(found).toEqual({ type: 'wait', message: expect.stringContaining('Edge/shop') })
   })
@@ -134,14 +134,14 @@ describe('a rule that is deleted', () => {
     expect(message(part({ deleting: true }))).toContain('add another rule')
   })
 
-  test('has the account looked at for what resources do not tell: other rules first, then users', () => {
+  test('has the account looked at for what resources do not tell: other rules first, then dependents', () => {
     // That its resource is in force says nothing of a rule that somebody has deleted at the API.
     expect(release([policy({ parts: [part()] })])).toEqual({ type: 'look', at: 'siblings' })
-    expect(release([policy({ users: [] })], { siblings: [] })).toEqual({ type: 'look', at: 'users' })
+    expect(release([policy({ dependents: [] })], { siblings: [] })).toEqual({ type: 'look', at: 'dependents' })
     expect(release([])).toEqual({ type: 'look', at: 'siblings' })
   })
 
   test('is left to a policy that has its own rules by now', () => {
-    expect(release([policy({ spec: { rules: [] }, users: [] })])).toEqual({ type: 'leave' })
+    expect(release([policy({ spec: { rules: [] }, dependents: [] })])).toEqual({ type: 'leave' })
   })
 })

@@ -8,7 +8,7 @@ type Condition = NonNullable<TargetView['status']['conditions']>[number]
 const condition = (type: string, status: Condition['status'], observedGeneration: number): Condition => {
   return { type, status, observedGeneration, reason: 'Any', message: '', lastTransitionTime: '2030-01-01T00:00:00Z' }
 }
-const outside = { deleting: false, parts: [], users: [] }
+const outside = { deleting: false, parts: [], dependents: [] }
 const view = (fields: { ready?: number; synced?: boolean; rules?: number; allowEmpty?: boolean }): TargetView => ({
   ...outside,
   generation: 3,

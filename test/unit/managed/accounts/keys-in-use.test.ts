@@ -28,20 +28,20 @@ const digestOf = (token: string) => tokenFingerprint(fingerprints, token, 'ak_1'
 
 test('an account works with the key of an object whose token is its own, whatever else is called so elsewhere', async () => {
   const keys = keysOf({ other: { key: 'two', beside: true }, own: { key: 'one', beside: true } })
-  expect(await keys.userOf(issuer, 'ak_1', digestOf('one'))).toBe('Account/own')
-  expect(await keys.userOf(issuer, 'ak_2', digestOf('one'))).toBeUndefined()
-  expect(await keys.userOf(issuer, 'ak_1', digestOf('three'))).toBeUndefined()
+  expect(await keys.dependentOf(issuer, 'ak_1', digestOf('one'))).toBe('Account/own')
+  expect(await keys.dependentOf(issuer, 'ak_2', digestOf('one'))).toBeUndefined()
+  expect(await keys.dependentOf(issuer, 'ak_1', digestOf('three'))).toBeUndefined()
 })
 
 test('where nobody can tell whose a key is, it is one of the accounts at the same API, and of no other', async () => {
   const hostile = { key: 'anything', beside: false }
-  expect(await keysOf({ hostile }).userOf(issuer, 'ak_1', undefined)).toBeUndefined()
+  expect(await keysOf({ hostile }).dependentOf(issuer, 'ak_1', undefined)).toBeUndefined()
   expect(await keysOf({ hostile }).useOf(issuer, 'ak_1', undefined)).toBeUndefined()
   const keys = keysOf({ hostile, second: { key: 'some', beside: true } })
-  expect(await keys.userOf(issuer, 'ak_1', undefined)).toBe('Account/second')
+  expect(await keys.dependentOf(issuer, 'ak_1', undefined)).toBe('Account/second')
   const salted = tokenFingerprint(new Fingerprints(Buffer.alloc(32, 2)), 'some', 'ak_1')
-  expect(await keys.userOf(issuer, 'ak_1', salted)).toBe('Account/second')
-  expect(await keysOf({ hostile }).userOf(issuer, 'ak_1', salted)).toBeUndefined()
+  expect(await keys.dependentOf(issuer, 'ak_1', salted)).toBe('Account/second')
+  expect(await keysOf({ hostile }).dependentOf(issuer, 'ak_1', salted)).toBeUndefined()
 })
 
 test('of two accounts that one key opens, the one that others need is told of', async () => {
