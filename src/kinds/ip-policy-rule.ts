@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { collections } from '../api/collections.ts'
 import { commonSpec, commonSpecRules, commonStatus, reference } from '../managed/descriptor/common.ts'
-import type { Fields, FoundReference, GuardView, ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
+import type { Fields, FoundReference, ManagedDescriptor, PlaceholderView } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
@@ -10,7 +10,7 @@ import { cidr, normaliseCIDR } from './cidr.ts'
 import { managedColumns, textColumn } from './columns.ts'
 import { available, plain } from './defaults.ts'
 import { refusesRules, releaseRule } from './ip-policy-parts.ts'
-import { heldRule, policyOf, ruleAction, sentAction, temporaryDeny } from './ip-policy-rules.ts'
+import { heldRule, placeholderDeny, policyOf, ruleAction, sentAction } from './ip-policy-rules.ts'
 import { managedKind } from './names.ts'
 import { textOf } from './remote.ts'
 
@@ -79,7 +79,7 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
   // A rule can be nowhere but where its policy is.
   accountFrom: policyReference,
   createOnly: ['ip_policy_id', 'action'],
-  replacement: { fields: ['ip_policy_id', 'action'], first: 'delete', guard },
+  replacement: { fields: ['ip_policy_id', 'action'], first: 'delete', placeholder },
   setBy: () => ['ip_policy_id', 'cidr', 'action'],
   desire: (desired) => {
     const { ipPolicyRef, cidr: range, action } = desired.spec
@@ -111,11 +111,11 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
  * An action cannot be changed and a range may stand only once, so the rule goes before its successor comes. Another rule may be on
  * its way out at the same time, so the deny of a documentation address stands in whatever else the policy holds.
  */
-function guard({ remote, all, marker }: GuardView<IPPolicyRuleSpec>): Fields | undefined {
+function placeholder({ remote, all, marker }: PlaceholderView<IPPolicyRuleSpec>): Fields | undefined {
   const policyId = policyOf(remote)
   if (policyId === undefined) return undefined
   const taken = all.filter((rule) => policyOf(rule) === policyId).map((rule) => heldRule(rule).cidr)
-  return temporaryDeny(policyId, new Set(taken), marker, startFor(remote.id))
+  return placeholderDeny(policyId, new Set(taken), marker, startFor(remote.id))
 }
 
 /** Rules of one policy that change at the same time are to choose different addresses. */

@@ -76,7 +76,7 @@ export interface RulesState {
   readonly held: readonly HeldRule[]
   /** The policy was there before its resource: rules of others may be in it. */
   readonly isAdopted: boolean
-  /** Metadata of the temporary rule. */
+  /** Metadata of the placeholder rule. */
   markerFor(cidr: string, action: SentAction): string
 }
 
@@ -91,7 +91,7 @@ export interface RulesState {
  * 5. allows that take the place of a deny, then denies that go
  *
  * An action cannot be changed (`management-api.md § Standard operations`) and a range may stand only once, so such a rule is deleted,
- * then created. Where that, or anything else, would empty the policy meanwhile, a temporary deny of a documentation address goes
+ * then created. Where that, or anything else, would empty the policy meanwhile, a placeholder deny of a documentation address goes
  * first; it is deleted after the last write, or by the next plan, as a deny that nobody wants. Where what stays does that, one of it is looked
  * at before the first rule goes: somebody may have deleted it at the API.
  */
@@ -181,15 +181,15 @@ function emptiesMeanwhile(held: number, operations: readonly ChildOperation[]): 
 function standIn({ policyId, wanted, held, markerFor }: RulesState): ChildOperation {
   const taken = new Set([...wanted, ...held].map((rule) => rule.cidr))
   const rule = { cidr: documentationAddress(taken), action: 'deny' } as const
-  const body = temporaryDeny(policyId, taken, markerFor(rule.cidr, rule.action))
-  return { type: 'create', body, about: `${nameOf(rule)} for the time being`, temporary: true }
+  const body = placeholderDeny(policyId, taken, markerFor(rule.cidr, rule.action))
+  return { type: 'create', body, about: `${nameOf(rule)} for the time being`, placeholder: true }
 }
 
 /**
  * Body of a rule that keeps a policy from being empty and touches no traffic, on an address that is not among `taken`.
  * @param start from which of these addresses on one is chosen
  */
-export function temporaryDeny(policyId: string, taken: ReadonlySet<string>, metadata: string, start = 0): Fields {
+export function placeholderDeny(policyId: string, taken: ReadonlySet<string>, metadata: string, start = 0): Fields {
   return bodyOf(policyId, {
     cidr: documentationAddress(taken, start),
     action: 'deny',

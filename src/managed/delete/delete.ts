@@ -22,7 +22,7 @@ import { isNeighbours, isTakenLive } from '../identity/taken-over.ts'
 import { refuseToStrand } from '../outputs/companion.ts'
 import { release } from '../outputs/vacate.ts'
 import { heldAlone, refuseShutOut } from '../plan/api-access.ts'
-import { revealGuards } from '../plan/replace.ts'
+import { revealPlaceholders } from '../plan/replace.ts'
 import type { MemberSession } from '../reconcile/context.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
@@ -55,9 +55,9 @@ export function sessionForDeletion({ context, cr }: Reconciliation): MemberSessi
 export function deletionNeedsAccount(run: Reconciliation): boolean {
   const { cr, descriptor } = run
   if (!hasFinalizer(cr) || retains(cr)) return false
-  // While the object is being replaced there may be none but its guard.
-  const guarded = descriptor.replacement?.guard !== undefined && internalOf(cr).create !== undefined
-  return guarded || statusOf(cr).id !== undefined || unresolvedAttempt(cr) !== undefined || hasFormerAttempt(cr)
+  // While the object is being replaced there may be none but its placeholder.
+  const hasPlaceholder = descriptor.replacement?.placeholder !== undefined && internalOf(cr).create !== undefined
+  return hasPlaceholder || statusOf(cr).id !== undefined || unresolvedAttempt(cr) !== undefined || hasFormerAttempt(cr)
 }
 
 /**
@@ -90,7 +90,7 @@ async function removeObject(run: Reconciliation): Promise<void> {
   await run.session.cache.ensureListed(run.collection)
   // Asked first, since it may take people to change it, and again when nothing is waited for any more.
   await awaitReleaseOf(run, heldIds(statusOf(run.cr)))
-  await revealGuards(run)
+  await revealPlaceholders(run)
   const settled = await settleIdentity(run)
   const former = internalOf(run.cr).superseded?.map(({ id }) => id) ?? []
   // A vanished object's successor may be settled while the id in status is still the old one: both go.

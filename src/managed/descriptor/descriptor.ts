@@ -117,7 +117,7 @@ export type ChildOperation =
       readonly body: Fields
       readonly about: string
       /** Deleted again after the last write of the plan. Should that not come to pass, the next plan removes it as unwanted. */
-      readonly temporary?: true
+      readonly placeholder?: true
     }
   | {
       readonly type: 'update'
@@ -360,7 +360,7 @@ export interface Replacement<Spec> {
    */
   readonly first: 'create' | 'delete'
   /** With `delete`: an object that has to stand while neither of the two does; undefined when none is needed. */
-  guard?(view: GuardView<Spec>): Fields | undefined
+  placeholder?(view: PlaceholderView<Spec>): Fields | undefined
 }
 
 /** Rotation of a token, which may also be asked for, or renewal of a certificate. The new object always comes first. */
@@ -382,13 +382,13 @@ export interface RotationView<Spec> {
   readonly since: number | undefined
 }
 
-export interface GuardView<Spec> {
+export interface PlaceholderView<Spec> {
   readonly desired: Desired<Spec>
   /** The object that is about to go. */
   readonly remote: RemoteObject
   /** All objects of the collection, as a list of now shows them. */
   readonly all: readonly RemoteObject[]
-  /** The marker that the guard has to carry, so that it is known and taken away again. */
+  /** The marker that the placeholder has to carry, so that it is known and taken away again. */
   readonly marker: string
 }
 

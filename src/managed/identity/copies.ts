@@ -36,8 +36,8 @@ export async function deleteCopies(
  * Has what stands in during a replacement looked for once nothing is open: a process that died took with it that there is one, and a
  * pass does not judge the objects of a CR whose attempt is open.
  */
-export function recallGuard({ descriptor, memory }: Reconciliation): void {
-  if (descriptor.replacement?.guard !== undefined) memory.copies ??= []
+export function recallPlaceholder({ descriptor, memory }: Reconciliation): void {
+  if (descriptor.replacement?.placeholder !== undefined) memory.copies ??= []
 }
 
 /** Deletes the copies that the drift pass found, once nothing is open. */

@@ -4,7 +4,7 @@ import type { CommonStatus } from '../descriptor/common.ts'
 import { REMOTE_ID } from '../names.ts'
 import type { Answer, Memory } from '../reconcile/memory.ts'
 import type { Attempt } from './attempt.ts'
-import { GUARD_NONCE, isNamesake, type Marker, markerOf } from './marker.ts'
+import { isNamesake, type Marker, markerOf, PLACEHOLDER_NONCE } from './marker.ts'
 import { isSealed, parseOwnership, type Seal } from './ownership.ts'
 
 /**
@@ -77,7 +77,7 @@ export function leftByFormerLife(
   installation: string,
 ): readonly RemoteObject[] {
   return sortedById(objects, (marker) => {
-    return marker.installation === installation && isNamesake(marker, cr) && marker.nonce !== GUARD_NONCE
+    return marker.installation === installation && isNamesake(marker, cr) && marker.nonce !== PLACEHOLDER_NONCE
   })
 }
 

@@ -17,7 +17,7 @@ import { reasons } from '../status/reasons.ts'
 import { tellAlike } from './alike.ts'
 import type { Attempt } from './attempt.ts'
 import { formatAttempt } from './attempt.ts'
-import { deleteCopies, recallGuard } from './copies.ts'
+import { deleteCopies, recallPlaceholder } from './copies.ts'
 import { createdBy, createStep, ownershipClaim } from './create-step.ts'
 import { noteMade } from './gone.ts'
 import { findFormerLife, notedObject } from './recovery.ts'
@@ -176,7 +176,7 @@ const REFUSED: ReadonlySet<string> = new Set(['Invalid', 'Conflict', 'Forbidden'
 async function resolveUnknown(run: Reconciliation, attempt: Attempt): Promise<string | undefined> {
   const { clock, leadership, times } = run.context
   const { memory } = run
-  recallGuard(run)
+  recallPlaceholder(run)
   const stored = await objectInSecret(run, attempt.nonce)
   if (stored !== undefined) return take(run, stored, attempt)
   const quiet = Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.unknownUntil ?? 0)

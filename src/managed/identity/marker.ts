@@ -37,8 +37,8 @@ export function formatMarker(marker: Marker, metadata: OwnMetadata = {}): string
   return objectText([[MARK_KEY, ordered], ...sortedEntries(metadata)])
 }
 
-/** Nonce in the marker of an object that only stands in while another is being replaced. */
-export const GUARD_NONCE = 'guard'
+/** Nonce in the marker of a placeholder: an object that exists only while another is being replaced. */
+export const PLACEHOLDER_NONCE = 'guard'
 
 /** Reads a marker out of `metadata` or a name; undefined for any text that is not one. */
 export function parseMarker(text: unknown): Marker | undefined {

@@ -8,7 +8,7 @@ import { reasons } from '../status/reasons.ts'
 import { tellAlike } from './alike.ts'
 import { deleteCopies } from './copies.ts'
 import { copiesOf, leftByFormerLife, ownershipClaim } from './create-step.ts'
-import { GUARD_NONCE, markerOf } from './marker.ts'
+import { markerOf, PLACEHOLDER_NONCE } from './marker.ts'
 import { ownNote } from './ownership.ts'
 import { sought } from './read-object.ts'
 
@@ -31,7 +31,7 @@ export async function findSuccessor(run: Reconciliation): Promise<string | undef
   const copies = copiesOf(session.cache.all(collection), cr.metadata.uid, status, context.installation)
   return await takeNewest(
     run,
-    copies.filter((object) => markerOf(object)?.nonce !== GUARD_NONCE),
+    copies.filter((object) => markerOf(object)?.nonce !== PLACEHOLDER_NONCE),
   )
 }
 

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { Children } from '../descriptor/descriptor.ts'
-import { GUARD_NONCE, markerOf } from '../identity/marker.ts'
+import { markerOf, PLACEHOLDER_NONCE } from '../identity/marker.ts'
 import type { SessionCache } from '../reconcile/context.ts'
 
 /**
@@ -13,6 +13,6 @@ export function childrenIn(
   parentId: string,
 ): readonly RemoteObject[] {
   return cache.all(children.collection).filter((child) => {
-    return children.parentId(child) === parentId && markerOf(child)?.nonce !== GUARD_NONCE
+    return children.parentId(child) === parentId && markerOf(child)?.nonce !== PLACEHOLDER_NONCE
   })
 }

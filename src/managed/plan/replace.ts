@@ -6,7 +6,7 @@ import type { Former } from '../descriptor/internal.ts'
 import { createObject } from '../identity/create.ts'
 import { copiesOf } from '../identity/create-step.ts'
 import { deleteForSure, deleteObject, noteMade, settle } from '../identity/gone.ts'
-import { GUARD_NONCE, markerOf } from '../identity/marker.ts'
+import { markerOf, PLACEHOLDER_NONCE } from '../identity/marker.ts'
 import { isNeighbours } from '../identity/taken-over.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
@@ -28,7 +28,7 @@ export async function replaceObject(
 ): Promise<string> {
   const { collection, descriptor } = run
   if (descriptor.replacement?.first === 'delete') {
-    await raiseGuard(run, wanted, former, reason)
+    await createPlaceholder(run, wanted, former, reason)
     await deleteForSure(run, collection, former.id, reason)
     run.note({ id: undefined, uri: undefined, createdAt: undefined })
   }
@@ -36,15 +36,15 @@ export async function replaceObject(
 }
 
 /** Makes the object that stands while neither the old nor the new one does. It bears our mark, and goes as a copy does. */
-async function raiseGuard(
+async function createPlaceholder(
   run: Reconciliation,
   wanted: Wanted,
   remote: RemoteObject,
   reason: WriteReason,
 ): Promise<void> {
   const { collection, context, cr, descriptor, session } = run
-  if (descriptor.replacement?.guard === undefined) return
-  const settled = guardsSettle(run)
+  if (descriptor.replacement?.placeholder === undefined) return
+  const settled = placeholdersSettle(run)
   const wait = settled - context.clock.monotonic()
   if (wait > 0) {
     const message = 'what is to stand in for the object may be on its way already: waiting before another is made'
@@ -52,36 +52,36 @@ async function raiseGuard(
   }
   await session.cache.ensureListed(collection, { since: Math.max(run.begun, settled) })
   const all = [...session.cache.all(collection)]
-  const marker = markerText(context, cr, GUARD_NONCE)
-  const body = descriptor.replacement.guard({ desired: wanted.desired, remote, all, marker })
+  const marker = markerText(context, cr, PLACEHOLDER_NONCE)
+  const body = descriptor.replacement.placeholder({ desired: wanted.desired, remote, all, marker })
   run.memory.copies = [remote.id]
   const own = copiesOf(all, cr.metadata.uid, run.status, context.installation)
-  if (body === undefined || own.some((object) => markerOf(object)?.nonce === GUARD_NONCE)) return
+  if (body === undefined || own.some((object) => markerOf(object)?.nonce === PLACEHOLDER_NONCE)) return
   try {
     noteMade(run, collection, (await session.cache.create(collection, body, run.because(reason))).id)
   } catch (error) {
     if (!(error instanceof ApiError) || !error.definite) {
-      run.memory.guardUnknownUntil = context.clock.monotonic() + context.times.requestTimeoutMs
+      run.memory.placeholderUnknownUntil = context.clock.monotonic() + context.times.requestTimeoutMs
     }
     throw error
   }
 }
 
-/** When every POST of a guard that this process, or one before it, has sent is over: a list that begins then shows what came of it. */
-function guardsSettle({ context: { leadership, times }, memory }: Reconciliation): number {
-  return Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.guardUnknownUntil ?? 0)
+/** When every POST of a placeholder that this process, or one before it, has sent is over: a list that begins then shows what came of it. */
+function placeholdersSettle({ context: { leadership, times }, memory }: Reconciliation): number {
+  return Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.placeholderUnknownUntil ?? 0)
 }
 
 /**
- * Sees to it that the lists show every guard of this CR: one whose POST got no answer, or may have been sent by a former life of this
+ * Sees to it that the lists show every placeholder of this CR: one whose POST got no answer, or may have been sent by a former life of this
  * process, would stay behind when the CR goes. @throws WaitError while such a POST may still take effect.
  */
-export async function revealGuards(run: Reconciliation): Promise<void> {
+export async function revealPlaceholders(run: Reconciliation): Promise<void> {
   const { collection, cr, descriptor, memory, session } = run
   const { clock } = run.context
-  if (descriptor.replacement?.guard === undefined) return
-  if (wasAtRest(cr) && memory.guardUnknownUntil === undefined) return
-  const since = guardsSettle(run)
+  if (descriptor.replacement?.placeholder === undefined) return
+  if (wasAtRest(cr) && memory.placeholderUnknownUntil === undefined) return
+  const since = placeholdersSettle(run)
   const wait = since - clock.monotonic()
   if (wait > 0) {
     const message = 'what stood in for the object may still come about: waiting to take it away too'

@@ -371,7 +371,7 @@ async function execute(
   operations: readonly Operation[],
   reason: WriteReason,
 ): Promise<void> {
-  const temporary: string[] = []
+  const placeholders: string[] = []
   for (const operation of operations) {
     if (operation.type === 'replace') throw new Error('a replacement is carried out before other writes')
     if (!('target' in operation)) {
@@ -382,7 +382,7 @@ async function execute(
       continue
     }
     const made = await executeChild(run, operation, reason)
-    if (made !== undefined && operation.type === 'create' && operation.temporary) temporary.push(made)
+    if (made !== undefined && operation.type === 'create' && operation.placeholder) placeholders.push(made)
   }
-  for (const id of temporary) await executeChild(run, { type: 'delete', id, about: 'temporary child' }, reason)
+  for (const id of placeholders) await executeChild(run, { type: 'delete', id, about: 'placeholder' }, reason)
 }

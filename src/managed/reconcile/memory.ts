@@ -46,8 +46,8 @@ export interface Memory {
   childUnknownUntil?: number | undefined
   /** Monotonic time until which an update that was not answered may still be carried out. */
   updateUnknownUntil?: number | undefined
-  /** Monotonic time by which the POST of a guard that got no answer must have ended. */
-  guardUnknownUntil?: number | undefined
+  /** Monotonic time by which the POST of a placeholder that got no answer must have ended. */
+  placeholderUnknownUntil?: number | undefined
   /** Ids of marked objects of this CR that are neither its own nor superseded; found by the drift pass. */
   copies?: readonly string[] | undefined
   /** Monotonic time from which lists tell who uses an object that is to be deleted. */

@@ -59,13 +59,13 @@ export const keeping: readonly Mutant[] = [
     },
   ),
   mutant(
-    'raise no guard while a rule is replaced',
+    'create no placeholder while a rule is replaced',
     REPLACE,
-    ['    await raiseGuard(run, wanted, former, reason)\n', ''],
+    ['    await createPlaceholder(run, wanted, former, reason)\n', ''],
     kills('^IPPolicyRule rule / replace'),
   ),
   mutant(
-    'leave the guard where it was',
+    'leave the placeholder where it was',
     'src/managed/identity/copies.ts',
     ['  await deleteCopies(run, listed)\n', ''],
     kills('^IPPolicyRule rule / replace'),
@@ -231,8 +231,8 @@ export const keeping: readonly Mutant[] = [
     'take an object of another installation',
     PROTOCOL,
     [
-      'return marker.installation === installation && isNamesake(marker, cr) && marker.nonce !== GUARD_NONCE',
-      'return isNamesake(marker, cr) && marker.nonce !== GUARD_NONCE',
+      'return marker.installation === installation && isNamesake(marker, cr) && marker.nonce !== PLACEHOLDER_NONCE',
+      'return isNamesake(marker, cr) && marker.nonce !== PLACEHOLDER_NONCE',
     ],
     restored,
   ),
@@ -240,7 +240,7 @@ export const keeping: readonly Mutant[] = [
     'take any object with our mark',
     PROTOCOL,
     [
-      'return marker.installation === installation && isNamesake(marker, cr) && marker.nonce !== GUARD_NONCE',
+      'return marker.installation === installation && isNamesake(marker, cr) && marker.nonce !== PLACEHOLDER_NONCE',
       'return marker.installation === installation && marker.kind === cr.kind',
     ],
     restored,

@@ -8,7 +8,7 @@ import {
 } from '../../../src/managed/cr.ts'
 import type { InternalStatus } from '../../../src/managed/descriptor/internal.ts'
 import { parseObject } from '../../../src/managed/descriptor/metadata.ts'
-import { GUARD_NONCE, type Marker, parseMarker } from '../../../src/managed/identity/marker.ts'
+import { type Marker, PLACEHOLDER_NONCE, parseMarker } from '../../../src/managed/identity/marker.ts'
 import { REMOTE_ID } from '../../../src/managed/names.ts'
 import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
 import { equalJSON } from '../../../src/util/equal-json.ts'
@@ -203,7 +203,7 @@ export class Instants {
     if (!collectionsOf(this.#world.kinds).some((collection) => path === `/${collection.path}`)) return
     const fields = JSON.parse(body || '{}') as Fields
     const marker = parseMarker(fields.metadata ?? fields.name)
-    if (path === '/ip_policy_rules' && (marker?.kind !== 'IPPolicyRule' || marker.nonce === GUARD_NONCE)) {
+    if (path === '/ip_policy_rules' && (marker?.kind !== 'IPPolicyRule' || marker.nonce === PLACEHOLDER_NONCE)) {
       this.#checkRule(sighting, fields, marker)
       return
     }

@@ -16,12 +16,12 @@ function planFor(spec: IPPolicySpec, model: PolicyModel): readonly ChildOperatio
 }
 
 /**
- * Applies the plan as the reconciler does, what is temporary deleted after the last write; `steps` ends it early. Calls `look` after
+ * Applies the plan as the reconciler does, placeholders deleted after the last write; `steps` ends it early. Calls `look` after
  * each write. A plan that was not cut off leaves nothing to do.
  */
 function settle(spec: IPPolicySpec, model: PolicyModel, look: () => void, steps = Number.POSITIVE_INFINITY): void {
   const plan = planFor(spec, model)
-  const temporary: string[] = []
+  const placeholders: string[] = []
   let left = steps
   const write = (operation: ChildOperation): void => {
     if (left <= 0) return
@@ -29,10 +29,10 @@ function settle(spec: IPPolicySpec, model: PolicyModel, look: () => void, steps 
     model.apply(operation)
     look()
     const created = model.rules.at(-1)
-    if (operation.type === 'create' && operation.temporary && created) temporary.push(created.id)
+    if (operation.type === 'create' && operation.placeholder && created) placeholders.push(created.id)
   }
   for (const operation of plan) write(operation)
-  for (const id of temporary) write({ type: 'delete', id, about: 'temporary' })
+  for (const id of placeholders) write({ type: 'delete', id, about: 'placeholder' })
   if (left > 0) expect(planFor(spec, model)).toEqual([])
 }
 
@@ -94,7 +94,7 @@ test('a plan that is cut off anywhere, with the spec changed meanwhile, goes on 
   )
 })
 
-test('the only rule of a policy changes its action behind a temporary deny of a documentation address', () => {
+test('the only rule of a policy changes its action behind a placeholder deny of a documentation address', () => {
   const model = modelWith({ '10.0.0.0/8': 'Allow' })
   const abouts: string[] = []
   for (const operation of planFor(specOf({ '10.0.0.0/8': 'Deny' }), model)) {
@@ -111,7 +111,7 @@ test('the only rule of a policy changes its action behind a temporary deny of a 
   ])
 })
 
-test('the temporary deny takes a documentation address that no rule holds', () => {
+test('the placeholder deny takes a documentation address that no rule holds', () => {
   const model = modelWith({})
   model.add({ cidr: '192.0.2.1/32', action: 'allow', description: '', metadata: '' })
   const spec: IPPolicySpec = { rules: [{ cidr: '192.0.2.1/32', action: 'Deny' }] }

@@ -31,12 +31,12 @@ test('another action, or another policy, makes another rule', () => {
 })
 
 describe('while a rule is replaced', () => {
-  const guard = (all: readonly RemoteObject[], remote = held()) =>
-    ipPolicyRule.replacement?.guard?.({ desired: desiredOf({ spec }), remote, all, marker: 'mark' })
+  const placeholder = (all: readonly RemoteObject[], remote = held()) =>
+    ipPolicyRule.replacement?.placeholder?.({ desired: desiredOf({ spec }), remote, all, marker: 'mark' })
 
   test('the deny of a documentation address stands in, marked, even beside others: they may be going too', () => {
     for (const others of [[], [held({ id: 'ipr_2', cidr: '10.1.0.0/16' })]]) {
-      expect(guard([held(), ...others])).toMatchObject({
+      expect(placeholder([held(), ...others])).toMatchObject({
         ip_policy_id: 'id-of-office',
         cidr: expect.stringMatching(/^192\.0\.2\.\d+\/32$/),
         action: 'deny',
@@ -46,14 +46,14 @@ describe('while a rule is replaced', () => {
   })
 
   test('it takes an address that no rule of the policy has', () => {
-    const first = String(guard([held()])?.cidr)
+    const first = String(placeholder([held()])?.cidr)
     const taken = held({ id: 'ipr_2', cidr: first })
-    expect(guard([held(), taken])?.cidr).not.toBe(first)
-    expect(guard([held(), { ...taken, ip_policy: { id: 'ipp_other', uri: '' } }])?.cidr).toBe(first)
+    expect(placeholder([held(), taken])?.cidr).not.toBe(first)
+    expect(placeholder([held(), { ...taken, ip_policy: { id: 'ipp_other', uri: '' } }])?.cidr).toBe(first)
   })
 
   test('rules of one policy that change together choose different addresses', () => {
-    const chosen = ['ipr_1', 'ipr_2', 'ipr_3'].map((id) => guard([held()], held({ id }))?.cidr)
+    const chosen = ['ipr_1', 'ipr_2', 'ipr_3'].map((id) => placeholder([held()], held({ id }))?.cidr)
     expect(new Set(chosen).size).toBe(3)
   })
 })

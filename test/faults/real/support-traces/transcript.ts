@@ -109,7 +109,7 @@ function common(text: string, side: Side, names: ReadonlyMap<string, string>): s
     .replaceAll(/\b([0-9a-f]{8}-)?[0-9a-f]{16}\b/g, '{digest}')
     .replaceAll(/"publicKey":"[^"]*"/g, '"publicKey":"{key}"')
     .replaceAll(/\d\.tcp\.[a-z]+\.tunnel\.example:\d+/g, '{address}')
-    .replaceAll(/192\.0\.2\.\d+\/32/g, '{guard}')
+    .replaceAll(/192\.0\.2\.\d+\/32/g, '{placeholder}')
     .replaceAll(/(cert-v01@openssh\.com) [A-Za-z0-9+/=]+/g, '$1 {certificate}')
     .replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g, '{time}')
     .replaceAll(/"resourceVersion":"\d+"/g, '"resourceVersion":"{version}"')

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { GUARD_NONCE } from '../../../../src/managed/identity/marker.ts'
+import { PLACEHOLDER_NONCE } from '../../../../src/managed/identity/marker.ts'
 import { CONFIG_MAP, SECRET, SEED } from '../../../builders/specs.ts'
 import { expectAsWritten, type LivedSubject } from '../../../cluster/support/as-written.ts'
 import { expectExactlyOneEach, managed } from '../../../cluster/support/cases.ts'
@@ -70,11 +70,11 @@ export async function expectAtRest(
 
 /** What stands in while an object is replaced goes when the status names the new one: also after a crash, and without a pass. */
 async function untilNothingStandsIn(world: World): Promise<void> {
-  const guarded = managed.filter(({ replacement }) => replacement?.guard !== undefined)
-  const paths = guarded.flatMap(({ collections }) => collections.map(({ path }) => path))
+  const hasPlaceholder = managed.filter(({ replacement }) => replacement?.placeholder !== undefined)
+  const paths = hasPlaceholder.flatMap(({ collections }) => collections.map(({ path }) => path))
   const left = async () => {
     const objects = (await Promise.all(paths.map((path) => world.remote(path)))).flat()
-    return objects.filter(({ metadata }) => String(metadata).includes(`"nonce":"${GUARD_NONCE}"`))
+    return objects.filter(({ metadata }) => String(metadata).includes(`"nonce":"${PLACEHOLDER_NONCE}"`))
   }
   await until('nothing stands in for another any more', async () => (await left()).length === 0, { describe: left })
 }
