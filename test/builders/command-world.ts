@@ -176,7 +176,7 @@ export class CommandWorld {
       },
       blocked: () => this.blocked,
       turn: () => undefined,
-      reportTrouble: () => undefined,
+      reportFailure: () => undefined,
       calls: {
         command: (_: unknown, id: string, command: string) =>
           effect(() => {

@@ -3,7 +3,7 @@ import { createKubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { loadKubeConnection } from '../../kube/load-config.ts'
 import { holdName } from '../../managed/delete/namespace-hold.ts'
-import { type Departure, leave } from '../../managed/delete/release.ts'
+import { type Departure, releaseEverything } from '../../managed/delete/release.ts'
 import { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { LeaderElection } from '../../runtime/leader-election.ts'
 import { lockHolder } from '../../runtime/lease-lock.ts'
@@ -50,7 +50,7 @@ export async function runRelease(
       const { watchNamespaces: namespaces, namespace: operatorNamespace, name } = options
       const place = { namespaces, operatorNamespace, holdName: holdName(operatorNamespace, name) }
       const leaving = { kube, kinds: new KindsRegistry(kinds), ...place, tell: print }
-      departure = leave(leaving, signal).finally(() => ended.abort())
+      departure = releaseEverything(leaving, signal).finally(() => ended.abort())
       departure.catch(() => undefined)
     },
     onStoppedLeading: async () => {

@@ -2,8 +2,8 @@ import { type CustomResource, isDeleting } from '../cr.ts'
 import { accountDefaults } from '../descriptor/account.ts'
 import { secretType } from '../inputs/inputs.ts'
 import { heldToken } from '../outputs/held-token.ts'
+import { ownershipOf } from '../outputs/ownership.ts'
 import type { DataObject } from '../outputs/place.ts'
-import { tenureOf } from '../outputs/tenure.ts'
 import type { AccountContext } from './account-context.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'
 
@@ -36,6 +36,6 @@ export async function accountApiKey(
 
 /** A Secret that somebody else has put in the place of the issuer's holds the key that they mean. */
 function isIssuers(secret: DataObject | undefined, cr: CustomResource): boolean {
-  const { type } = tenureOf(secret, cr)
+  const { type } = ownershipOf(secret, cr)
   return type === 'own' || type === 'absent'
 }

@@ -14,7 +14,7 @@ import { accountFacts } from './account-facts.ts'
 import { addAccountFinalizer, dependentsOfAccount, releaseAccount } from './account-removal.ts'
 import { type AccountKey, type AccountResource, accountText } from './account-resource.ts'
 import { type AccountFacts, writeAccountStatus } from './account-status.ts'
-import { judgeIdentity } from './circuit-breaker.ts'
+import { checkIdentity } from './circuit-breaker.ts'
 import { type Finding, type Held, heldBy, listProblem, listRetryMs, type Problem, problem } from './finding.ts'
 import { apiRestriction, concerned, holdingsOf, listAll, type Orphan, sweep } from './resync.ts'
 import type { LiveSession, SessionConfig } from './session.ts'
@@ -28,7 +28,7 @@ const IN_USE_MS = 30_000
 /** Reconciles Accounts and ClusterAccounts: opens their sessions, proves key and identity, and makes the drift passes. */
 export class AccountReconciler {
   readonly #context: AccountContext
-  readonly #passes = new Map<string, Pass>()
+  readonly #resyncs = new Map<string, Resync>()
   /** UIDs of the accounts that were last seen under their names. */
   readonly #uids = new Map<string, string>()
   /** Accounts whose lists are being made. */
@@ -127,7 +127,7 @@ export class AccountReconciler {
     if (current !== undefined && sameConfig(current.config, config)) return current
     const session = this.#context.openSession(key, config)
     registry.replace(key, session)
-    this.#passes.delete(accountText(key))
+    this.#resyncs.delete(accountText(key))
     return session
   }
 
@@ -135,8 +135,8 @@ export class AccountReconciler {
   async #look(key: AccountKey, resource: AccountResource, session: LiveSession): Promise<Finding | Held> {
     const { clock, resources } = this.#context
     const holdings = holdingsOf(this.#context, session, resources.membersOf(key), resource.status?.orphans)
-    const due = this.#nextPass(key, resource) ?? 0
-    const troubled = session.takeTrouble()
+    const due = this.#nextResync(key, resource) ?? 0
+    const hasFailed = session.takeFailure()
     try {
       if (
         due <= clock.monotonic() ||
@@ -147,10 +147,10 @@ export class AccountReconciler {
         if (session.blocked() !== undefined && !session.starting)
           await listAll(session, holdings.collections.slice(0, 1))
         await listAll(session, holdings.collections)
-        session.endPass(holdings.used)
-        this.#notePass(key, resource, clock.monotonic())
+        session.endResync(holdings.used)
+        this.#noteResync(key, resource, clock.monotonic())
         this.#orphans.set(accountText(key), sweep(this.#context, session, holdings.collections))
-      } else if (troubled) {
+      } else if (hasFailed) {
         // One list tells whether the trouble is the account's or one resource's.
         await listAll(session, holdings.collections.slice(0, 1))
       }
@@ -165,7 +165,7 @@ export class AccountReconciler {
       return listProblem(error, this.#backoff(key), restriction)
     }
     this.#failures.delete(accountText(key))
-    const { doubt, fingerprint } = judgeIdentity(this.#context, session, resource, holdings.members)
+    const { doubt, fingerprint } = checkIdentity(this.#context, session, resource, holdings.members)
     if (doubt !== undefined) return problem(reasons.IdentityUnproven, doubt, true, this.#interval(resource))
     const orphans = this.#orphans.get(accountText(key)) ?? []
     return { type: 'ready', orphans, fingerprint, judged: session.blocked() }
@@ -213,7 +213,7 @@ export class AccountReconciler {
     this.#told.delete(accountText(key))
     const changed = concerned(this.#context, session, resources.membersOf(key))
     if (!opened) for (const cr of changed) this.#context.wake(nameOf(cr), 'drift')
-    const left = (this.#nextPass(key, resource) ?? 0) - clock.monotonic()
+    const left = (this.#nextResync(key, resource) ?? 0) - clock.monotonic()
     return { type: 'after', ms: Math.max(left, 1), reason: 'resync', priority: 'drift' }
   }
 
@@ -262,7 +262,7 @@ export class AccountReconciler {
   }
 
   #forget(key: AccountKey): void {
-    this.#passes.delete(accountText(key))
+    this.#resyncs.delete(accountText(key))
     this.#failures.delete(accountText(key))
     this.#orphans.delete(accountText(key))
     this.#told.delete(accountText(key))
@@ -271,17 +271,17 @@ export class AccountReconciler {
   }
 
   /** Monotonic time of the account's next pass; undefined before the first. A changed interval counts from the last pass. */
-  #nextPass(key: AccountKey, resource: AccountResource): number | undefined {
-    const pass = this.#passes.get(accountText(key))
-    return pass === undefined || pass.interval === resource.spec.resyncInterval
-      ? pass?.next
-      : this.#notePass(key, resource, pass.at)
+  #nextResync(key: AccountKey, resource: AccountResource): number | undefined {
+    const resync = this.#resyncs.get(accountText(key))
+    return resync === undefined || resync.interval === resource.spec.resyncInterval
+      ? resync?.next
+      : this.#noteResync(key, resource, resync.at)
   }
 
   /** @returns monotonic time of the pass after the one at `at`. */
-  #notePass(key: AccountKey, resource: AccountResource, at: number): number {
+  #noteResync(key: AccountKey, resource: AccountResource, at: number): number {
     const next = at + this.#interval(resource)
-    this.#passes.set(accountText(key), { at, next, interval: resource.spec.resyncInterval })
+    this.#resyncs.set(accountText(key), { at, next, interval: resource.spec.resyncInterval })
     return next
   }
 
@@ -298,7 +298,7 @@ export class AccountReconciler {
 }
 
 /** The last complete pass of an account, and when the next is due. Monotonic times. */
-interface Pass {
+interface Resync {
   readonly at: number
   readonly next: number
   /** `resyncInterval` by which that was worked out. */

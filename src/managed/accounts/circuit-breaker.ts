@@ -9,7 +9,7 @@ import { countMissing } from './resync.ts'
 import type { LiveSession } from './session.ts'
 
 /** Whose account the session's key opens. */
-export interface Judgement {
+export interface IdentityCheck {
   /** Of address and key in use, for the status of a proven account. */
   readonly fingerprint: string
   /** Why the account is not proven to be ours. */
@@ -17,15 +17,15 @@ export interface Judgement {
 }
 
 /** Judges the identity of an account, from what its lists showed of the objects that `members` hold. */
-export function judgeIdentity(
+export function checkIdentity(
   context: AccountContext,
   session: LiveSession,
   resource: AccountResource,
   members: readonly CustomResource[],
-): Judgement {
+): IdentityCheck {
   const { status } = resource
   const doubted = session.starting || session.blocked() !== undefined
-  const braked = session.blocked()?.reason === reasons.IdentityUnproven || isUnproven(resource)
+  const isOpen = session.blocked()?.reason === reasons.IdentityUnproven || isUnproven(resource)
   const held = countMissing(context, session, members)
   const staying = countMissing(
     context,
@@ -35,7 +35,7 @@ export function judgeIdentity(
   const fingerprint = identityFingerprint(session.config, context.fingerprints)
   const doubt = identityDoubt({
     // What is deleted while the brake holds stays until it is released: to delete what is missing must not release it.
-    ...(braked ? held : staying),
+    ...(isOpen ? held : staying),
     // A deletion ends when the API does not know the object: in another account it would end with the object left behind.
     changed: compareFingerprints(status?.internal?.keyFingerprint, fingerprint) !== 'same',
     noneFound: held.known > 0 && held.missing === held.known,

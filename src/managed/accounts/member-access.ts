@@ -79,7 +79,7 @@ export class MemberAccess implements MemberSession {
     this.#session.lookAgain()
   }
 
-  reportTrouble(error: ApiError): void {
-    this.#session.reportTrouble(error)
+  reportFailure(error: ApiError): void {
+    this.#session.reportFailure(error)
   }
 }

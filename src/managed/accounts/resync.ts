@@ -66,7 +66,7 @@ function isOurs({ installation }: AccountContext, object: RemoteObject): boolean
  */
 export async function listAll(session: LiveSession, collections: readonly Collection[]): Promise<void> {
   const listed = collections.length === 0 ? [knownCollections.eventDestinations] : collections
-  session.beginPass()
+  session.beginResync()
   await Promise.all(listed.map((collection) => session.cache.refresh(collection, 'drift')))
 }
 

@@ -58,7 +58,7 @@ export class LiveSession implements AccountSession {
   readonly #options: SessionOptions
   #blocked: Blocked | undefined = STARTING
   #changes: Change[] = []
-  #troubled = false
+  #hasFailed = false
   /** Held objects that vanished since the last pass began. */
   #vanished = new Set<string>()
   /** Objects held when the first of these vanished: counting them again for each of many would take too long. */
@@ -108,12 +108,12 @@ export class LiveSession implements AccountSession {
   }
 
   lookAgain(): void {
-    this.#troubled = true
+    this.#hasFailed = true
     this.#options.lookAgain()
   }
 
-  reportTrouble(error: ApiError): void {
-    this.#troubled = true
+  reportFailure(error: ApiError): void {
+    this.#hasFailed = true
     if (error.code === 'Unauthorized') {
       this.noteRefused()
       this.block(reasons.AccountNotReady, `${this.#name()}: ${error.message}`)
@@ -122,10 +122,10 @@ export class LiveSession implements AccountSession {
   }
 
   /** Whether trouble was reported since this was last asked. */
-  takeTrouble(): boolean {
-    const troubled = this.#troubled
-    this.#troubled = false
-    return troubled
+  takeFailure(): boolean {
+    const hasFailed = this.#hasFailed
+    this.#hasFailed = false
+    return hasFailed
   }
 
   /** Stops all use. `message` stands in the conditions of every CR of the account. */
@@ -145,7 +145,7 @@ export class LiveSession implements AccountSession {
   }
 
   /** A pass begins: what vanishes is counted anew. */
-  beginPass(): void {
+  beginResync(): void {
     this.#vanished = new Set()
     this.#held = undefined
   }
@@ -160,7 +160,7 @@ export class LiveSession implements AccountSession {
   }
 
   /** A pass is complete; `used` are the paths of the collections in use. */
-  endPass(used: ReadonlySet<string>): void {
+  endResync(used: ReadonlySet<string>): void {
     this.#usedBefore = used
     this.#passes++
   }

@@ -7,7 +7,7 @@ import { durationMs } from '../../util/duration.ts'
 import { isNotedAhead } from '../../util/noted-time.ts'
 import { openSession } from '../accounts/account-choice.ts'
 import { type AccountKey, type AccountResource, accountKey, nameOfAccount } from '../accounts/account-resource.ts'
-import { isAccountTrouble } from '../accounts/account-trouble.ts'
+import { isAccountWide } from '../accounts/account-wide.ts'
 import { generationOf, isDeleting, isPaused, originOf, type ResourceName, shortName } from '../cr.ts'
 import {
   type Action,
@@ -242,7 +242,7 @@ export class CommandReconciler {
       await session.calls.command(descriptor.collection, id, step.command, { origin })
       return { state: 'Done' }
     } catch (error) {
-      if (isAccountTrouble(error)) session.reportTrouble(error)
+      if (isAccountWide(error)) session.reportFailure(error)
       // What is no failed call is a bug; whether the request went out is as open as after a crash.
       return error instanceof ApiError ? resultOf(error) : { state: 'Unknown', message: 'an error inside Culvert' }
     }

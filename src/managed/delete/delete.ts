@@ -37,7 +37,7 @@ import {
 import { reasons } from '../status/reasons.ts'
 import { type ReconcileResult, silent } from '../status/result.ts'
 import { noteHeldUp } from './held-up.ts'
-import { leavingOrder } from './key-in-use.ts'
+import { deletionOrder } from './key-in-use.ts'
 import { awaitRelease, isLeft } from './release-part.ts'
 
 /** The account's session for a deletion. @throws WaitError that names the way out while the account cannot be used. */
@@ -103,7 +103,7 @@ async function removeObject(run: Reconciliation): Promise<void> {
   }
   // What is another's stays in place, whoever works with it.
   const isTaken = (id: string): boolean => isNeighbours(run, cache.get(run.collection, id)?.object ?? { id })
-  const { others, last } = await leavingOrder(
+  const { others, last } = await deletionOrder(
     run,
     held.filter((id) => !isTaken(id)),
   )

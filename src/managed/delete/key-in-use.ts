@@ -12,7 +12,7 @@ import { reasons } from '../status/reasons.ts'
 const REFUSED_MS = 120_000
 
 /** Objects that go with a CR: those that any call can delete, and the key that the calls themselves are made with. */
-export interface Leaving {
+export interface ReleaseRun {
   readonly others: readonly string[]
   /** Deleted by the last call that its account can make. */
   readonly last: string | undefined
@@ -23,7 +23,7 @@ export interface Leaving {
  * @throws WaitError as long as an account works with the token of one of them and is needed by other resources: they would be left
  * `Deleting` for ever, and their objects at the API.
  */
-export async function leavingOrder(run: Reconciliation, ids: readonly string[]): Promise<Leaving> {
+export async function deletionOrder(run: Reconciliation, ids: readonly string[]): Promise<ReleaseRun> {
   const others: string[] = []
   let last: string | undefined
   for (const id of ids) {

@@ -9,10 +9,10 @@ import { release } from '../outputs/vacate.ts'
 import { listAll } from '../store/list-every-page.ts'
 import { setHold } from './namespace-hold.ts'
 
-export interface LeavingOptions {
+export interface ReleaseOptions {
   readonly kube: KubeClient
   readonly kinds: KindsRegistry
-  /** Namespaces to leave; empty: all, and with them what belongs to the whole cluster. */
+  /** Namespaces to release; empty: all, and with them what belongs to the whole cluster. */
   readonly namespaces: readonly string[]
   readonly operatorNamespace: string
   /** `holdName` of the operator. */
@@ -39,12 +39,12 @@ const TRIES = 5
  * Lets go of everything that needs an operator to go: outputs and finalizers. Nothing is asked of any account. Each resource
  * is done when its finalizer is off, which goes last, so that a second run finishes what a first one began.
  */
-export async function leave(options: LeavingOptions, signal: AbortSignal): Promise<Departure> {
-  return new Leaving(options, signal).run()
+export async function releaseEverything(options: ReleaseOptions, signal: AbortSignal): Promise<Departure> {
+  return new ReleaseRun(options, signal).run()
 }
 
-class Leaving {
-  readonly #options: LeavingOptions
+class ReleaseRun {
+  readonly #options: ReleaseOptions
   readonly #signal: AbortSignal
   readonly #keptKeys: KeptKeys
   #resources = 0
@@ -53,7 +53,7 @@ class Leaving {
   #keys = 0
   #failures = 0
 
-  constructor(options: LeavingOptions, signal: AbortSignal) {
+  constructor(options: ReleaseOptions, signal: AbortSignal) {
     this.#options = options
     this.#signal = signal
     this.#keptKeys = new KeptKeys(options.kube, options.operatorNamespace)

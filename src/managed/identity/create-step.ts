@@ -71,7 +71,7 @@ export function copiesOf(
  * Objects that a CR of the same kind, namespace and name left in the account: this CR came back without its status (restored
  * from a backup, or made again by GitOps), and they are its own. Newest last; that one is taken.
  */
-export function leftByFormerLife(
+export function recoverable(
   objects: Iterable<RemoteObject>,
   cr: CustomResource,
   installation: string,

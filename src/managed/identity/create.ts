@@ -20,7 +20,7 @@ import { formatAttempt } from './attempt.ts'
 import { deleteCopies, recallPlaceholder } from './copies.ts'
 import { createdBy, createStep, ownershipClaim } from './create-step.ts'
 import { noteMade } from './gone.ts'
-import { findFormerLife, notedObject } from './recovery.ts'
+import { notedObject, recoverObject } from './recovery.ts'
 
 /**
  * The id of the CR's remote object, after whatever is open has been settled; undefined when there is none.
@@ -41,7 +41,7 @@ export async function settleIdentity(run: Reconciliation): Promise<string | unde
     case 'resolve':
       return resolveUnknown(run, step.attempt)
     case 'begin':
-      return externalId(run.cr) === undefined ? findFormerLife(run) : undefined
+      return externalId(run.cr) === undefined ? recoverObject(run) : undefined
     // What is being replaced is still there.
     case 'attempt':
       return statusOf(run.cr).id

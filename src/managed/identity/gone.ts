@@ -1,7 +1,7 @@
 import { ApiError, type ApiErrorCode } from '../../api/errors.ts'
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
-import { isAccountTrouble } from '../accounts/account-trouble.ts'
+import { isAccountWide } from '../accounts/account-wide.ts'
 import { isDeleting } from '../cr.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
@@ -57,7 +57,7 @@ async function listFor(run: Reconciliation, collection: Collection, id: string, 
     await run.session.cache.ensureListed(collection, { since })
   } catch (error) {
     if (!isDeleting(run.cr) || !(error instanceof ApiError) || ELSEWHERE.has(error.code)) throw error
-    if (isAccountTrouble(error)) run.session.reportTrouble(error)
+    if (isAccountWide(error)) run.session.reportFailure(error)
     const message =
       `${error.message}: only that list tells whether ${id} is gone. Let the API key list ${collection.path}, or set ` +
       'spec.deletionPolicy: Retain to end the deletion and leave what is at the API'

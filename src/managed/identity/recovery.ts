@@ -7,15 +7,15 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 import { tellAlike } from './alike.ts'
 import { deleteCopies } from './copies.ts'
-import { copiesOf, leftByFormerLife, ownershipClaim } from './create-step.ts'
+import { copiesOf, ownershipClaim, recoverable } from './create-step.ts'
 import { markerOf, PLACEHOLDER_NONCE } from './marker.ts'
 import { ownNote } from './ownership.ts'
 import { sought } from './read-object.ts'
 
 /** A CR without id and without an attempt of its own: new, or come back without its status. */
-export async function findFormerLife(run: Reconciliation): Promise<string | undefined> {
+export async function recoverObject(run: Reconciliation): Promise<string | undefined> {
   const { collection, context, cr, session } = run
-  const marked = await takeNewest(run, leftByFormerLife(session.cache.all(collection), cr, context.installation))
+  const marked = await takeNewest(run, recoverable(session.cache.all(collection), cr, context.installation))
   if (marked !== undefined) return marked
   const noted = await ownedByNote(run)
   if (noted === undefined && !isDeleting(run.cr)) tellAlike(run)

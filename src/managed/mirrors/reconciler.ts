@@ -6,7 +6,7 @@ import type { Clock } from '../../util/clock.ts'
 import { durationMs } from '../../util/duration.ts'
 import { jitter, type Random } from '../../util/random.ts'
 import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../accounts/account-resource.ts'
-import { isAccountTrouble } from '../accounts/account-trouble.ts'
+import { isAccountWide } from '../accounts/account-wide.ts'
 import { isPaused, type ResourceName } from '../cr.ts'
 import type { KindCondition } from '../descriptor/descriptor.ts'
 import { type MirrorDescriptor, type MirrorSettings, mirrorDefaults } from '../descriptor/mirror.ts'
@@ -190,7 +190,7 @@ async function list(session: AccountSession, { collection }: MirrorDescriptor, k
   try {
     return await session.calls.list(collection, { priority: 'drift', keep })
   } catch (error) {
-    if (isAccountTrouble(error)) session.reportTrouble(error)
+    if (isAccountWide(error)) session.reportFailure(error)
     throw error
   }
 }

@@ -4,9 +4,9 @@ import { OUTPUT_OF } from '../names.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
+import { isClaimed, LABELS, noteOf, ownershipOf, withOwner } from './ownership.ts'
 import { type DataObject, type Holder, keyOfTarget, type Place, readTarget, targetText, typeOfTarget } from './place.ts'
 import { NO_TEMPLATE, templateChanges, templateOfOutput } from './template.ts'
-import { isClaimed, LABELS, noteOf, tenureOf, withOwner } from './tenure.ts'
 
 const TRIES = 5
 /** An object that goes away wakes the CR that outputs into it; this is only the fallback. */
@@ -44,8 +44,8 @@ async function tryClaim(run: Reconciliation, target: Place, content: Fields): Pr
     annotations: { [OUTPUT_OF]: noteOf(cr), ...changes?.annotations },
     ownerReferences: withOwner(found, cr),
   }
-  const tenure = tenureOf(found, cr)
-  if (tenure.type === 'foreign') throw notOurs(target, tenure.owner)
+  const ownership = ownershipOf(found, cr)
+  if (ownership.type === 'foreign') throw notOurs(target, ownership.owner)
   if (found === undefined) {
     const fields = { ...content, metadata, ...(target.kind === 'Secret' ? { type: 'Opaque' } : {}) }
     return context.kube.create<DataObject>(typeOfTarget(target), keyOfTarget(cr, target), fields)

@@ -11,8 +11,8 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
 import type { ReconcileResult } from '../status/result.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
+import { isClaimed, ownershipOf } from './ownership.ts'
 import { type CompanionTarget, readTarget, targetText } from './place.ts'
-import { isClaimed, tenureOf } from './tenure.ts'
 import { deleteFound, withOwned } from './with-owned.ts'
 
 /** What is to be said of a companion, and when to look at it again if nothing tells of a change. */
@@ -135,13 +135,13 @@ async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remot
   const content = companion.content(cr.spec, remote, specOf(found))
   if (content === undefined) {
     // Whether a domain needs records never changes: an answer that forgets them takes none away.
-    if (tenureOf(found, cr).type === 'own') return forgotten(companion, target)
+    if (ownershipOf(found, cr).type === 'own') return forgotten(companion, target)
     return told(companion, 'True', reasons.NotNeeded, companion.notNeeded)
   }
   if (found === undefined && !(await isServed(context.kube, target, cr))) return notInstalled(companion)
   context.companions.watch(companion.type)
-  const tenure = tenureOf(found, cr)
-  if (tenure.type === 'foreign') throw notOurs(target, tenure.owner)
+  const ownership = ownershipOf(found, cr)
+  if (ownership.type === 'foreign') throw notOurs(target, ownership.owner)
   if (found === undefined || !isClaimed(found, cr) || !holds(found, content)) {
     const object = await claim(run, target, { spec: content })
     const spec = companion.content(cr.spec, remote, specOf(object)) ?? {}
@@ -161,7 +161,7 @@ async function leave(run: Reconciliation, companion: Companion<CommonSpec>, refu
   const { context, cr } = run
   const target = targetOf(companion, cr)
   const hasOne = context.companions.policy.enabled
-    ? tenureOf(await naming(target, () => readTarget(context.kube, cr, target)), cr).type === 'own'
+    ? ownershipOf(await naming(target, () => readTarget(context.kube, cr, target)), cr).type === 'own'
     : mayHaveOne(companion, cr)
   if (!hasOne) return told(companion, 'False', none, why)
   return told(companion, 'False', kept, `${targetText(target)} stays as it is: ${why}`)

@@ -8,9 +8,9 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
 import { derivedProblem } from './issued.ts'
+import { isClaimed, keysNote, keysWritten, ownershipOf } from './ownership.ts'
 import { type DataObject, encoded, readTarget, textIn } from './place.ts'
 import { templateChanges, templateOfOutput } from './template.ts'
-import { isClaimed, keysNote, keysWritten, tenureOf } from './tenure.ts'
 import { vacateOthers } from './vacate.ts'
 
 type Texts = Readonly<Record<string, string>>
@@ -45,8 +45,8 @@ function refuseUnfit(run: Reconciliation, desired: Wanted['desired'], remote: Re
 async function put(run: Reconciliation, target: OutputTarget, data: Texts): Promise<void> {
   const { cr, context, descriptor } = run
   const found = await naming(target, () => readTarget(context.kube, cr, target))
-  const tenure = tenureOf(found, cr)
-  if (tenure.type === 'foreign') throw notOurs(target, tenure.owner)
+  const ownership = ownershipOf(found, cr)
+  if (ownership.type === 'foreign') throw notOurs(target, ownership.owner)
   const isOurs = found !== undefined && isClaimed(found, cr)
   const template = templateOfOutput(descriptor, cr)
   if (!isOurs || templateChanges(found, template) !== undefined || dataChanges(target, found, data) !== undefined) {

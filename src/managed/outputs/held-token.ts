@@ -4,8 +4,8 @@ import type { CommonStatus } from '../descriptor/common.ts'
 import type { Fields } from '../descriptor/descriptor.ts'
 import { compareFingerprints, type Fingerprints } from '../inputs/fingerprints.ts'
 import { CREATE_NONCE, OUTPUT_KEYS, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
+import { keysNote, keysWritten } from './ownership.ts'
 import { type DataObject, encoded, textIn } from './place.ts'
-import { keysNote, keysWritten } from './tenure.ts'
 
 const DIGEST_LENGTH = 16
 

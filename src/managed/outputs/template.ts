@@ -3,7 +3,7 @@ import { ownField } from '../../util/own-field.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
 import type { ManagedDescriptor, OutputTemplate } from '../descriptor/descriptor.ts'
 import { OUTPUT_ANNOTATIONS, OUTPUT_LABELS } from '../names.ts'
-import { keysNote, namesNoted } from './tenure.ts'
+import { keysNote, namesNoted } from './ownership.ts'
 
 type Texts = Readonly<Record<string, string>>
 

@@ -5,9 +5,9 @@ import { reasons } from '../status/reasons.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
 import { heldToken, isDescribed, isLive, tokenPatch } from './held-token.ts'
 import { refusalPause, refusedLately } from './issued.ts'
+import { isClaimed, ownershipOf } from './ownership.ts'
 import { type DataObject, readTarget, targetText } from './place.ts'
 import { templateChanges, templateOfOutput } from './template.ts'
-import { isClaimed, tenureOf } from './tenure.ts'
 import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
 import { vacateOthers } from './vacate.ts'
 
@@ -45,8 +45,8 @@ export async function findToken(run: Reconciliation): Promise<TokenState> {
   const { target, key } = place
   const placed: Placed = { place, former: formerPlace(run, place) }
   const secret = await read(run, target.name)
-  const tenure = tenureOf(secret, cr)
-  if (tenure.type === 'foreign') return { ...placed, type: 'foreign', owner: tenure.owner }
+  const ownership = ownershipOf(secret, cr)
+  if (ownership.type === 'foreign') return { ...placed, type: 'foreign', owner: ownership.owner }
   const held = heldToken(secret, key)
   if (secret !== undefined && held.token !== undefined && isLive(held, status, run.context.fingerprints)) {
     const changes = templateChanges(secret, templateOfOutput(descriptor, cr))
@@ -121,7 +121,7 @@ async function formerToken(
   if (former === undefined) return undefined
   const { cr, status } = run
   const object = former.name === place.target.name ? secret : await read(run, former.name)
-  if (tenureOf(object, cr).type !== 'own') return undefined
+  if (ownershipOf(object, cr).type !== 'own') return undefined
   const held = heldToken(object, former.key)
   return isLive(held, status, run.context.fingerprints) ? held.token : undefined
 }

@@ -3,8 +3,8 @@ import { isDeleting } from '../cr.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { naming } from './claim.ts'
 import { heldToken, type Issued } from './held-token.ts'
+import { keysWritten, ownershipOf } from './ownership.ts'
 import { readTarget } from './place.ts'
-import { keysWritten, tenureOf } from './tenure.ts'
 import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
 
 /**
@@ -53,7 +53,7 @@ async function heldTokens(run: Reconciliation): Promise<readonly Held[]> {
 
 async function heldIn({ context, cr }: Reconciliation, place: TokenPlace): Promise<readonly Held[]> {
   const secret = await naming(place.target, () => readTarget(context.kube, cr, place.target))
-  const { type } = tenureOf(secret, cr)
+  const { type } = ownershipOf(secret, cr)
   if (type !== 'own' && type !== 'namesake') return []
   return [...new Set([place.key, ...keysWritten(secret)])].flatMap((key) => {
     const { id, nonce = '', token, intact } = heldToken(secret, key)

@@ -10,8 +10,8 @@ import type { Answer } from '../reconcile/memory.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { claim, naming, patchTarget, wasOvertaken } from './claim.ts'
 import { type Issued, tokenFingerprint, tokenPatch } from './held-token.ts'
+import { keysNote, keysWritten } from './ownership.ts'
 import type { DataObject } from './place.ts'
-import { keysNote, keysWritten } from './tenure.ts'
 
 const TRIES = 5
 

@@ -4,9 +4,9 @@ import { CREATE_NONCE, OUTPUT_KEYS, OUTPUT_OF, REMOTE_ID, RESERVED_FOR, TOKEN_DI
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { patchTarget } from './claim.ts'
 import { companionTarget } from './companion.ts'
+import { keysWritten, LABELS, noteOf, withoutOwner } from './ownership.ts'
 import { type Holder, outputTarget, type Place } from './place.ts'
 import { NO_TEMPLATE, templateChanges } from './template.ts'
-import { keysWritten, LABELS, noteOf, withoutOwner } from './tenure.ts'
 import { deleteFound, withOwned } from './with-owned.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { KubeError } from '../../kube/errors.ts'
 import { naming, wasOvertaken } from './claim.ts'
+import { ownershipOf } from './ownership.ts'
 import { type DataObject, type Holder, keyOfTarget, type Place, readTarget, typeOfTarget } from './place.ts'
-import { tenureOf } from './tenure.ts'
 
 const TRIES = 5
 
@@ -13,7 +13,7 @@ export async function withOwned(
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
     const found = await naming(place, () => readTarget(holder.context.kube, holder.cr, place))
-    if (found === undefined || tenureOf(found, holder.cr).type !== 'own') return
+    if (found === undefined || ownershipOf(found, holder.cr).type !== 'own') return
     try {
       await naming(place, () => act(found))
       return

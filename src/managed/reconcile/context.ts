@@ -107,7 +107,7 @@ export interface AccountSession {
   /** Asks the account to look for itself soon. */
   lookAgain(): void
   /** A call failed in a way that may concern the whole account: the account looks for itself. */
-  reportTrouble(error: ApiError): void
+  reportFailure(error: ApiError): void
 }
 
 /** A wait for a share of an account's requests. */

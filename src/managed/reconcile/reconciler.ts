@@ -1,7 +1,7 @@
 import { ApiError } from '../../api/errors.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import { accountOf, openSession } from '../accounts/account-choice.ts'
-import { isAccountTrouble } from '../accounts/account-trouble.ts'
+import { isAccountWide } from '../accounts/account-wide.ts'
 import {
   type CustomResource,
   generationOf,
@@ -89,7 +89,7 @@ export class ManagedReconciler {
 
   /** Trouble that may concern the whole account is looked into there; a bug is logged with its stack. */
   #report(run: Reconciliation, descriptor: ManagedDescriptor, error: unknown): void {
-    if (isAccountTrouble(error)) run.session.reportTrouble(error)
+    if (isAccountWide(error)) run.session.reportFailure(error)
     if (error instanceof ApiError) return
     if (error instanceof Error && 'code' in error) return
     const { name, namespace } = run.cr.metadata

@@ -1,7 +1,7 @@
 import { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { isNotedAhead, notedTime } from '../../util/noted-time.ts'
-import { isAccountTrouble } from '../accounts/account-trouble.ts'
+import { isAccountWide } from '../accounts/account-wide.ts'
 import { internalOf, isObserved, statusOf } from '../cr.ts'
 import type { CommonStatus } from '../descriptor/common.ts'
 import type { Fields, KindCondition, Rotation } from '../descriptor/descriptor.ts'
@@ -39,7 +39,7 @@ export function noteRotationFailure(run: Reconciliation, error: unknown): boolea
   const isRefused =
     error instanceof TerminalError || (error instanceof WaitError && error.code === reasons.AnswerRefused)
   if (!isRefused && !(error instanceof ApiError && !ELSEWHERE.has(error.code))) return false
-  if (isAccountTrouble(error)) run.session.reportTrouble(error)
+  if (isAccountWide(error)) run.session.reportFailure(error)
   const { cr, context, memory } = run
   const failures = (memory.rotation?.failures ?? 0) + 1
   memory.rotation = {

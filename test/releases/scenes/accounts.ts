@@ -39,8 +39,8 @@ export const accounts: Scene = {
 }
 
 /** More vanished at once than an accident explains. */
-export const braked: Scene = {
-  name: 'braked',
+export const isOpen: Scene = {
+  name: 'isOpen',
   about: 'An Account whose identity is unproven, since most of its objects vanished; nothing is made or deleted there.',
   async play({ world }) {
     const names = Array.from({ length: 8 }, (_, index) => `shop-${index}`)

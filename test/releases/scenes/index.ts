@@ -1,5 +1,5 @@
 import type { Scene } from '../scene.ts'
-import { accounts, braked, clusterAccounts } from './accounts.ts'
+import { accounts, clusterAccounts, isOpen } from './accounts.ts'
 import { atRest } from './at-rest.ts'
 import { certificatesFailing, certificatesPending, dnsEndpoints, renewalFailing } from './certificates.ts'
 import { chosen } from './chosen.ts'
@@ -27,7 +27,7 @@ export const scenes: readonly Scene[] = [
   deletingBegun,
   deletingInUse,
   accounts,
-  braked,
+  isOpen,
   clusterAccounts,
   sessions,
   leftOut,

@@ -7,8 +7,8 @@ import {
   copiesOf,
   createdBy,
   createStep,
-  leftByFormerLife,
   ownershipClaim,
+  recoverable,
 } from '../../../src/managed/identity/create-step.ts'
 import { markerOf } from '../../../src/managed/identity/marker.ts'
 import { emptyMemory, type Memory } from '../../../src/managed/reconcile/memory.ts'
@@ -148,7 +148,7 @@ describe('objects of a resource', () => {
   test('left by a former life: installation, kind, namespace and name agree; the newest is last', () => {
     fc.assert(
       fc.property(objects, (all) => {
-        const found = leftByFormerLife(all, cr({ uid: 'new' }), 'here')
+        const found = recoverable(all, cr({ uid: 'new' }), 'here')
         for (const object of found) {
           expect(markerOf(object)).toMatchObject({
             installation: 'here',

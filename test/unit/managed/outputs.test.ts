@@ -4,8 +4,8 @@ import type { OwnerReference } from '../../../src/kube/types.ts'
 import { Fingerprints } from '../../../src/managed/inputs/fingerprints.ts'
 import { configMapType } from '../../../src/managed/inputs/inputs.ts'
 import { heldToken, isLive, tokenFingerprint, tokenPatch } from '../../../src/managed/outputs/held-token.ts'
+import { isClaimed, LABELS, noteOf, ownershipOf, withOwner } from '../../../src/managed/outputs/ownership.ts'
 import type { DataObject } from '../../../src/managed/outputs/place.ts'
-import { isClaimed, LABELS, noteOf, tenureOf, withOwner } from '../../../src/managed/outputs/tenure.ts'
 import { countedRepeat, pauseBeforeNext, type Repeats } from '../../../src/managed/reconcile/damping.ts'
 import { equalJSON } from '../../../src/util/equal-json.ts'
 import { cr } from '../../builders/custom-resource.ts'
@@ -80,8 +80,8 @@ describe('an object that outputs should go into', () => {
       }),
       { type: 'foreign', owner: 'Backend/other' },
     ],
-  ])('%s', (_what, object, tenure) => {
-    expect(tenureOf(object, cr())).toEqual(tenure)
+  ])('%s', (_what, object, ownership) => {
+    expect(ownershipOf(object, cr())).toEqual(ownership)
   })
 
   test('is claimed by one controller, a former life’s reference going and a person’s staying', () => {

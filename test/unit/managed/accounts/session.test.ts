@@ -61,7 +61,7 @@ test('a block that came after the judgement is not lifted by it', () => {
   const { session } = openSession()
   session.unblock(session.blocked())
   const judged = session.blocked()
-  session.reportTrouble(new ApiError('Unauthorized', 'GET ip_policies: 401', { definite: true, status: 401 }))
+  session.reportFailure(new ApiError('Unauthorized', 'GET ip_policies: 401', { definite: true, status: 401 }))
   expect(session.unblock(judged)).toBe(false)
   expect(session.blocked()?.reason).toBe('AccountNotReady')
 })

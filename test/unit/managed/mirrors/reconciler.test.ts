@@ -80,7 +80,7 @@ function newReconciler(): MirrorReconciler {
   const live = {
     calls,
     blocked: () => blocked,
-    reportTrouble: ({ code }: ApiError) => trouble.push(code),
+    reportFailure: ({ code }: ApiError) => trouble.push(code),
   } as unknown as AccountSession
   return new MirrorReconciler({
     kinds: new KindsRegistry([tunnelSession]),

@@ -10,6 +10,6 @@ const TROUBLE: ReadonlySet<ApiErrorCode> = new Set([
 ])
 
 /** Whether a call failed in a way that may concern the whole account, so that the account should look for itself. */
-export function isAccountTrouble(error: unknown): error is ApiError {
+export function isAccountWide(error: unknown): error is ApiError {
   return error instanceof ApiError && TROUBLE.has(error.code)
 }

@@ -3,7 +3,7 @@ import { type CustomResource, shortName } from '../cr.ts'
 import { GROUP, MANAGED_BY, OUTPUT_KEYS, OUTPUT_OF } from '../names.ts'
 
 /** Whose an object is that a CR wants to write its outputs into. */
-export type Tenure =
+export type SecretOwnership =
   | { readonly type: 'absent' }
   /** The CR owns it. */
   | { readonly type: 'own' }
@@ -13,7 +13,7 @@ export type Tenure =
   | { readonly type: 'foreign'; readonly owner: string }
 
 /** Nothing is taken by its name alone: the owner reference decides, or the note of a CR that let go of it. */
-export function tenureOf(object: KubeObject | undefined, cr: CustomResource): Tenure {
+export function ownershipOf(object: KubeObject | undefined, cr: CustomResource): SecretOwnership {
   if (object === undefined) return { type: 'absent' }
   const { ownerReferences = [], annotations = {} } = object.metadata
   if (ownerReferences.some(({ uid }) => uid === cr.metadata.uid)) return { type: 'own' }
@@ -35,7 +35,7 @@ export const LABELS = { [MANAGED_BY]: 'culvert' } as const
 export function isClaimed(object: KubeObject, cr: CustomResource): boolean {
   const { annotations = {}, labels = {} } = object.metadata
   const isLabelled = Object.entries(LABELS).every(([name, value]) => labels[name] === value)
-  return tenureOf(object, cr).type === 'own' && annotations[OUTPUT_OF] === noteOf(cr) && isLabelled
+  return ownershipOf(object, cr).type === 'own' && annotations[OUTPUT_OF] === noteOf(cr) && isLabelled
 }
 
 /** Keys in the object that were written by us, by what it says itself. */
