@@ -3,7 +3,7 @@ import { collections } from '../api/collections.ts'
 import { commonSpec, commonSpecRules, commonStatus, valueFrom } from '../managed/descriptor/common.ts'
 import type { Desired, ManagedDescriptor, ReadinessView } from '../managed/descriptor/descriptor.ts'
 import { sharing } from '../managed/descriptor/grant.ts'
-import { lookAgainIn } from '../managed/descriptor/poll-interval.ts'
+import { pollIn } from '../managed/descriptor/poll-interval.ts'
 import { reasons } from '../managed/status/reasons.ts'
 import { bytesText, list, object, text, timestamp } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
@@ -122,5 +122,5 @@ function readiness({ remote, now }: ReadinessView<CertificateAuthoritySpec>) {
     return { ready: false, reason: reasons.Expired, message, stalled: true }
   }
   const ready = available('the authority is uploaded')
-  return Number.isFinite(left) ? { ...ready, lookAgainMs: lookAgainIn(left) } : ready
+  return Number.isFinite(left) ? { ...ready, pollMs: pollIn(left) } : ready
 }

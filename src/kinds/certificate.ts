@@ -82,8 +82,8 @@ export interface NeededRecords {
 
 /** A managed certificate as it shows in conditions, `CertificateReady` among them. */
 export function managedReadiness(state: CertificateState, needed: NeededRecords, now: number): Readiness {
-  const lookAgainMs = pollAfter(state, now) ?? (state.issued ? undefined : FIRST_POLL_MS)
-  const look = lookAgainMs === undefined ? {} : { lookAgainMs }
+  const pollMs = pollAfter(state, now) ?? (state.issued ? undefined : FIRST_POLL_MS)
+  const look = pollMs === undefined ? {} : { pollMs }
   const problem = problemOf(state.job, needed)
   if (problem === undefined && state.issued) {
     const message = state.job === undefined ? 'a certificate is in use' : 'a certificate is in use and being renewed'
@@ -105,7 +105,7 @@ export function managedReadiness(state: CertificateState, needed: NeededRecords,
 function ready(
   message: string,
   certificate: Omit<KindCondition, 'type'>,
-  look: { readonly lookAgainMs?: number },
+  look: { readonly pollMs?: number },
 ): Readiness {
   return {
     ready: true,

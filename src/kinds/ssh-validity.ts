@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { RemoteObject } from '../api/types.ts'
 import type { Readiness, Rotation } from '../managed/descriptor/descriptor.ts'
 import { durationText, nineTenthsAtMost } from '../managed/descriptor/duration.ts'
-import { lookAgainIn } from '../managed/descriptor/poll-interval.ts'
+import { pollIn } from '../managed/descriptor/poll-interval.ts'
 import { reasons } from '../managed/status/reasons.ts'
 import { timestamp } from '../schema/define.ts'
 import { atMostOne, type Rule } from '../schema/rules.ts'
@@ -174,10 +174,10 @@ export function validityReadiness({
   }
   if (after > now) {
     const message = 'the certificate is not valid yet: it will be when the time in status.validAfter has come'
-    return { ready: false, reason: reasons.NotYetValid, message, lookAgainMs: lookAgainIn(after - now) }
+    return { ready: false, reason: reasons.NotYetValid, message, pollMs: pollIn(after - now) }
   }
   const ready = available('the certificate is valid')
-  return Number.isFinite(until) ? { ...ready, lookAgainMs: lookAgainIn(until - now) } : ready
+  return Number.isFinite(until) ? { ...ready, pollMs: pollIn(until - now) } : ready
 }
 
 /** A start or an end that the spec names stays the same however often a certificate is issued. */

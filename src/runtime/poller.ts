@@ -35,7 +35,7 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
   readonly #replica: Replica<T>
   readonly #sync = Promise.withResolvers<void>()
   /** Monotonic time when the last round that has ended began. */
-  #lookedAt = Number.NEGATIVE_INFINITY
+  #polledAt = Number.NEGATIVE_INFINITY
   /** Who waits for a round that begins at a time or later. */
   #waiting: readonly { readonly since: number; readonly resolve: () => void }[] = []
   /** Ends the pause that is under way. */
@@ -89,7 +89,7 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
   }
 
   async refresh(since: number): Promise<boolean> {
-    if (this.#lookedAt >= since) return false
+    if (this.#polledAt >= since) return false
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting = [...this.#waiting, { since, resolve }]
     this.#pause.abort()
@@ -98,7 +98,7 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
   }
 
   #noteRound(began: number): void {
-    this.#lookedAt = began
+    this.#polledAt = began
     for (const { since, resolve } of this.#waiting) if (since <= began) resolve()
     this.#waiting = this.#waiting.filter(({ since }) => since > began)
   }
@@ -113,13 +113,13 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
     const work = async (): Promise<void> => {
       for (const key of left) {
         if (signal.aborted) return
-        await this.#look(key, signal)
+        await this.#check(key, signal)
       }
     }
     await Promise.all(Array.from({ length: this.#waiting.length > 0 ? AWAITED_AT_A_TIME : 1 }, work))
   }
 
-  async #look(key: ObjectKey, signal: AbortSignal): Promise<void> {
+  async #check(key: ObjectKey, signal: AbortSignal): Promise<void> {
     const { client, type, logger } = this.#options
     try {
       const before = this.store.get(key)

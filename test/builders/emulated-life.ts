@@ -54,7 +54,7 @@ export class EmulatedLife {
       this.#inputs = this.#inputsOf(spec)
       if (operations.length === 0) return
       for (const operation of operations) await this.#carryOut(operation, spec)
-      await this.#look(spec)
+      await this.#check(spec)
     }
     const left = await this.left(spec)
     if (left.length > 0) throw new Error(`never done: ${JSON.stringify(left)}`)
@@ -104,7 +104,7 @@ export class EmulatedLife {
     this.#seen(spec, created)
   }
 
-  async #look(spec: CommonSpec): Promise<void> {
+  async #check(spec: CommonSpec): Promise<void> {
     const { object } = await this.shown()
     this.#seen(spec, object)
   }

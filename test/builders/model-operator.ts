@@ -50,7 +50,7 @@ export function startModelOperator(
   const store = new ResourceStore(kinds, watches)
   const memories = new Memories()
   const registry = new AccountRegistry(store, kinds, clock)
-  store.lookThrough((account, id) => registry.shownAt(account, id))
+  store.learnAddressesFrom((account, id) => registry.shownAt(account, id))
   const keptKeys = new KeptKeys(kube, OPERATOR_NAMESPACE)
   const shared = {
     kinds,
@@ -110,7 +110,7 @@ export function startModelOperator(
         knownObjects: () =>
           store.membersOf(key).filter((cr) => statusOf(cr).id !== undefined && !isDeleting(cr)).length,
         isHeld: held,
-        lookAgain: () => accountController.enqueue(key, 'poll'),
+        recheck: () => accountController.enqueue(key, 'poll'),
       })
     },
     wake: (name, priority) => controller.enqueue(name, priority),

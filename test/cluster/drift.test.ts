@@ -49,7 +49,7 @@ interface Step {
   readonly drift: Drift
 }
 
-async function lookAt(world: World, { path, id }: Pick<Step, 'path' | 'id'>): Promise<Body> {
+async function pollAt(world: World, { path, id }: Pick<Step, 'path' | 'id'>): Promise<Body> {
   const { certificate, certificate_management_status: _, ...body } = (await world.api.get(`/${path}/${id}`)).body
   // Under a policy the certificate is the service's own business.
   return body.certificate_management_policy ? body : { ...body, certificate }
@@ -60,7 +60,7 @@ async function change(world: World, step: Step, before: Body): Promise<readonly 
   const body = step.drift(before)
   const answer = await world.api.patch(`/${step.path}/${step.id}`, { id: step.id, ...body })
   expect(answer.status, `${step.path} ${JSON.stringify(body)}: ${String(answer.body.msg)}`).toBe(200)
-  expect(await lookAt(world, step), `${step.kind}/${step.name} ${JSON.stringify(body)}`).not.toEqual(before)
+  expect(await pollAt(world, step), `${step.kind}/${step.name} ${JSON.stringify(body)}`).not.toEqual(before)
   return Object.keys(body)
 }
 
@@ -105,7 +105,7 @@ test('a change of any field is put back within one pass, told by an Event and co
 
 /** Makes the changes, and sees that one pass takes them back and says so. */
 async function putBack(world: World, steps: readonly Step[]): Promise<void> {
-  const before = await Promise.all(steps.map((step) => lookAt(world, step)))
+  const before = await Promise.all(steps.map((step) => pollAt(world, step)))
   const counts = await driftCounts(world)
   const changed: (readonly string[])[] = []
   for (const [index, step] of steps.entries()) changed.push(await change(world, step, before[index] ?? {}))
@@ -114,8 +114,8 @@ async function putBack(world: World, steps: readonly Step[]): Promise<void> {
   for (const [index, step] of steps.entries()) {
     const about = `${step.kind}/${step.name} has its ${changed[index]?.join(' and ')} back`
     const same = async (): Promise<boolean> =>
-      JSON.stringify(await lookAt(world, step)) === JSON.stringify(before[index])
-    await until(about, same, { timeoutMs: 60_000, describe: async () => [before[index], await lookAt(world, step)] })
+      JSON.stringify(await pollAt(world, step)) === JSON.stringify(before[index])
+    await until(about, same, { timeoutMs: 60_000, describe: async () => [before[index], await pollAt(world, step)] })
     const told = async (): Promise<boolean> =>
       (await toldDrifts(world, step)).includes(changed[index]?.join(', ') ?? '')
     await until(`${about}, told by an Event`, told, { describe: () => world.events(step.kind, step.name) })

@@ -121,7 +121,7 @@ async function doHarm({ place, harm, says, again, perMinute = 100 }: HostileCase
   if (place === 'object') {
     await world.ready('Backend', name, PATIENCE_MS)
     front.hostile = true
-    await lookAgain(name)
+    await recheck(name)
   }
   // A look that failed is not made again by itself: what was known before still stands.
   const [kind, least] = { list: ['Account', 3], create: ['Backend', 2], object: ['Backend', 1] }[place] as [
@@ -142,7 +142,7 @@ async function doHarm({ place, harm, says, again, perMinute = 100 }: HostileCase
   const busiest = front.busiestMinute
   const { harmed } = front
   front.hostile = false
-  if (again === 'asked') await lookAgain(name)
+  if (again === 'asked') await recheck(name)
   if (again !== 'held') await world.ready('Backend', name, PATIENCE_MS)
   else expect(harmed).toBe(1)
   expect(harmed).toBeGreaterThan(0)
@@ -150,7 +150,7 @@ async function doHarm({ place, harm, says, again, perMinute = 100 }: HostileCase
   return `${message} | ${harmed} answers harmed, ${busiest} requests in a minute`
 }
 
-async function lookAgain(name: string): Promise<void> {
+async function recheck(name: string): Promise<void> {
   const value = randomBytes(6).toString('hex')
   await world.annotate('Backend', name, { 'culvert.dev/reconcile-requested-at': value })
 }

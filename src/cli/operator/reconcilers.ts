@@ -90,7 +90,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const memories = new Memories()
   metrics.watchHeldUp(() => memories.heldUp())
   const registry = new AccountRegistry(store, kinds, parts.clock)
-  store.lookThrough((account, id) => registry.shownAt(account, id))
+  store.learnAddressesFrom((account, id) => registry.shownAt(account, id))
   const shared = { ...sharedContext(parts), events: eventSink(recorder), memories }
   const keptKeys = new KeptKeys(parts.kube, namespace)
   const holds = namespaceHolds(parts)
@@ -135,7 +135,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       openDispatcher: parts.openDispatcher,
       requestTimeoutMs: options.requestTimeoutMs,
       beforeWrite: parts.beforeApiWrite,
-      lookAgain: (key) => wakeAccount(key, 'poll'),
+      recheck: (key) => wakeAccount(key, 'poll'),
       budgets,
     }),
     wake: (cr, priority) => wakeManaged(cr, priority),

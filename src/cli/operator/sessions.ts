@@ -32,14 +32,14 @@ export interface SessionFactoryOptions {
   /** Takes the budget of each session, by the account's `Kind/namespace/name`. */
   readonly budgets: Map<string, RateBudget>
   /** Queues the account. */
-  readonly lookAgain: (key: AccountKey) => void
+  readonly recheck: (key: AccountKey) => void
 }
 
 /** Makes sessions, each with a client and a rate budget of its own: the only place where a client is built. */
 export function sessionFactory(
   options: SessionFactoryOptions,
 ): (key: AccountKey, config: SessionConfig) => LiveSession {
-  const { store, metrics, audit, tracer, budgets, clock, random, lookAgain, beforeWrite } = options
+  const { store, metrics, audit, tracer, budgets, clock, random, recheck, beforeWrite } = options
   const { proxies, openDispatcher, requestTimeoutMs, fingerprints } = options
   const configs = new Map<string, SessionConfig>()
   return (key, config) => {
@@ -79,7 +79,7 @@ export function sessionFactory(
         return holder !== undefined && isHolding(holder)
       },
       endWaiting: () => budget.refuseWaiting(new Error('the account has changed')),
-      lookAgain: () => lookAgain(key),
+      recheck: () => recheck(key),
     })
   }
 }

@@ -32,7 +32,7 @@ export class AccountReconciler {
   /** UIDs of the accounts that were last seen under their names. */
   readonly #uids = new Map<string, string>()
   /** Accounts whose lists are being made. */
-  readonly #looking = new Set<string>()
+  readonly #checking = new Set<string>()
   readonly #failures = new Map<string, number>()
   readonly #orphans = new Map<string, readonly Orphan[]>()
   /** The problem that members of an account were last woken to hear of. */
@@ -68,8 +68,8 @@ export class AccountReconciler {
     if ('type' in config) return this.#conclude(key, found, config)
     const session = this.#open(key, config)
     const resource = session.starting ? await this.#announceSlowness(key, found, session) : found
-    this.#looking.add(accountText(key))
-    const finding = await this.#look(key, resource, session).finally(() => this.#looking.delete(accountText(key)))
+    this.#checking.add(accountText(key))
+    const finding = await this.#check(key, resource, session).finally(() => this.#checking.delete(accountText(key)))
     if (finding.type !== 'held') return this.#conclude(key, resource, finding)
     const { message, retryMs } = finding
     // Of a new session nobody has heard anything yet.
@@ -99,7 +99,7 @@ export class AccountReconciler {
    */
   async noticeChange(key: AccountKey): Promise<void> {
     const resource = this.#context.resources.account(key)
-    if (resource === undefined || !this.#looking.has(accountText(key))) return
+    if (resource === undefined || !this.#checking.has(accountText(key))) return
     const session = this.#context.registry.get(key)
     // What keeps the Secret from being read is told by the reconcile that follows.
     const config = await accountConfig(this.#context, key, resource).catch(() => undefined)
@@ -132,7 +132,7 @@ export class AccountReconciler {
   }
 
   /** A full pass when one is due, else only what asks for an answer now. */
-  async #look(key: AccountKey, resource: AccountResource, session: LiveSession): Promise<Finding | Held> {
+  async #check(key: AccountKey, resource: AccountResource, session: LiveSession): Promise<Finding | Held> {
     const { clock, resources } = this.#context
     const holdings = holdingsOf(this.#context, session, resources.membersOf(key), resource.status?.orphans)
     const due = this.#nextResync(key, resource) ?? 0

@@ -75,8 +75,8 @@ export class MemberAccess implements MemberSession {
     return this.#session.seal(text)
   }
 
-  lookAgain(): void {
-    this.#session.lookAgain()
+  recheck(): void {
+    this.#session.recheck()
   }
 
   reportFailure(error: ApiError): void {

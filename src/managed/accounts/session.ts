@@ -33,7 +33,7 @@ export interface SessionOptions {
   /** Ends the wait of calls for their turn in the rate budget. Absent: none waits. */
   readonly endWaiting?: () => void
   /** Asks the account's reconciler to look at the account now. */
-  readonly lookAgain: () => void
+  readonly recheck: () => void
 }
 
 const STARTING: Blocked = {
@@ -107,9 +107,9 @@ export class LiveSession implements AccountSession {
     this.#refusedAt ??= this.#options.clock.monotonic()
   }
 
-  lookAgain(): void {
+  recheck(): void {
     this.#hasFailed = true
-    this.#options.lookAgain()
+    this.#options.recheck()
   }
 
   reportFailure(error: ApiError): void {
@@ -118,7 +118,7 @@ export class LiveSession implements AccountSession {
       this.noteRefused()
       this.block(reasons.AccountNotReady, `${this.#name()}: ${error.message}`)
     }
-    this.#options.lookAgain()
+    this.#options.recheck()
   }
 
   /** Whether trouble was reported since this was last asked. */
@@ -199,7 +199,7 @@ export class LiveSession implements AccountSession {
         )
       }
     }
-    this.#options.lookAgain()
+    this.#options.recheck()
   }
 
   #name(): string {

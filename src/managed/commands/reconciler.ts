@@ -285,7 +285,7 @@ export class CommandReconciler {
       return await this.#afterwards(descriptor, found)
     const ms = Math.min(
       leftMs(found, now),
-      this.#isLooking(descriptor, found, now) ? LOOK_MS : Number.POSITIVE_INFINITY,
+      this.#isFollowed(descriptor, found, now) ? LOOK_MS : Number.POSITIVE_INFINITY,
     )
     return Number.isFinite(ms) ? { type: 'after', ms, reason: 'after the end', priority: 'drift' } : done
   }
@@ -301,14 +301,14 @@ export class CommandReconciler {
 
   async #withSuccessors(descriptor: CommandDescriptor, cr: CommandResource, now: number): Promise<CommandResource> {
     const status = commandStatus(cr)
-    if (!this.#isLooking(descriptor, cr, now)) return await this.#write(descriptor, cr, status)
+    if (!this.#isFollowed(descriptor, cr, now)) return await this.#write(descriptor, cr, status)
     const candidates = this.#candidates(descriptor, cr, status.accountRef)
     const targets = withSuccessors(descriptor, cr.spec, status.targets ?? [], candidates)
     return await this.#write(descriptor, cr, { ...status, targets: [...targets] })
   }
 
   /** Whether what was renewed may still be found under its new id. */
-  #isLooking(descriptor: CommandDescriptor, cr: CommandResource, now: number): boolean {
+  #isFollowed(descriptor: CommandDescriptor, cr: CommandResource, now: number): boolean {
     const { targets = [] } = commandStatus(cr)
     return now < finishedAt(cr, now) + this.#comeBackMs(descriptor, cr) && isAwaiting(descriptor, cr.spec, targets)
   }

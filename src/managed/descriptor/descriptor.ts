@@ -108,7 +108,7 @@ export interface Readiness {
   /** What the object has that nobody declares who may: where namespaces share the account, it is not Synced then. */
   readonly undeclared?: string
   /** Look at the remote object again after this many milliseconds. Absent: changes are noticed by the drift pass. */
-  readonly lookAgainMs?: number
+  readonly pollMs?: number
 }
 
 export type ChildOperation =

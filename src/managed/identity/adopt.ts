@@ -9,7 +9,7 @@ import { TerminalError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 import { markerOf } from './marker.ts'
-import { isLookDue, sought } from './read-object.ts'
+import { isReadDue, sought } from './read-object.ts'
 
 /**
  * The object that `spec.externalID` names.
@@ -26,7 +26,7 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
   refusePartOfOthers(run, id)
   const cached = session.cache.get(collection, id)
   // While something of it is under way, as a certificate that is being made, it is looked at live when that is due.
-  const trusted = cached?.suspect === undefined && !isLookDue(run) ? cached?.object : undefined
+  const trusted = cached?.suspect === undefined && !isReadDue(run) ? cached?.object : undefined
   const object = trusted ?? (await session.cache.fetch(collection, id)) ?? (await sought(run, collection, id))
   if (object === undefined) {
     throw new TerminalError(

@@ -9,10 +9,10 @@ import { settle } from './gone.ts'
  * The remote object: from the cache, unless something asks for a live look (a suspicion, a poll that is due, or
  * `reconcile-requested-at`). Undefined when it is gone.
  */
-export async function look(run: Reconciliation, id: string): Promise<RemoteObject | undefined> {
+export async function readObject(run: Reconciliation, id: string): Promise<RemoteObject | undefined> {
   const { collection, session } = run
   const cached = session.cache.get(collection, id)
-  const due = isLookDue(run)
+  const due = isReadDue(run)
   const asked = openRequest(run.cr, 'reconcile') !== undefined
   if (cached?.object !== undefined && cached.suspect === undefined && !due && !asked) return cached.object
   return confirm(run, collection, id)
@@ -56,6 +56,6 @@ export async function sought(
 }
 
 /** Whether a live look at the object is due, since the last one found something under way. */
-export function isLookDue({ context, memory }: Reconciliation): boolean {
-  return memory.lookAt !== undefined && context.clock.monotonic() >= memory.lookAt
+export function isReadDue({ context, memory }: Reconciliation): boolean {
+  return memory.pollAt !== undefined && context.clock.monotonic() >= memory.pollAt
 }

@@ -18,7 +18,7 @@ import { deleteFound, withOwned } from './with-owned.ts'
 /** What is to be said of a companion, and when to look at it again if nothing tells of a change. */
 export interface Accompanied {
   readonly condition?: KindCondition
-  readonly lookAgainMs?: number
+  readonly pollMs?: number
 }
 
 /** That a type gets installed is noticed so soon. */
@@ -227,19 +227,19 @@ function told(
   status: KindCondition['status'],
   reason: Reason,
   message: string,
-  lookAgainMs?: number,
+  pollMs?: number,
 ): Accompanied {
   return {
     condition: { type: condition, status, reason, message },
-    ...(lookAgainMs === undefined ? {} : { lookAgainMs }),
+    ...(pollMs === undefined ? {} : { pollMs }),
   }
 }
 
 /** `result` with what is to be said of the companion. */
-export function accompanied(result: ReconcileResult, { condition, lookAgainMs }: Accompanied): ReconcileResult {
+export function accompanied(result: ReconcileResult, { condition, pollMs }: Accompanied): ReconcileResult {
   const { conditions = [], outcome } = result
   const said = condition === undefined ? result : { ...result, conditions: [...conditions, condition] }
-  const sooner = outcome.type === 'after' && outcome.ms <= (lookAgainMs ?? Number.POSITIVE_INFINITY)
-  if (lookAgainMs === undefined || sooner) return said
-  return { ...said, outcome: { type: 'after', ms: lookAgainMs, reason: condition?.reason ?? '', priority: 'poll' } }
+  const sooner = outcome.type === 'after' && outcome.ms <= (pollMs ?? Number.POSITIVE_INFINITY)
+  if (pollMs === undefined || sooner) return said
+  return { ...said, outcome: { type: 'after', ms: pollMs, reason: condition?.reason ?? '', priority: 'poll' } }
 }

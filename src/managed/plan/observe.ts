@@ -2,7 +2,7 @@ import type { RemoteObject } from '../../api/types.ts'
 import { externalId, internalOf, statusOf } from '../cr.ts'
 import type { KindCondition } from '../descriptor/descriptor.ts'
 import { externalObject, fixedDifferences } from '../identity/adopt.ts'
-import { look } from '../identity/read-object.ts'
+import { readObject } from '../identity/read-object.ts'
 import { TerminalError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { conclude, planContextOf, planFor } from '../status/conclude.ts'
@@ -58,7 +58,7 @@ async function observedObject(run: Reconciliation): Promise<RemoteObject> {
       `this resource holds ${held}: set spec.externalID to that, or delete this resource and create it anew to have it stand for ${id}`,
     )
   }
-  const object = held === undefined ? undefined : await look(run, held)
+  const object = held === undefined ? undefined : await readObject(run, held)
   if (object !== undefined) return object
   throw new TerminalError(
     reasons.RemoteMissing,

@@ -105,7 +105,7 @@ export interface AccountSession {
   /** Keyed digest of `text` that only a holder of the account's key can make. */
   seal(text: string): string
   /** Asks the account to look for itself soon. */
-  lookAgain(): void
+  recheck(): void
   /** A call failed in a way that may concern the whole account: the account looks for itself. */
   reportFailure(error: ApiError): void
 }

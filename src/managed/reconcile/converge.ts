@@ -5,7 +5,7 @@ import { generationOf, internalOf, isAdopting, isObserved, nameOf, unresolvedAtt
 import { keepFinalizer } from '../delete/finalizer.ts'
 import { refuseSilencing } from '../delete/key-in-use.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import { lookAgainIn } from '../descriptor/poll-interval.ts'
+import { pollIn } from '../descriptor/poll-interval.ts'
 import { adopt, refuseVanished } from '../identity/adopt.ts'
 import { contestAbout, noteTurn, refuseContest } from '../identity/contest.ts'
 import { sweepCopies } from '../identity/copies.ts'
@@ -13,7 +13,7 @@ import { createObject, dropAttempt, dropVoidAttempt, settleIdentity } from '../i
 import { markerOf, parseMarker } from '../identity/marker.ts'
 import { namingHolder } from '../identity/name-holder.ts'
 import { formatOwnership } from '../identity/ownership.ts'
-import { confirm, look } from '../identity/read-object.ts'
+import { confirm, readObject } from '../identity/read-object.ts'
 import { findSuccessor } from '../identity/recovery.ts'
 import { answerProblem, refuseAnswer } from '../identity/refused-answer.ts'
 import { isTakenChild, refuseTaken } from '../identity/taken-over.ts'
@@ -86,7 +86,7 @@ async function convergeTo(run: Reconciliation, wanted: Wanted, known: string | u
   const retireMs = await retireFormer(run)
   // What a replacement leaves behind goes once the new id is stored.
   const again = run.memory.copies === undefined ? retireMs : 0
-  return lookingAgain(accompanied(conclude(run, applied), companion), again)
+  return pollingAgain(accompanied(conclude(run, applied), companion), again)
 }
 
 /** What the spec asks for. @throws what `resolveWanted` does; nothing waits for a CR then that waits itself, and has nothing yet. */
@@ -101,7 +101,7 @@ async function resolveOrLetGo(run: Reconciliation): Promise<Wanted> {
 
 /** The object that the CR has; undefined when one is to be made. */
 async function held(run: Reconciliation, known: string | undefined): Promise<RemoteObject | undefined> {
-  const object = known === undefined ? undefined : await look(run, known)
+  const object = known === undefined ? undefined : await readObject(run, known)
   if (object !== undefined) return refuseTaken(run, object)
   if (known === undefined) return undefined
   refuseVanished(run, known)
@@ -354,12 +354,12 @@ async function noteOwnership(run: Reconciliation, id: string): Promise<void> {
 }
 
 /** `result`, with another look after `ms` if that is sooner. */
-function lookingAgain(result: ReconcileResult, ms: number | undefined): ReconcileResult {
+function pollingAgain(result: ReconcileResult, ms: number | undefined): ReconcileResult {
   const { outcome } = result
   if (ms === undefined || (outcome.type === 'after' && outcome.ms <= ms)) return result
   return {
     ...result,
-    outcome: { type: 'after', ms: lookAgainIn(ms), reason: 'a former object is to be deleted', priority: 'poll' },
+    outcome: { type: 'after', ms: pollIn(ms), reason: 'a former object is to be deleted', priority: 'poll' },
   }
 }
 

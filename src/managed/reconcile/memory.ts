@@ -35,7 +35,7 @@ export interface Memory {
   /** Ids whose DELETE was answered 404: how often in a row, and whether lists have yet to tell what that means. */
   readonly denied: Map<string, { readonly tries: number; readonly isOpen: boolean }>
   /** Monotonic time of the next look that readiness asked for. */
-  lookAt?: number | undefined
+  pollAt?: number | undefined
   /** What the wall clock showed beyond the monotonic one when the next look was planned by it, in milliseconds; undefined: it was not. */
   clockOffset?: number | undefined
   /** Monotonic time when the CR was first looked at without a word about it in its conditions. */
@@ -111,7 +111,7 @@ export class Memories {
     memory.denied.clear()
     memory.isLost = undefined
     memory.firstScanAt = undefined
-    memory.lookAt = undefined
+    memory.pollAt = undefined
     memory.createdHere = undefined
     memory.copies = undefined
     memory.deletingSince = undefined

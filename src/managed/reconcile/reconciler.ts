@@ -84,7 +84,7 @@ export class ManagedReconciler {
     const isNew = generationOf(cr) !== statusOf(cr).observedGeneration || openRequest(cr, 'reconcile') !== undefined
     const account = decides && isNew ? accountOf(this.#context, cr) : undefined
     const session = account && this.#context.accounts.session(account, cr)
-    if (session !== undefined && 'cache' in session && isTold(session.blocked())) session.lookAgain()
+    if (session !== undefined && 'cache' in session && isTold(session.blocked())) session.recheck()
   }
 
   /** Trouble that may concern the whole account is looked into there; a bug is logged with its stack. */

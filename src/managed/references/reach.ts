@@ -122,6 +122,6 @@ function keeperByStatus(
   id: string,
 ): CustomResource | undefined {
   const holder = resources.holderOf(key, id)
-  const onlyLooks = holder !== undefined && isObserved(holder) && internalOf(holder).create === undefined
-  return onlyLooks || holder === undefined ? resources.childHolderOf(key, id) : holder
+  const isObserver = holder !== undefined && isObserved(holder) && internalOf(holder).create === undefined
+  return isObserver || holder === undefined ? resources.childHolderOf(key, id) : holder
 }

@@ -58,10 +58,10 @@ const ELSEWHERE: ReadonlySet<string> = new Set(['NotLeader', 'Aborted', 'Unautho
 export interface RotationReport {
   readonly fields: Fields
   readonly conditions: readonly KindCondition[]
-  readonly lookAgainMs: number | undefined
+  readonly pollMs: number | undefined
 }
 
-const NOTHING: RotationReport = { fields: {}, conditions: [], lookAgainMs: undefined }
+const NOTHING: RotationReport = { fields: {}, conditions: [], pollMs: undefined }
 
 /** How matters stand at the end of a run. */
 export function reportRotation(run: Reconciliation, remote: RemoteObject): RotationReport {
@@ -71,8 +71,8 @@ export function reportRotation(run: Reconciliation, remote: RemoteObject): Rotat
   if (step.type === 'none') return NOTHING
   const dueAt = dueAtOf(run, remote)
   const fields = dueAt === undefined ? {} : { [WORDS[rotation.type].next]: new Date(dueAt).toISOString() }
-  const lookAgainMs = step.type === 'due' ? 0 : 'ms' in step ? step.ms : undefined
-  return { fields, conditions: [conditionOf(run, step, rotation)], lookAgainMs }
+  const pollMs = step.type === 'due' ? 0 : 'ms' in step ? step.ms : undefined
+  return { fields, conditions: [conditionOf(run, step, rotation)], pollMs }
 }
 
 function conditionOf(run: Reconciliation, step: RotationStep, { type }: Rotation<never>): KindCondition {

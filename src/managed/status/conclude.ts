@@ -1,7 +1,7 @@
 import { equalJSON } from '../../util/equal-json.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
 import { type CustomResource, generationOf, retains, statusOf } from '../cr.ts'
-import { lookAgainIn } from '../descriptor/poll-interval.ts'
+import { pollIn } from '../descriptor/poll-interval.ts'
 import { markerOf } from '../identity/marker.ts'
 import { noteMark } from '../identity/taken-over.ts'
 import { compareFingerprints } from '../inputs/fingerprints.ts'
@@ -71,13 +71,13 @@ export function conclude(run: Reconciliation, observed: Observed): ReconcileResu
   const { status } = run
   const readiness = descriptor.readiness({ spec: cr.spec, remote, unclaimed, now: context.clock.now(), status })
   const { ready, reason, message, stalled = false, conditions } = readiness
-  const lookAgainMs = sooner(readiness.lookAgainMs, restMs(run, observed))
+  const pollMs = sooner(readiness.pollMs, restMs(run, observed))
   const undeclared = session.access.granted === undefined ? undefined : readiness.undeclared
   const retained = run.status.adopted === true && retains(cr)
   const rotation = reportRotation(run, remote)
-  const again = sooner(lookAgainMs, rotation.lookAgainMs)
+  const again = sooner(pollMs, rotation.pollMs)
   memory.clockOffset = again === undefined ? undefined : offsetOf(run)
-  memory.lookAt = lookAgainMs === undefined ? undefined : context.clock.monotonic() + lookAgainMs
+  memory.pollAt = pollMs === undefined ? undefined : context.clock.monotonic() + pollMs
   return {
     state:
       undeclared !== undefined
@@ -86,8 +86,7 @@ export function conclude(run: Reconciliation, observed: Observed): ReconcileResu
           ? { type: 'ready', message, retained }
           : { type: 'synced', reason, message, stalled, retained },
     conditions: [...(conditions ?? []), ...rotation.conditions, ...grantConditions(run)],
-    outcome:
-      again === undefined ? { type: 'done' } : { type: 'after', ms: lookAgainIn(again), reason, priority: 'poll' },
+    outcome: again === undefined ? { type: 'done' } : { type: 'after', ms: pollIn(again), reason, priority: 'poll' },
   }
 }
 

@@ -192,7 +192,7 @@ export class ResourceStore implements Resources {
   }
 
   /** Names who knows at which address an account was shown an object. */
-  lookThrough(shownAt: (account: AccountKey, id: string) => string | undefined): void {
+  learnAddressesFrom(shownAt: (account: AccountKey, id: string) => string | undefined): void {
     this.#shownAt = shownAt
   }
 

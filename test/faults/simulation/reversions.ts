@@ -63,7 +63,7 @@ export class Reversions {
   /** The API has carried a write out. */
   async done(sighting: Sighting): Promise<void> {
     if (sighting.method === 'GET' || this.#areAllExcused) return
-    for (const cr of this.#world.all()) if (this.#isAbout(sighting, cr)) await this.#look(sighting, cr)
+    for (const cr of this.#world.all()) if (this.#isAbout(sighting, cr)) await this.#check(sighting, cr)
   }
 
   /** Whether the write changes the object of the resource, or a part of it. */
@@ -76,7 +76,7 @@ export class Reversions {
     return isOfParts || (method === 'PATCH' && path === `/${place.path}/${place.id}`)
   }
 
-  async #look(sighting: Sighting, cr: CustomResource): Promise<void> {
+  async #check(sighting: Sighting, cr: CustomResource): Promise<void> {
     const { uid, generation, name } = cr.metadata
     const { id, observedGeneration } = statusOf(cr)
     const parts = partsDeclared(this.#world, cr, await this.#held(cr))

@@ -30,7 +30,7 @@ describe('a certificate, which no Ref names,', () => {
     ['counts as missing while its management does not show', null],
   ])('%s', (_when, management) => {
     const found = readiness(remoteWith(management))
-    expect(found).toMatchObject({ ready: false, reason: 'CertificatePending', lookAgainMs: 5000 })
+    expect(found).toMatchObject({ ready: false, reason: 'CertificatePending', pollMs: 5000 })
     expect(condition('CertificateReady', remoteWith(management))?.status).toBe('False')
     expect(condition('DNSReady', remoteWith(management))?.status).toBe('Unknown')
   })
@@ -76,7 +76,7 @@ test('a DNS error names the NS records to make, and stalls', () => {
   const job = { error_code: 'DNS_ERROR', started_at: at(-60), retries_at: at(30) }
   const remote = remoteWith({ renews_at: null, provisioning_job: job })
   const found = readiness(remote)
-  expect(found).toMatchObject({ ready: false, reason: 'DNSError', stalled: true, lookAgainMs: 30_000 })
+  expect(found).toMatchObject({ ready: false, reason: 'DNSError', stalled: true, pollMs: 30_000 })
   for (const target of targets) expect(found.message).toContain(`agents.example.com NS ${target}`)
   expect(condition('DNSReady', remote)).toMatchObject({ status: 'False', reason: 'DNSError' })
 })
@@ -97,7 +97,7 @@ test('without a policy the ingress is ready, and no certificate is waited for', 
   const none: AgentIngressSpec = { domain: 'agents.example.com' }
   const remote = { ...remoteWith(null), certificate_management_policy: null }
   expect(readiness(remote, none)).toMatchObject({ ready: true })
-  expect(readiness(remote, none).lookAgainMs).toBeUndefined()
+  expect(readiness(remote, none).pollMs).toBeUndefined()
   expect(condition('CertificateReady', remote, none)?.reason).toBe('CertificateNotManaged')
 })
 

@@ -39,8 +39,8 @@ const certificate = { id: 'cert_1', uri: '/tls_certificates/cert_1' }
 describe('while a certificate is provisioned', () => {
   test('the domain is not ready, and looks are first 5 s and in the end 60 s apart', () => {
     const remote = remoteWith({ started_at: at(0) })
-    expect(readiness(remote)).toMatchObject({ ready: false, reason: 'CertificatePending', lookAgainMs: 5000 })
-    const waits = [0, 60, 120, 600, 6000].map((seconds) => readiness(remote, start + seconds * 1000).lookAgainMs)
+    expect(readiness(remote)).toMatchObject({ ready: false, reason: 'CertificatePending', pollMs: 5000 })
+    const waits = [0, 60, 120, 600, 6000].map((seconds) => readiness(remote, start + seconds * 1000).pollMs)
     expect(waits).toEqual([5000, 6000, 12_000, 60_000, 60_000])
   })
 
@@ -53,9 +53,9 @@ describe('while a certificate is provisioned', () => {
     })
     fc.assert(
       fc.property(job, (fields) => {
-        const { lookAgainMs = 0 } = readiness(remoteWith(JSON.parse(JSON.stringify(fields))))
-        expect(lookAgainMs).toBeGreaterThanOrEqual(1000)
-        expect(lookAgainMs).toBeLessThanOrEqual(600_000)
+        const { pollMs = 0 } = readiness(remoteWith(JSON.parse(JSON.stringify(fields))))
+        expect(pollMs).toBeGreaterThanOrEqual(1000)
+        expect(pollMs).toBeLessThanOrEqual(600_000)
       }),
     )
   })
@@ -64,7 +64,7 @@ describe('while a certificate is provisioned', () => {
 test('a DNS error names the records to make and when it is tried again, and stalls', () => {
   const remote = remoteWith({ error_code: 'DNS_ERROR', msg: 'no CNAME', started_at: at(-60), retries_at: at(30) })
   const found = readiness(remote)
-  expect(found).toMatchObject({ ready: false, reason: 'DNSError', stalled: true, lookAgainMs: 30_000 })
+  expect(found).toMatchObject({ ready: false, reason: 'DNSError', stalled: true, pollMs: 30_000 })
   expect(found.message).toContain('*.apps.example.com CNAME x.cname.tunnel.example')
   expect(found.message).toContain('_acme-challenge.apps.example.com CNAME y.acme.tunnel.example')
   expect(found.message).toContain(at(30))
@@ -81,14 +81,14 @@ test('a DNS error asks nobody to make the records that a DNSEndpoint is to make'
 
 test('an internal error says that it will be retried, and does not stall', () => {
   const found = readiness(remoteWith({ error_code: 'INTERNAL_ERROR', retries_at: at(45) }))
-  expect(found).toMatchObject({ ready: false, reason: 'InternalError', stalled: false, lookAgainMs: 45_000 })
+  expect(found).toMatchObject({ ready: false, reason: 'InternalError', stalled: false, pollMs: 45_000 })
   expect(found.message).toContain('will be retried')
 })
 
 test('with a certificate the domain is ready and nothing is polled', () => {
   const found = readiness(remoteWith(null, certificate))
   expect(found).toMatchObject({ ready: true })
-  expect(found.lookAgainMs).toBeUndefined()
+  expect(found.pollMs).toBeUndefined()
   expect(condition('CertificateReady', remoteWith(null, certificate))).toMatchObject({ status: 'True' })
 })
 

@@ -135,13 +135,13 @@ describe('a certificate', () => {
 
   test('is not ready before it is valid, and looked at again when it is', () => {
     const found = readiness('2029-12-31T23:59:58Z')
-    expect(found).toMatchObject({ ready: false, reason: 'NotYetValid', lookAgainMs: 2000 })
+    expect(found).toMatchObject({ ready: false, reason: 'NotYetValid', pollMs: 2000 })
     expect(found.stalled).toBeUndefined()
   })
 
   test('is ready while it is valid, and looked at again when it ends', () => {
-    expect(readiness('2030-01-01T00:00:00Z')).toMatchObject({ ready: true, lookAgainMs: 24 * HOUR })
-    expect(readiness('2030-01-01T23:59:59.999Z')).toMatchObject({ ready: true, lookAgainMs: 1 })
+    expect(readiness('2030-01-01T00:00:00Z')).toMatchObject({ ready: true, pollMs: 24 * HOUR })
+    expect(readiness('2030-01-01T23:59:59.999Z')).toMatchObject({ ready: true, pollMs: 1 })
   })
 
   test('is not ready when it has expired, and says what helps', () => {
@@ -151,7 +151,7 @@ describe('a certificate', () => {
     expect(found.message).toContain('a new one takes its place')
     const ended = readiness('2030-01-03T00:00:00Z', { ...base, validUntil: remote.valid_until })
     expect(ended).toMatchObject({ ready: false, reason: 'Expired', stalled: true })
-    expect(ended.lookAgainMs).toBeUndefined()
+    expect(ended.pollMs).toBeUndefined()
     expect(ended.message).toContain('set a later validUntil')
     const begun = readiness('2030-01-03T00:00:00Z', { ...base, validAfter: remote.valid_after, validFor: '24h' })
     expect(begun.message).toContain('set a later validAfter or none')
@@ -173,10 +173,10 @@ describe('a certificate', () => {
 
   test('is looked at again within what timers take, and not at all without an end', () => {
     const long = { ...remote, valid_until: '2039-01-01T00:00:00Z' }
-    expect(readiness('2030-01-01T00:00:00Z', base, long).lookAgainMs).toBe(480 * HOUR)
+    expect(readiness('2030-01-01T00:00:00Z', base, long).pollMs).toBe(480 * HOUR)
     const endless = readiness('2030-01-01T00:00:00Z', base, { ...remote, valid_until: null })
     expect(endless).toMatchObject({ ready: true })
-    expect(endless.lookAgainMs).toBeUndefined()
+    expect(endless.pollMs).toBeUndefined()
   })
 
   test('is in the status with its key type and its times', () => {

@@ -21,7 +21,7 @@ describe('a result with what is said of a companion', () => {
   })
 
   test('asks for a look at the companion where nothing else is due sooner', () => {
-    const look = (result: ReconcileResult) => accompanied(result, { condition, lookAgainMs: 30_000 }).outcome
+    const look = (result: ReconcileResult) => accompanied(result, { condition, pollMs: 30_000 }).outcome
     expect(look(done)).toMatchObject({ type: 'after', ms: 30_000, reason: 'CRDNotInstalled' })
     expect(look(waiting(60_000))).toMatchObject({ type: 'after', ms: 30_000 })
     expect(look(waiting(5000))).toEqual(waiting(5000).outcome)

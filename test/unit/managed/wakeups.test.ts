@@ -488,7 +488,7 @@ describe('an id is that of one account', () => {
     const holder = (name: string) => store?.claimantsOf(shopAccount(name), 'b_1').map((cr) => cr.metadata.name)
     const api = 'https://api.example.com'
     const addresses: Record<string, string> = { default: api, other: 'https://other.example.com' }
-    store?.lookThrough(({ name }, id) => (id === 'b_1' ? addresses[name] : undefined))
+    store?.learnAddressesFrom(({ name }, id) => (id === 'b_1' ? addresses[name] : undefined))
     expect(holder('other')).toEqual(['other'])
     addresses.other = api
     expect(holder('other')).toEqual(['default', 'other'])

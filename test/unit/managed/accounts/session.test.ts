@@ -36,7 +36,7 @@ function openSession(held: readonly string[] = []) {
     fingerprints: new Fingerprints(Buffer.alloc(32, 1)),
     knownObjects: () => held.length,
     isHeld: (id) => held.includes(id),
-    lookAgain: () => looks.push('look'),
+    recheck: () => looks.push('look'),
   })
   const list = async (): Promise<void> => {
     const listed = session.cache.refresh(collections.tunnelGroupBackends)
