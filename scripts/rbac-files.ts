@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
 import { leftoverPermissions } from '../src/managed/delete/leftovers.ts'
+import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
 import {
   companionPermissions,
   installationPermission,
