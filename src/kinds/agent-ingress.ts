@@ -8,15 +8,15 @@ import {
   NS_TARGETS_SHOWN,
   REGION_DOMAIN_LENGTH,
   REGION_DOMAINS_SHOWN,
-} from './agent-ingress-schema.ts'
-import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificate.ts'
-import { type AnsweredTarget, type DNSRecord, dnsReady, domainAnswerProblem } from './certificate-dns.ts'
-import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificate-spec.ts'
-import { certificateStatus } from './certificate-status.ts'
-import { plain } from './defaults.ts'
-import { dnsEndpoint, neededRecords } from './dns-endpoint.ts'
-import { answeredDomain, targetName, uniqueDomain } from './domain-name.ts'
-import { cut, given, namesOf, sorted, textOf, textsOf, timeOf } from './remote.ts'
+} from './certificates/agent-ingress-schema.ts'
+import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificates/readiness.ts'
+import { type AnsweredTarget, type DNSRecord, dnsReady, domainAnswerProblem } from './certificates/dns.ts'
+import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificates/spec.ts'
+import { certificateStatus } from './certificates/status.ts'
+import { plain } from './shared/defaults.ts'
+import { dnsEndpoint, neededRecords } from './certificates/dns-endpoint.ts'
+import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-name.ts'
+import { cut, given, namesOf, sorted, textOf, textsOf, timeOf } from './shared/remote.ts'
 
 /** Agent ingresses with their certificates (`management-api.md § Domains, addresses, ingress`). */
 export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {

@@ -9,13 +9,13 @@ import {
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { managedColumns, textColumn, wideColumn } from './columns.ts'
-import { plain } from './defaults.ts'
-import { managedKind } from './names.ts'
-import { outputProblems } from './output-place.ts'
-import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
-import { given, namesOf } from './remote.ts'
-import { keyOutput, tokenConditions, tokenFields, tokenReadiness, tokenRotation } from './token.ts'
+import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
+import { plain } from './shared/defaults.ts'
+import { managedKind } from './shared/names.ts'
+import { outputProblems } from './credentials/output-place.ts'
+import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './credentials/owner.ts'
+import { given, namesOf } from './shared/remote.ts'
+import { keyOutput, tokenConditions, tokenFields, tokenReadiness, tokenRotation } from './credentials/token.ts'
 
 const definition = defineKind({
   ...managedKind,

@@ -3,10 +3,10 @@ import type { Collection, RemoteObject } from '../api/types.ts'
 import type { Claims } from '../managed/descriptor/access.ts'
 import type { Ref } from '../managed/descriptor/common.ts'
 import type { Desired, Fields, FoundReference, ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
-import { type BackendSpec, backendDefinition } from './backend-schema.ts'
-import { shownBackend, tunnelsOnlineOf } from './backend-status.ts'
-import { available, plain } from './defaults.ts'
-import { namesOf, objectOf, textMapOf, textOf, textsOf } from './remote.ts'
+import { type BackendSpec, backendDefinition } from './backend/schema.ts'
+import { shownBackend, tunnelsOnlineOf } from './backend/status.ts'
+import { available, plain } from './shared/defaults.ts'
+import { namesOf, objectOf, textMapOf, textOf, textsOf } from './shared/remote.ts'
 
 /** Backends of all four types (`management-api.md § Edges and backends`). Cycles are found by whoever follows references. */
 export const backend: ManagedDescriptor<BackendSpec> = {

@@ -5,10 +5,10 @@ import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { sharing } from '../managed/descriptor/grant.ts'
 import { bool, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { managedColumns, textColumn } from './columns.ts'
-import { available, plain } from './defaults.ts'
-import { managedKind } from './names.ts'
-import { namesOf } from './remote.ts'
+import { managedColumns, textColumn } from './shared/columns.ts'
+import { available, plain } from './shared/defaults.ts'
+import { managedKind } from './shared/names.ts'
+import { namesOf } from './shared/remote.ts'
 
 const definition = defineKind({
   ...managedKind,

@@ -7,12 +7,12 @@ import { pollIn } from '../managed/descriptor/poll-interval.ts'
 import { reasons } from '../managed/status/reasons.ts'
 import { bytesText, list, object, text, timestamp } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { managedColumns, textColumn, wideColumn } from './columns.ts'
-import { available, plain } from './defaults.ts'
-import { managedKind } from './names.ts'
-import { comparablePEM, pemProblem } from './pem.ts'
-import { cut, given, textOf, textsOf, timeOf } from './remote.ts'
-import { givenText, inlineOrFrom, inputsFrom } from './value-from.ts'
+import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
+import { available, plain } from './shared/defaults.ts'
+import { managedKind } from './shared/names.ts'
+import { comparablePEM, pemProblem } from './certificates/pem.ts'
+import { cut, given, textOf, textsOf, timeOf } from './shared/remote.ts'
+import { givenText, inlineOrFrom, inputsFrom } from './shared/value-from.ts'
 
 /** A bundle of some dozens of authorities, in bytes; the contract states no limit. */
 const PEM_LENGTH = 262_144

@@ -4,9 +4,9 @@ import type { AccountDescriptor } from '../managed/descriptor/descriptor.ts'
 import { mirrorElsewhere, shownCondition } from '../managed/descriptor/mirror.ts'
 import { object } from '../schema/define.ts'
 import { defineKind } from '../schema/definition.ts'
-import { accessField, type MemberKind } from './cluster-access.ts'
-import { stateColumns, textColumn } from './columns.ts'
-import { common } from './names.ts'
+import { accessField, type MemberKind } from './shared/cluster-access.ts'
+import { stateColumns, textColumn } from './shared/columns.ts'
+import { common } from './shared/names.ts'
 
 /** An account that resources of several namespaces may use, as `access` says. `members`: every kind whose resources live in accounts. */
 export function clusterAccountFor(members: readonly MemberKind[]): AccountDescriptor {

@@ -2,9 +2,9 @@ import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
 import type { Desired, Fields, ManagedDescriptor, ReferenceKind } from '../managed/descriptor/descriptor.ts'
 import type { InternalStatus } from '../managed/descriptor/internal.ts'
-import { available, plain } from './defaults.ts'
-import { hostportClaims, hostportReferences, hostportTexts, usesAddress, usesDomain } from './edge-hostports.ts'
-import { shownModules } from './edge-module-status.ts'
+import { available, plain } from './shared/defaults.ts'
+import { hostportClaims, hostportReferences, hostportTexts, usesAddress, usesDomain } from './edge/hostports.ts'
+import { shownModules } from './edge/module-status.ts'
 import {
   comparableModule,
   DISABLED,
@@ -16,10 +16,10 @@ import {
   modulesOf,
   switchedOff,
   wantsModule,
-} from './edge-modules.ts'
-import { type EdgeSpec, edgeDefinition, SHOWN_HOSTPORTS } from './edge-schema.ts'
-import { isOurs, partsOfOthers } from './parts-of-others.ts'
-import { given, namesOf, objectOf, refId, refIds, shownTexts, sorted, textsOf } from './remote.ts'
+} from './edge/modules.ts'
+import { type EdgeSpec, edgeDefinition, SHOWN_HOSTPORTS } from './edge/schema.ts'
+import { isOurs, partsOfOthers } from './shared/parts-of-others.ts'
+import { given, namesOf, objectOf, refId, refIds, shownTexts, sorted, textsOf } from './shared/remote.ts'
 
 const refersTo: readonly ReferenceKind[] = [
   { kind: 'Backend', idsIn: ({ backend }) => [refId(objectOf(backend)?.backend)].filter((id) => id !== undefined) },

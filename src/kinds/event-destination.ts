@@ -1,7 +1,7 @@
 import { collections } from '../api/collections.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
-import { available, plain } from './defaults.ts'
-import { type EventDestinationSpec, eventDestinationDefinition } from './event-destination-schema.ts'
+import { available, plain } from './shared/defaults.ts'
+import { type EventDestinationSpec, eventDestinationDefinition } from './events/destination-schema.ts'
 import {
   comparableTarget,
   hidesAccessKeyId,
@@ -10,8 +10,8 @@ import {
   sentTarget,
   targetSecrets,
   targetType,
-} from './event-target.ts'
-import { cut, namesOf, textOf } from './remote.ts'
+} from './events/target.ts'
+import { cut, namesOf, textOf } from './shared/remote.ts'
 
 /** Sinks for account events (`management-api.md § Events`). The target is replaced whole. */
 export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {

@@ -5,9 +5,9 @@ import { commonSpec, commonSpecRules, commonStatus, reference } from '../managed
 import type { Fields, ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { managedColumns, wideColumn } from './columns.ts'
-import { available, plain } from './defaults.ts'
-import { managedKind } from './names.ts'
+import { managedColumns, wideColumn } from './shared/columns.ts'
+import { available, plain } from './shared/defaults.ts'
+import { managedKind } from './shared/names.ts'
 import {
   compareTexts,
   given,
@@ -19,7 +19,7 @@ import {
   textsOf,
   URI_LENGTH,
   wholeText,
-} from './remote.ts'
+} from './shared/remote.ts'
 
 const SOURCES = 256
 const DESTINATIONS = 64

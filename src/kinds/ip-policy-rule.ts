@@ -5,14 +5,14 @@ import type { Fields, FoundReference, ManagedDescriptor, PlaceholderView } from 
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
-import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './api-access.ts'
-import { cidr, normaliseCIDR } from './cidr.ts'
-import { managedColumns, textColumn } from './columns.ts'
-import { available, plain } from './defaults.ts'
-import { refusesRules, releaseRule } from './ip-policy-parts.ts'
-import { heldRule, placeholderDeny, policyOf, ruleAction, sentAction } from './ip-policy-rules.ts'
-import { managedKind } from './names.ts'
-import { textOf } from './remote.ts'
+import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './shared/api-access.ts'
+import { cidr, normaliseCIDR } from './ip-policy/cidr.ts'
+import { managedColumns, textColumn } from './shared/columns.ts'
+import { available, plain } from './shared/defaults.ts'
+import { refusesRules, releaseRule } from './ip-policy/parts.ts'
+import { heldRule, placeholderDeny, policyOf, ruleAction, sentAction } from './ip-policy/rules.ts'
+import { managedKind } from './shared/names.ts'
+import { textOf } from './shared/remote.ts'
 
 const definition = defineKind({
   ...managedKind,

@@ -6,11 +6,11 @@ import { sharing } from '../managed/descriptor/grant.ts'
 import { metadataProblems, type OwnMetadata, ownMetadata } from '../managed/descriptor/metadata.ts'
 import { bool, bytesText, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './api-access.ts'
-import { cidr, normaliseCIDR } from './cidr.ts'
-import { managedColumns } from './columns.ts'
-import { available, plain } from './defaults.ts'
-import { RULE_KIND, takesRules, unusablePolicy, unusablePolicyObject } from './ip-policy-parts.ts'
+import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './shared/api-access.ts'
+import { cidr, normaliseCIDR } from './ip-policy/cidr.ts'
+import { managedColumns } from './shared/columns.ts'
+import { available, plain } from './shared/defaults.ts'
+import { RULE_KIND, takesRules, unusablePolicy, unusablePolicyObject } from './ip-policy/parts.ts'
 import {
   heldRule,
   planRules,
@@ -20,9 +20,9 @@ import {
   type SentAction,
   sentAction,
   type WantedRule,
-} from './ip-policy-rules.ts'
-import { managedKind } from './names.ts'
-import { compareTexts, cut, ID_LENGTH, listOf, namesOf, objectOf, textOf } from './remote.ts'
+} from './ip-policy/rules.ts'
+import { managedKind } from './shared/names.ts'
+import { compareTexts, cut, ID_LENGTH, listOf, namesOf, objectOf, textOf } from './shared/remote.ts'
 
 const RULES = 1000
 /** Characters of a rule's range, and of its action, that a status takes. */

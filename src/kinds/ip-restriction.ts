@@ -5,11 +5,11 @@ import type { Fields, ManagedDescriptor } from '../managed/descriptor/descriptor
 import { bool, choice, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
-import { managedColumns, textColumn, wideColumn } from './columns.ts'
-import { available, plain } from './defaults.ts'
-import { sentPolicies } from './ip-policy-ids.ts'
-import { managedKind } from './names.ts'
-import { ID_LENGTH, namesOf, refIds, shownIds, sorted, textOf, textsOf } from './remote.ts'
+import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
+import { available, plain } from './shared/defaults.ts'
+import { sentPolicies } from './ip-policy/ids.ts'
+import { managedKind } from './shared/names.ts'
+import { ID_LENGTH, namesOf, refIds, shownIds, sorted, textOf, textsOf } from './shared/remote.ts'
 
 /** The contract states no limit; the same as for the policies of an Edge. */
 const REFERENCES = 64

@@ -9,7 +9,7 @@ import type {
   ReadinessView,
 } from '../managed/descriptor/descriptor.ts'
 import { reasons } from '../managed/status/reasons.ts'
-import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificate.ts'
+import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificates/readiness.ts'
 import {
   type AnsweredTarget,
   CHALLENGE,
@@ -17,17 +17,17 @@ import {
   type DNSRecord,
   dnsReady,
   domainAnswerProblem,
-} from './certificate-dns.ts'
-import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificate-spec.ts'
-import { certificateStatus } from './certificate-status.ts'
-import { plain } from './defaults.ts'
-import { dnsEndpoint, neededRecords } from './dns-endpoint.ts'
-import { answeredDomain, targetName, uniqueDomain } from './domain-name.ts'
-import { foreignIdsOf, wantedConfiguration } from './endpoint-configuration.ts'
-import { isOurs, partsOfOthers } from './parts-of-others.ts'
-import { given, ID_LENGTH, namesOf, refId, refURI, textOf, URI_LENGTH, wholeText } from './remote.ts'
-import { type ReservedDomainSpec, reservedDomainDefinition } from './reserved-domain-schema.ts'
-import { chosen } from './union-member.ts'
+} from './certificates/dns.ts'
+import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificates/spec.ts'
+import { certificateStatus } from './certificates/status.ts'
+import { plain } from './shared/defaults.ts'
+import { dnsEndpoint, neededRecords } from './certificates/dns-endpoint.ts'
+import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-name.ts'
+import { foreignIdsOf, wantedConfiguration } from './shared/endpoint-configuration.ts'
+import { isOurs, partsOfOthers } from './shared/parts-of-others.ts'
+import { given, ID_LENGTH, namesOf, refId, refURI, textOf, URI_LENGTH, wholeText } from './shared/remote.ts'
+import { type ReservedDomainSpec, reservedDomainDefinition } from './certificates/reserved-domain-schema.ts'
+import { chosen } from './shared/union-member.ts'
 
 /** Parts that others may set too. */
 const UPLOADED = 'uploadedCertificate'

@@ -4,12 +4,12 @@ import { commonSpec, commonSpecRules, commonStatus } from '../managed/descriptor
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { acl, aclClaims, aclStatus, comparableACL, shownACL, wantedACL } from './acl.ts'
-import { managedColumns, textColumn, wideColumn } from './columns.ts'
-import { available, plain } from './defaults.ts'
-import { managedKind } from './names.ts'
-import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './owner.ts'
-import { given, namesOf } from './remote.ts'
+import { acl, aclClaims, aclStatus, comparableACL, shownACL, wantedACL } from './credentials/acl.ts'
+import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
+import { available, plain } from './shared/defaults.ts'
+import { managedKind } from './shared/names.ts'
+import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './credentials/owner.ts'
+import { given, namesOf } from './shared/remote.ts'
 import {
   comparablePublicKey,
   publicKeyFields,
@@ -19,7 +19,7 @@ import {
   publicKeyProblems,
   publicKeyReplacing,
   publicKeyRule,
-} from './ssh-public-key.ts'
+} from './ssh/public-key.ts'
 
 const definition = defineKind({
   ...managedKind,

@@ -3,11 +3,11 @@ import { commonSpecRules } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { managedColumns } from './columns.ts'
-import { knownHostsLine } from './known-hosts.ts'
-import { managedKind } from './names.ts'
-import { placeOf, secretOrConfigMapPlace, templateOf } from './output-place.ts'
-import { given } from './remote.ts'
+import { managedColumns } from './shared/columns.ts'
+import { knownHostsLine } from './ssh/known-hosts.ts'
+import { managedKind } from './shared/names.ts'
+import { placeOf, secretOrConfigMapPlace, templateOf } from './credentials/output-place.ts'
+import { given } from './shared/remote.ts'
 import {
   authorityKey,
   authorityProblem,
@@ -20,7 +20,7 @@ import {
   certificateRules,
   certificateSpec,
   certificateStatus,
-} from './ssh-certificate.ts'
+} from './ssh/certificate.ts'
 
 /** Of a certificate that names no end (`management-api.md § SSH certificates`). */
 const LENGTH = '8760h'

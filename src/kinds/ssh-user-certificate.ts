@@ -5,11 +5,11 @@ import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { list, object, stringMap, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { keysLimit } from '../schema/rules.ts'
-import { cidrText, normaliseCIDR } from './cidr.ts'
-import { managedColumns } from './columns.ts'
-import { managedKind } from './names.ts'
-import { placeOf, secretOrConfigMapPlace, templateOf } from './output-place.ts'
-import { given, namesOf, sorted, textMapOf } from './remote.ts'
+import { cidrText, normaliseCIDR } from './ip-policy/cidr.ts'
+import { managedColumns } from './shared/columns.ts'
+import { managedKind } from './shared/names.ts'
+import { placeOf, secretOrConfigMapPlace, templateOf } from './credentials/output-place.ts'
+import { given, namesOf, sorted, textMapOf } from './shared/remote.ts'
 import {
   certificateColumns,
   certificateConditions,
@@ -20,7 +20,7 @@ import {
   certificateRules,
   certificateSpec,
   certificateStatus,
-} from './ssh-certificate.ts'
+} from './ssh/certificate.ts'
 
 /** Of a certificate that names no end (`management-api.md § SSH certificates`). */
 const LENGTH = '24h'

@@ -11,9 +11,9 @@ import { choice, object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { experimental } from '../schema/experimental.ts'
 import { fixedField } from '../schema/rules.ts'
-import { textColumn, wideColumn } from './columns.ts'
-import { common } from './names.ts'
-import { objectOf, textOf } from './remote.ts'
+import { textColumn, wideColumn } from './shared/columns.ts'
+import { common } from './shared/names.ts'
+import { objectOf, textOf } from './shared/remote.ts'
 
 const end = (type: 'Complete' | 'Failed', field: string): string => `.status.conditions[?(@.type=="${type}")].${field}`
 

@@ -1,5 +1,5 @@
 import type { ClosableApiClient } from '../../src/api/client.ts'
-import { allWatches, createWatches } from '../../src/cli/operator/watches.ts'
+import { allWatches, createWatches } from '../../src/operator/watches.ts'
 import type { KubeClient, KubeObject } from '../../src/kube/types.ts'
 import { AccountReconciler } from '../../src/managed/accounts/account-reconciler.ts'
 import type { AccountKey } from '../../src/managed/accounts/account-resource.ts'

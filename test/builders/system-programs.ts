@@ -3,7 +3,7 @@ import { access, constants } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { acquireBuildLock } from '../controlplane/build-lock.ts'
+import { acquireBuildLock } from '../../controlplane/build-lock.ts'
 
 const run = promisify(execFile)
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, inject, it } from 'vitest'
 import { stringify } from 'yaml'
-import { runProgram } from '../controlplane/run-program.ts'
+import { runProgram } from '../../controlplane/run-program.ts'
 import { HELMS, merged, render, renderText, type Values, valuesAt } from './support/helm.ts'
 import { SCHEMA_TEMPLATE } from './support/object-schemas.ts'
 import { aroundCases } from './support/value-cases/around.ts'

@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import { runProgram } from '../controlplane/run-program.ts'
+import { runProgram } from '../../controlplane/run-program.ts'
 import './provided.ts'
 import { World } from './support/world.ts'
 

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { type ControlPlane, startControlPlane } from '../controlplane/control-plane.ts'
+import { type ControlPlane, startControlPlane } from '../../controlplane/control-plane.ts'
 import './provided.ts'
 
 const OWNER = join(import.meta.dirname, 'fixtures', 'control-plane-owner.ts')

@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { EmulatorClient } from '../builders/emulator-client.ts'
-import { runProgram } from '../controlplane/run-program.ts'
+import { runProgram } from '../../controlplane/run-program.ts'
 import { until } from './support/wait.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))

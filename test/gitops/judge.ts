@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { goProgram } from '../controlplane/go-program.ts'
-import { runProgram } from '../controlplane/run-program.ts'
+import { goProgram } from '../../controlplane/go-program.ts'
+import { runProgram } from '../../controlplane/run-program.ts'
 
 const MODULE = join(import.meta.dirname, 'judge')
 const ARGOCD_CM = join(import.meta.dirname, '..', '..', 'gitops', 'argocd-cm.yaml')

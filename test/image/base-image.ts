@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { OnProgress } from '../controlplane/build-progress.ts'
+import type { OnProgress } from '../../controlplane/build-progress.ts'
 import { type ImageStore, runTool } from './image-store.ts'
 
 /** What the Dockerfile asks for, and what the substitute is tagged as. */

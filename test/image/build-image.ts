@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { OnProgress } from '../controlplane/build-progress.ts'
+import type { OnProgress } from '../../controlplane/build-progress.ts'
 import { ensureBaseImage } from './base-image.ts'
 import { ImageStore, runTool } from './image-store.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isAlive } from '../controlplane/build-lock.ts'
+import { isAlive } from '../../controlplane/build-lock.ts'
 import { BASE_IMAGE } from './base-image.ts'
 import type { BuiltImage, ImageConfig } from './build-image.ts'
 import { runTool } from './image-store.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { appendFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { kubeconfig } from '../controlplane/folder.ts'
+import { kubeconfig } from '../../controlplane/folder.ts'
 import type { NodeFolder } from './folder.ts'
 import { API_PORT, NODE_ADDRESS } from './network.ts'
 

@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runProgram } from '../controlplane/run-program.ts'
+import { runProgram } from '../../controlplane/run-program.ts'
 import { cgroupsOfMachine } from './cgroups.ts'
 import { environment, MACHINE_SETTINGS } from './namespace.ts'
 

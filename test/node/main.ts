@@ -1,4 +1,4 @@
-import { ControlPlaneError } from '../controlplane/errors.ts'
+import { ControlPlaneError } from '../../controlplane/errors.ts'
 import { buildImage } from '../image/build-image.ts'
 import { NodeError } from './errors.ts'
 import { KubernetesNode } from './node.ts'

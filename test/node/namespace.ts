@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { type ProgramResult, type RunProgramOptions, runProgram } from '../controlplane/run-program.ts'
+import { type ProgramResult, type RunProgramOptions, runProgram } from '../../controlplane/run-program.ts'
 import { NodeError } from './errors.ts'
 import { NETWORK_SCRIPT } from './network.ts'
 

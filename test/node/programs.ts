@@ -1,11 +1,11 @@
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { buildFlags, defaultCacheFolder, KUBERNETES_VERSION } from '../controlplane/build.ts'
-import { BuildProgress, formatDuration, type OnProgress } from '../controlplane/build-progress.ts'
-import { buildOnce } from '../controlplane/cached-build.ts'
-import { goEnvironment, goIn, requireGo } from '../controlplane/go-toolchain.ts'
-import { runProgram } from '../controlplane/run-program.ts'
-import { readModule, sourceHash } from '../controlplane/source-hash.ts'
+import { buildFlags, defaultCacheFolder, KUBERNETES_VERSION } from '../../controlplane/build.ts'
+import { BuildProgress, formatDuration, type OnProgress } from '../../controlplane/build-progress.ts'
+import { buildOnce } from '../../controlplane/cached-build.ts'
+import { goEnvironment, goIn, requireGo } from '../../controlplane/go-toolchain.ts'
+import { runProgram } from '../../controlplane/run-program.ts'
+import { readModule, sourceHash } from '../../controlplane/source-hash.ts'
 import { NodeError } from './errors.ts'
 
 /** What a node runs that is not Debian's. */

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { KubeObject } from '../../src/kube/types.ts'
-import type { ControlPlane } from '../controlplane/control-plane.ts'
+import type { ControlPlane } from '../../controlplane/control-plane.ts'
 
 const GROUP = 'culvert.dev'
 

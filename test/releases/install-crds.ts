@@ -1,4 +1,4 @@
-import type { ControlPlane } from '../controlplane/control-plane.ts'
+import type { ControlPlane } from '../../controlplane/control-plane.ts'
 
 /** Applies the CRDs of a file or a folder, over any there are, and waits until they are served. */
 export async function installCRDs(cluster: ControlPlane, path: string): Promise<void> {

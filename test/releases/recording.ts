@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { installationId } from '../../src/cli/operator/installation.ts'
+import { installationId } from '../../src/operator/installation.ts'
 import { kinds } from '../../src/kinds/index.ts'
 import type { KubeObject, ResourceType } from '../../src/kube/types.ts'
 import { resourceTypeOf } from '../../src/managed/kinds-registry.ts'

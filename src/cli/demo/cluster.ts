@@ -35,7 +35,7 @@ export class DemoError extends Error {
 }
 
 /** The control plane is started by the test suites' own harness, which an installed package does not carry. */
-const HARNESS = new URL('../../../test/controlplane/control-plane.ts', import.meta.url)
+const HARNESS = new URL('../../../controlplane/control-plane.ts', import.meta.url)
 
 /**
  * Starts a control plane, or opens the cluster of a kubeconfig.

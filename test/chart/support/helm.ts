@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { KUBERNETES_VERSION } from '../../controlplane/build.ts'
-import { type ProgramResult, runProgram } from '../../controlplane/run-program.ts'
+import { KUBERNETES_VERSION } from '../../../controlplane/build.ts'
+import { type ProgramResult, runProgram } from '../../../controlplane/run-program.ts'
 import { CHART } from './paths.ts'
 import './provided.ts'
 

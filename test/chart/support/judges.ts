@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
-import { KUBERNETES_VERSION } from '../../controlplane/build.ts'
-import { runProgram } from '../../controlplane/run-program.ts'
+import { KUBERNETES_VERSION } from '../../../controlplane/build.ts'
+import { runProgram } from '../../../controlplane/run-program.ts'
 import type { Rendered } from './helm.ts'
 import './provided.ts'
 import { goModule } from './tools.ts'

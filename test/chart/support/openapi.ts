@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { KUBERNETES_VERSION } from '../../controlplane/build.ts'
+import { KUBERNETES_VERSION } from '../../../controlplane/build.ts'
 import { goModule } from './tools.ts'
 
 /** A JSON schema, as far as it is looked into here. */

@@ -1,10 +1,10 @@
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { defaultCacheFolder } from '../../controlplane/build.ts'
-import { BuildProgress } from '../../controlplane/build-progress.ts'
-import { buildOnce } from '../../controlplane/cached-build.ts'
-import { goEnvironment, goIn, requireGo } from '../../controlplane/go-toolchain.ts'
-import { runProgram } from '../../controlplane/run-program.ts'
+import { defaultCacheFolder } from '../../../controlplane/build.ts'
+import { BuildProgress } from '../../../controlplane/build-progress.ts'
+import { buildOnce } from '../../../controlplane/cached-build.ts'
+import { goEnvironment, goIn, requireGo } from '../../../controlplane/go-toolchain.ts'
+import { runProgram } from '../../../controlplane/run-program.ts'
 
 /** A program that `go install` makes. */
 interface GoTool {

@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import { createKubectl, type Kubectl } from '../../controlplane/kubectl.ts'
+import { createKubectl, type Kubectl } from '../../../controlplane/kubectl.ts'
 import '../provided.ts'
 import { applyNeeds, casesTitled, managed, subjectsOf } from '../support/cases.ts'
 import { type Resource, World } from '../support/world.ts'

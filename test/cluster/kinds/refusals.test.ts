@@ -7,7 +7,7 @@ import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { toStructural } from '../../../src/schema/structural.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import { acceptedSpecs, type RefusedSpec, refusedSpecs } from '../../builders/kinds/refused-specs.ts'
-import { createKubectl } from '../../controlplane/kubectl.ts'
+import { createKubectl } from '../../../controlplane/kubectl.ts'
 import '../provided.ts'
 
 const namespace = `refusals-${systemRandom.hex(4)}`

@@ -1,4 +1,4 @@
-import { runOperator } from '../../../src/cli/operator/run-operator.ts'
+import { runOperator } from '../../../src/operator/run-operator.ts'
 import type { LeapingClock } from '../../builders/leaping-clock.ts'
 import { createSilentLogger } from '../../builders/silent-logger.ts'
 import { samplesOf } from './metric.ts'

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject } from 'vitest'
-import { type ControlPlane, startControlPlane } from '../../controlplane/control-plane.ts'
+import { type ControlPlane, startControlPlane } from '../../../controlplane/control-plane.ts'
 import { installOperatorPolicy } from './operator-policy.ts'
 import { AUDIT_LOG } from './permissions-used.ts'
 

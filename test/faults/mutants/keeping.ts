@@ -5,7 +5,7 @@ const REPLACE = 'src/managed/plan/replace.ts'
 const DELETE = 'src/managed/delete/delete.ts'
 const LAST_LOOK = '  refuseWhileReferred(run)\n  run.memory.heldUp = undefined\n  await deleteOwn'
 const PROTOCOL = 'src/managed/identity/create-step.ts'
-const RULES = 'src/kinds/ip-policy-rules.ts'
+const RULES = 'src/kinds/ip-policy/rules.ts'
 
 const kills = (cases: string): Aim => ({ suite: 'kills', cases })
 const interrupted = (cases: string): Aim => ({ suite: 'interrupted', cases })

@@ -3,7 +3,7 @@ import { type Aim, type Mutant, mutant } from './mutant.ts'
 const TRANSPORT = 'src/api/transport.ts'
 const CLIENT = 'src/api/client.ts'
 const CACHE = 'src/api/account-cache.ts'
-const OPERATOR = 'src/cli/operator/operator.ts'
+const OPERATOR = 'src/operator/operator.ts'
 
 const interrupted = (cases: string): Aim => ({ suite: 'interrupted', cases })
 const unknown = interrupted('^(Backend group|SSHCredential key|APIKey apikey) / create')

@@ -1,6 +1,6 @@
 import { Registry } from '@prometheus-io/client'
-import { Operator } from '../../../src/cli/operator/operator.ts'
-import type { OperatorOptions } from '../../../src/cli/operator/options.ts'
+import { Operator } from '../../../src/operator/operator.ts'
+import type { OperatorOptions } from '../../../src/operator/options.ts'
 import type { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import { Metrics } from '../../../src/runtime/metrics.ts'
 import type { WriteReport } from '../../../src/telemetry/write-report.ts'

@@ -5,7 +5,7 @@ import { unfitTargets } from '../../builders/unfit-answers.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf } from '../../cluster/support/world.ts'
-import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { LyingWorld } from '../support/lying-world.ts'
 
 /*

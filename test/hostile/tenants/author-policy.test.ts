@@ -5,7 +5,7 @@ import { DNS_ENDPOINT_CRD } from '../../builders/dns-endpoints.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { World } from '../../cluster/support/world.ts'
-import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { Author, type Right } from '../support/author.ts'
 import { authorPolicyFile, installAuthorPolicy } from '../support/author-policy.ts'
 

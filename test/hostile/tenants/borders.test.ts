@@ -6,7 +6,7 @@ import { CONFIG_MAP, type Manifest, SECRET, SEED, type SpecCase, specsOf } from 
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, core, type Resource, typeOf, World } from '../../cluster/support/world.ts'
-import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { type Spec, Tenant } from '../../faults/support/tenant.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
 

@@ -4,7 +4,7 @@ import { DNS_ENDPOINT_CRD } from '../../builders/dns-endpoints.ts'
 import { AuditLog } from '../../cluster/support/audit-log.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { World } from '../../cluster/support/world.ts'
-import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { Author } from '../support/author.ts'
 
 /*

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { acquireBuildLock, isAlive } from '../../controlplane/build-lock.ts'
+import { acquireBuildLock, isAlive } from '../../../controlplane/build-lock.ts'
 
 let folder: string
 let path: string

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { BuildProgress, formatDuration } from '../../controlplane/build-progress.ts'
+import { BuildProgress, formatDuration } from '../../../controlplane/build-progress.ts'
 
 const OUTPUT = [
   'go: downloading k8s.io/kubernetes v1.36.3',

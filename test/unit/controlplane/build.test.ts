@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { buildFlags, defaultCacheFolder } from '../../controlplane/build.ts'
-import { goRemedies } from '../../controlplane/go-toolchain.ts'
-import { runProgram } from '../../controlplane/run-program.ts'
+import { buildFlags, defaultCacheFolder } from '../../../controlplane/build.ts'
+import { goRemedies } from '../../../controlplane/go-toolchain.ts'
+import { runProgram } from '../../../controlplane/run-program.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'controlplane', 'main.ts')
 

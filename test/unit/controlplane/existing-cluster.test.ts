@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { startControlPlane } from '../../controlplane/control-plane.ts'
-import { serverOfCurrentContext } from '../../controlplane/existing-cluster.ts'
+import { startControlPlane } from '../../../controlplane/control-plane.ts'
+import { serverOfCurrentContext } from '../../../controlplane/existing-cluster.ts'
 
 const KUBECONFIG = `
 apiVersion: v1

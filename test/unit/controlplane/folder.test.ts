@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { createFolder, removeFolder, writeKubeconfigs } from '../../controlplane/folder.ts'
+import { createFolder, removeFolder, writeKubeconfigs } from '../../../controlplane/folder.ts'
 
 const permissions = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { goRemedies, isAtLeast, MINIMUM_GO, parseGoVersion, requireGo } from '../../controlplane/go-toolchain.ts'
-import { runProgram } from '../../controlplane/run-program.ts'
+import { goRemedies, isAtLeast, MINIMUM_GO, parseGoVersion, requireGo } from '../../../controlplane/go-toolchain.ts'
+import { runProgram } from '../../../controlplane/run-program.ts'
 
 const answering =
   (stdout: string, code = 0) =>

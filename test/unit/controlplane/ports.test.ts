@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { ControlPlaneError } from '../../controlplane/errors.ts'
-import { FIRST_PORT, isPortFree, LAST_PORT, startOnFreePort } from '../../controlplane/ports.ts'
+import { ControlPlaneError } from '../../../controlplane/errors.ts'
+import { FIRST_PORT, isPortFree, LAST_PORT, startOnFreePort } from '../../../controlplane/ports.ts'
 
 const free = () => Promise.resolve(true)
 const taken = () => new ControlPlaneError('PORT_TAKEN', 'taken')

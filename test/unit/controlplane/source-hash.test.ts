@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type BuildInput, readModule, sourceHash } from '../../controlplane/source-hash.ts'
+import { type BuildInput, readModule, sourceHash } from '../../../controlplane/source-hash.ts'
 
 const input: BuildInput = {
   files: [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { agentIngress } from '../../../src/kinds/agent-ingress.ts'
-import type { AgentIngressSpec } from '../../../src/kinds/agent-ingress-schema.ts'
+import type { AgentIngressSpec } from '../../../src/kinds/certificates/agent-ingress-schema.ts'
 
 const managed: AgentIngressSpec = { domain: 'agents.example.com', certificate: { type: 'Managed' } }
 const start = Date.parse('2030-01-01T00:00:00Z')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { documentationAddress, normaliseCIDR } from '../../../src/kinds/cidr.ts'
+import { documentationAddress, normaliseCIDR } from '../../../src/kinds/ip-policy/cidr.ts'
 
 test.each([
   ['10.0.0.1', '10.0.0.1/32'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { eventDestination } from '../../../src/kinds/event-destination.ts'
-import type { EventDestinationSpec } from '../../../src/kinds/event-destination-schema.ts'
+import type { EventDestinationSpec } from '../../../src/kinds/events/destination-schema.ts'
 import { plan } from '../../../src/managed/plan/plan.ts'
 import { stored } from '../../builders/kinds/api-model.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'

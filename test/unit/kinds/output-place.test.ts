@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { outputProblems, placeOf, templateOf } from '../../../src/kinds/output-place.ts'
-import { tokenOutput } from '../../../src/kinds/token.ts'
+import { outputProblems, placeOf, templateOf } from '../../../src/kinds/credentials/output-place.ts'
+import { tokenOutput } from '../../../src/kinds/credentials/token.ts'
 
 describe('a key of a label or annotation', () => {
   const said = (key: string) =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { tokenRotation } from '../../../src/kinds/token.ts'
+import { tokenRotation } from '../../../src/kinds/credentials/token.ts'
 import { decideRotation, pauseAfterFailures, type RotationFacts } from '../../../src/managed/rotation/decide.ts'
 
 const facts: RotationFacts = { now: 1000, dueAt: undefined, requested: false, hasFormer: false, pauseMs: 0 }

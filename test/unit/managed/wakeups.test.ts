@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { allWatches, createWatches } from '../../../src/cli/operator/watches.ts'
+import { allWatches, createWatches } from '../../../src/operator/watches.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { ResourceType } from '../../../src/kube/types.ts'
 import { type AccountKey, accountText } from '../../../src/managed/accounts/account-resource.ts'

@@ -7,7 +7,7 @@ import { stringify } from 'yaml'
 import { freePort } from '../../../builders/free-port.ts'
 import type { RuleFile } from '../../../builders/monitoring-files.ts'
 import { pathOfProgram, requirePrograms } from '../../../builders/system-programs.ts'
-import { runProgram } from '../../../controlplane/run-program.ts'
+import { runProgram } from '../../../../controlplane/run-program.ts'
 import { until } from '../../support/wait.ts'
 
 /** One series that a query came to. */

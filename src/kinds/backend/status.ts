@@ -1,0 +1,114 @@
+import { Type } from 'typebox'
+import type { RemoteObject } from '../../api/types.ts'
+import type { Fields, KindCondition } from '../../managed/descriptor/descriptor.ts'
+import { reasons } from '../../managed/status/reasons.ts'
+import { integer, list, object, stringMap, text } from '../../schema/define.ts'
+import {
+  compareTexts,
+  cut,
+  given,
+  ID_LENGTH,
+  objectOf,
+  refIds,
+  shownIds,
+  sorted,
+  textMapOf,
+  textsOf,
+} from '../shared/remote.ts'
+
+/** A spec has no more, but somebody else may have put them there. */
+const LABELS = 64
+const LABEL_NAME = 255
+const LABEL_VALUE = 1024
+const TUNNELS = 256
+const BACKENDS = 128
+
+const child = object(
+  {
+    id: text({ description: 'Id of the backend.', maxLength: ID_LENGTH }),
+    weight: Type.Optional(integer({ description: 'Its share of the traffic; of a Weighted only.' })),
+  },
+  { description: 'A backend that traffic is sent on to.' },
+)
+
+/** Status fields of backends. */
+export const backendStatus = {
+  labels: Type.Optional(
+    stringMap(text({ description: 'Value of the label.', maxLength: LABEL_VALUE }), {
+      description: `Labels that a TunnelGroup has at the API; at most ${LABELS} are shown.`,
+      maxProperties: LABELS,
+    }),
+  ),
+  backends: Type.Optional(
+    list(child, {
+      description: `Backends that a Weighted has at the API, by their ids, or a Failover in its order; at most ${BACKENDS} are shown.`,
+      maxItems: BACKENDS,
+    }),
+  ),
+  tunnelCount: Type.Optional(
+    integer({
+      description:
+        'How many tunnels of a TunnelGroup were online when the API was last read, which is once in the `resyncInterval` of the account.',
+      minimum: 0,
+    }),
+  ),
+  tunnels: Type.Optional(
+    list(text({ description: 'Id of a tunnel.', maxLength: ID_LENGTH }), {
+      description: `Ids of these tunnels, at most ${TUNNELS}.`,
+      maxItems: TUNNELS,
+    }),
+  ),
+}
+
+/** Tunnels come and go with agents: a group is Ready without any. */
+export const tunnelsOnline = {
+  type: 'TunnelsOnline',
+  description:
+    'True while tunnels with the labels of a TunnelGroup are online, False while none is, as of the last time that the API was read; `status.tunnelCount` says how many. It has no part in Ready. Absent for other types.',
+  informational: true,
+} as const
+
+/** Values of these fields. What the object does not have, since it is of another type, is left out. */
+export function shownBackend({ labels, backends, tunnels }: RemoteObject): Fields {
+  const online = onlineTunnels(tunnels)
+  return given({
+    labels: objectOf(labels) && shownLabels(textMapOf(labels)),
+    backends: shownBackends(backends),
+    tunnelCount: online?.length,
+    tunnels: online && shownIds(online, TUNNELS),
+  })
+}
+
+/** The condition; none where the API says nothing of tunnels. */
+export function tunnelsOnlineOf({ tunnels }: RemoteObject): readonly KindCondition[] {
+  const online = onlineTunnels(tunnels)
+  if (online === undefined) return []
+  const { type } = tunnelsOnline
+  if (online.length > 0) {
+    return [{ type, status: 'True', reason: reasons.TunnelsOnline, message: 'tunnels with these labels are online' }]
+  }
+  const message =
+    'no tunnel with these labels was online: an agent that binds all of them serves the group from then on'
+  return [{ type, status: 'False', reason: reasons.NoTunnels, message }]
+}
+
+function onlineTunnels(tunnels: unknown): readonly string[] | undefined {
+  return Array.isArray(tunnels) ? sorted(refIds(tunnels)) : undefined
+}
+
+function shownLabels(labels: Readonly<Record<string, string>>): Fields {
+  const named = Object.entries(labels).filter(([name]) => name.length <= LABEL_NAME && name.isWellFormed())
+  const shown = named.sort(([left], [right]) => compareTexts(left, right)).slice(0, LABELS)
+  return Object.fromEntries(shown.map(([name, value]) => [name, cut(value, LABEL_VALUE)]))
+}
+
+/** A map of weights by id, or a list of ids in their order. */
+function shownBackends(backends: unknown): readonly Fields[] | undefined {
+  if (Array.isArray(backends)) return shownIds(textsOf(backends), BACKENDS).map((id) => ({ id }))
+  const weights = objectOf(backends)
+  if (weights === undefined) return undefined
+  return shownIds(sorted(Object.keys(weights)), BACKENDS).map((id) => {
+    const weight = weights[id]
+    return given({ id, weight: Number.isSafeInteger(weight) ? weight : undefined })
+  })
+}

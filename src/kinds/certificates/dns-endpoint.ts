@@ -1,0 +1,132 @@
+import { Type } from 'typebox'
+import type { RemoteObject } from '../../api/types.ts'
+import type { CommonSpec } from '../../managed/descriptor/common.ts'
+import type { Companion } from '../../managed/descriptor/companion.ts'
+import type { Fields } from '../../managed/descriptor/descriptor.ts'
+import { bool, integer, object } from '../../schema/define.ts'
+import { experimental } from '../../schema/experimental.ts'
+import { coversDomain } from '../../util/domain-pattern.ts'
+import type { NeededRecords } from './readiness.ts'
+import { CHALLENGE, DNS_RECORD_TYPES, type DNSRecord } from './dns.ts'
+
+/** Largest TTL of DNS (RFC 2181, section 8). */
+const LONGEST_TTL = 2_147_483_647
+
+const BY_HAND = 'take spec.dns.endpoint out and make the records of status.dnsRecords yourself'
+
+const dns = object(
+  {
+    endpoint: Type.Optional(
+      bool({
+        description:
+          'Whether Culvert creates a DNSEndpoint with the name of this resource, from which ExternalDNS creates the records. The administrator has to allow it for the domain. An existing DNSEndpoint of that name is refused. Default: false.',
+      }),
+    ),
+    recordTTL: Type.Optional(
+      integer({
+        description: 'Time to live of the records in the DNSEndpoint, in seconds. Default: what ExternalDNS is set to.',
+        minimum: 1,
+        maximum: LONGEST_TTL,
+      }),
+    ),
+  },
+  { description: experimental('How the DNS records that the domain needs are created.'), atomic: true },
+)
+
+/** Spec field of kinds that need DNS records. */
+export const dnsSpec = { dns: Type.Optional(dns) }
+
+/** The condition of such kinds, for their pages. */
+export const dnsEndpointCondition = {
+  type: 'DNSEndpointReady',
+  description:
+    'The DNSEndpoint holds the records that the domain needs; absent unless `dns.endpoint` asks for one. Whether ExternalDNS has created the records, it does not say.',
+} as const
+
+interface AsksForDNS extends CommonSpec {
+  readonly domain: string
+  readonly dns?: { readonly endpoint?: boolean; readonly recordTTL?: number }
+}
+
+/** `records` with who makes them. */
+export function neededRecords({ dns: asked }: Pick<AsksForDNS, 'dns'>, records: readonly DNSRecord[]): NeededRecords {
+  return { records, byEndpoint: asked?.endpoint ?? false }
+}
+
+/** As `coversDomain` has it, for the records of a domain and that of its challenge. */
+const covers = (name: string): string =>
+  `(pattern.startsWith('*.') ? ${name}.endsWith(pattern.substring(1)) && ${name}.size() > pattern.size() - 1 : ${name} == pattern)`
+const RECORD_TYPES = DNS_RECORD_TYPES.map((type) => `'${type}'`).join(', ')
+/** What was published before may stay. */
+const admitted = {
+  rule:
+    'object.?spec.?endpoints.orValue([]).all(each, (oldObject != null && each in oldObject.?spec.?endpoints.orValue([]))' +
+    ` || (each.recordType in [${RECORD_TYPES}] && variables.dnsDomains.exists(pattern, ${covers('each.dnsName')}` +
+    ` || (each.dnsName.startsWith('${CHALLENGE}') && ${covers(`each.dnsName.substring(${CHALLENGE.length})`)}))))`,
+  message: `publishes only ${DNS_RECORD_TYPES.join(' and ')} records, and only of the domains that DNSEndpoints may publish`,
+}
+
+/**
+ * The DNSEndpoint of ExternalDNS (`externaldns.k8s.io/v1alpha1`) with the records that `recordsOf` names. Their names follow from the spec, whatever the API
+ * says: the administrator allows names by it.
+ */
+export function dnsEndpoint<Spec extends AsksForDNS>(
+  recordsOf: (spec: Spec, remote: RemoteObject) => readonly DNSRecord[],
+): Companion<Spec> {
+  return {
+    type: {
+      group: 'externaldns.k8s.io',
+      version: 'v1alpha1',
+      plural: 'dnsendpoints',
+      kind: 'DNSEndpoint',
+      namespaced: true,
+    },
+    condition: dnsEndpointCondition.type,
+    remedy: `install the CRD of ExternalDNS, or ${BY_HAND}`,
+    toRemove: 'remove dns.endpoint to have it deleted',
+    notNeeded: 'a domain of the service needs no records',
+    fields: { asks: ['dns', 'endpoint'], names: ['domain'] },
+    admitted,
+    isWanted: ({ dns: asked }) => asked?.endpoint ?? false,
+    notAllowed: ({ domain }, { enabled, domains }) => {
+      if (!enabled) {
+        return `spec.dns.endpoint asks for a DNSEndpoint, and the operator makes none. Ask its administrator for --dns-endpoints (dnsEndpoints.enabled of the chart) with ${domain} in --dns-domains, or ${BY_HAND}`
+      }
+      if (domains.some((pattern) => coversDomain(pattern, domain))) return undefined
+      return `spec.domain ${domain} is not among the domains that DNSEndpoints may publish. Ask the administrator to add it to --dns-domains (dnsEndpoints.domains of the chart), or ${BY_HAND}`
+    },
+    content: (spec, remote, { endpoints }) => {
+      const wanted = endpointsOf(recordsOf(spec, remote), spec.dns?.recordTTL)
+      return wanted.length === 0 ? undefined : { endpoints: wanted.map((endpoint) => extended(endpoint, endpoints)) }
+    },
+  }
+}
+
+interface Endpoint {
+  readonly dnsName: string
+  readonly recordType: string
+  readonly targets: readonly string[]
+  readonly recordTTL?: number
+}
+
+/** One for each name and type, with all its values. */
+function endpointsOf(records: readonly DNSRecord[], recordTTL: number | undefined): readonly Endpoint[] {
+  const endpoints = new Map<string, Endpoint>()
+  for (const { name: dnsName, type, value } of records) {
+    const targets = endpoints.get(`${dnsName} ${type}`)?.targets ?? []
+    const ttl = recordTTL === undefined ? {} : { recordTTL }
+    const endpoint = { dnsName, recordType: type, targets: [...targets, value], ...ttl }
+    endpoints.set(`${dnsName} ${type}`, endpoint)
+  }
+  return [...endpoints.values()]
+}
+
+/** The endpoint with what others have said of it: labels and settings of a DNS provider. */
+function extended(endpoint: Endpoint, found: unknown): Fields {
+  const others = Array.isArray(found) ? (found as readonly Fields[]) : []
+  const before = others.find(({ dnsName, recordType }) => {
+    return dnsName === endpoint.dnsName && recordType === endpoint.recordType
+  })
+  const { recordTTL: _, ...rest } = before ?? {}
+  return { ...rest, ...endpoint }
+}

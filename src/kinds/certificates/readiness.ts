@@ -1,0 +1,150 @@
+import type { RemoteObject } from '../../api/types.ts'
+import type { KindCondition, Readiness } from '../../managed/descriptor/descriptor.ts'
+import { type Reason, reasons } from '../../managed/status/reasons.ts'
+import { type DNSRecord, recordText } from './dns.ts'
+import { cut, objectOf, textOf, timeOf } from '../shared/remote.ts'
+
+/** Where the certificate of an object stands. How it shows that one is in use differs between kinds. */
+export interface CertificateState extends CertificateProgress {
+  /** A certificate is in use. */
+  readonly issued: boolean
+}
+
+/** What `certificate_management_status` says (`management-api.md § Domains, addresses, ingress`). */
+export interface CertificateProgress {
+  /** The status is there: the service manages the certificate. */
+  readonly managed: boolean
+  readonly renewsAt: string | undefined
+  readonly job: ProvisioningJob | undefined
+}
+
+/** A certificate being provisioned or renewed. */
+export interface ProvisioningJob {
+  /** `DNS_ERROR`: the user must act. Any other code is taken for a condition that passes. Absent: no error. */
+  readonly errorCode: string | undefined
+  readonly message: string | undefined
+  readonly startedAt: string | undefined
+  readonly retriesAt: string | undefined
+}
+
+const MESSAGE = 1024
+
+/** One reading of `certificate_management_status` for every kind that has it. */
+export function certificateProgress(remote: RemoteObject): CertificateProgress {
+  const status = objectOf(remote.certificate_management_status)
+  const job = objectOf(status?.provisioning_job)
+  return {
+    managed: status !== undefined,
+    renewsAt: timeOf(status?.renews_at),
+    job: job && {
+      errorCode: textOf(job.error_code),
+      message: cutText(textOf(job.msg)),
+      startedAt: timeOf(job.started_at),
+      retriesAt: timeOf(job.retries_at),
+    },
+  }
+}
+
+function cutText(value: string | undefined): string | undefined {
+  return value === undefined ? undefined : cut(value, MESSAGE)
+}
+
+const FIRST_POLL_MS = 5000
+const LAST_POLL_MS = 60_000
+const MIN_RETRY_MS = 1000
+const MAX_RETRY_MS = 600_000
+
+/**
+ * Milliseconds until the next look at a certificate that is being provisioned: at `retries_at` after an error (within 1 s to
+ * 10 min; when that has passed, soon and then ever less often), else a tenth of the time that the job has taken so far, within
+ * 5 s to 60 s. Undefined while no job runs.
+ */
+function pollAfter({ job }: CertificateState, now: number): number | undefined {
+  if (job === undefined) return undefined
+  if (job.errorCode !== undefined && job.retriesAt !== undefined) {
+    const wait = Date.parse(job.retriesAt) - now
+    return wait > 0 ? clamp(wait, MIN_RETRY_MS, MAX_RETRY_MS) : clamp(-wait / 10, MIN_RETRY_MS, LAST_POLL_MS)
+  }
+  const elapsed = job.startedAt === undefined ? 0 : now - Date.parse(job.startedAt)
+  return clamp(elapsed / 10, FIRST_POLL_MS, LAST_POLL_MS)
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, Math.ceil(value)))
+}
+
+/** The DNS records that a certificate needs, and who makes them. */
+export interface NeededRecords {
+  readonly records: readonly DNSRecord[]
+  /** Whether the spec asks for a DNSEndpoint, by which they are made. */
+  readonly byEndpoint: boolean
+}
+
+/** A managed certificate as it shows in conditions, `CertificateReady` among them. */
+export function managedReadiness(state: CertificateState, needed: NeededRecords, now: number): Readiness {
+  const pollMs = pollAfter(state, now) ?? (state.issued ? undefined : FIRST_POLL_MS)
+  const look = pollMs === undefined ? {} : { pollMs }
+  const problem = problemOf(state.job, needed)
+  if (problem === undefined && state.issued) {
+    const message = state.job === undefined ? 'a certificate is in use' : 'a certificate is in use and being renewed'
+    return ready(message, { status: 'True', reason: reasons.CertificateIssued, message }, look)
+  }
+  if (problem === undefined) {
+    const message = 'a certificate is being provisioned'
+    const reason = reasons.CertificatePending
+    return { ready: false, reason, message, ...look, conditions: [certificateReady('False', reason, message)] }
+  }
+  if (state.issued) {
+    const message = `the certificate in use still works, but its renewal fails: ${problem.message}`
+    return ready(message, { status: 'False', reason: reasons.RenewalFailing, message }, look)
+  }
+  const { reason, message, stalled } = problem
+  return { ready: false, reason, message, stalled, ...look, conditions: [certificateReady('False', reason, message)] }
+}
+
+function ready(
+  message: string,
+  certificate: Omit<KindCondition, 'type'>,
+  look: { readonly pollMs?: number },
+): Readiness {
+  return {
+    ready: true,
+    reason: reasons.Available,
+    message,
+    ...look,
+    conditions: [{ type: 'CertificateReady', ...certificate }],
+  }
+}
+
+export function certificateReady(status: KindCondition['status'], reason: Reason, message: string): KindCondition {
+  return { type: 'CertificateReady', status, reason, message }
+}
+
+interface Problem {
+  readonly reason: Reason
+  readonly message: string
+  readonly stalled: boolean
+}
+
+function problemOf(job: ProvisioningJob | undefined, needed: NeededRecords): Problem | undefined {
+  if (job?.errorCode === undefined) return undefined
+  const again = job.retriesAt === undefined ? 'the service tries again by itself' : `tried again at ${job.retriesAt}`
+  const said = job.message === undefined ? '' : ` (${job.message})`
+  if (job.errorCode === 'DNS_ERROR') {
+    return {
+      reason: reasons.DNSError,
+      message: `DNS is not set up: ${dnsRemedy(needed)}; ${again}${said}`,
+      stalled: true,
+    }
+  }
+  const message = `the service could not issue the certificate for the time being; it will be retried: ${again}${said}`
+  return { reason: reasons.InternalError, message, stalled: false }
+}
+
+function dnsRemedy({ records, byEndpoint }: NeededRecords): string {
+  if (records.length === 0) return 'correct the DNS of the domain'
+  const named = records.map((record) => `the record ${recordText(record)}`).join(' and ')
+  return byEndpoint
+    ? `spec.dns.endpoint has ${named} made, and the condition DNSEndpointReady says whether that works`
+    : `make ${named}`
+}

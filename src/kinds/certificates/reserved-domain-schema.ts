@@ -1,0 +1,82 @@
+import { Type } from 'typebox'
+import { commonSpec, commonSpecRules, commonStatus } from '../../managed/descriptor/common.ts'
+import { sharing } from '../../managed/descriptor/grant.ts'
+import { object, text } from '../../schema/define.ts'
+import { defineKind, type SpecOf } from '../../schema/definition.ts'
+import { fixedField } from '../../schema/rules.ts'
+import { managedOrUploadedCertificate } from './spec.ts'
+import { certificateConditions, certificateStatusFields } from './status.ts'
+import { conditionColumn, managedColumns, textColumn, wideColumn } from '../shared/columns.ts'
+import { dnsEndpointCondition, dnsSpec } from './dns-endpoint.ts'
+import { DOMAIN_LENGTH, DOMAIN_PATTERN } from './domain-name.ts'
+import { endpointConfigurationRef } from '../shared/endpoint-configuration.ts'
+import { managedKind } from '../shared/names.ts'
+import { region } from '../shared/region.ts'
+import { ID_LENGTH, URI_LENGTH } from '../shared/remote.ts'
+
+export const reservedDomainDefinition = defineKind({
+  ...managedKind,
+  kind: 'ReservedDomain',
+  plural: 'reserveddomains',
+  singular: 'reserveddomain',
+  shortNames: ['rdom'],
+  scope: 'Namespaced',
+  description:
+    'A domain that is reserved for the account, with its certificate, for Edges to listen on: a subdomain of a domain of the service, or a domain of your own, which needs DNS records (`status.dnsRecords`).',
+  spec: object(
+    {
+      ...commonSpec('bytes'),
+      ...sharing,
+      domain: text({
+        description: 'The domain in lower case; a leading `*.` stands for every name one label below. Immutable.',
+        minLength: 1,
+        maxLength: DOMAIN_LENGTH,
+        pattern: DOMAIN_PATTERN,
+      }),
+      region: Type.Optional(
+        region(
+          'Region of the domain. Deprecated by the API, which serves domains in all regions. Immutable. Default: none.',
+        ),
+      ),
+      certificate: Type.Optional(managedOrUploadedCertificate),
+      ...dnsSpec,
+      httpEndpointConfigurationRef: Type.Optional(endpointConfigurationRef('HTTP traffic to the domain')),
+      httpsEndpointConfigurationRef: Type.Optional(endpointConfigurationRef('HTTPS traffic to the domain')),
+    },
+    {
+      description: 'What the domain should be.',
+      rules: [...commonSpecRules, fixedField('domain'), fixedField('region')],
+    },
+  ),
+  status: object(
+    {
+      ...commonStatus,
+      cnameTarget: Type.Optional(
+        text({
+          description:
+            'Target of the CNAME record that a domain of your own needs; absent for a subdomain of a domain of the service.',
+          maxLength: 512,
+        }),
+      ),
+      acmeChallengeCNAMETarget: Type.Optional(
+        text({
+          description:
+            'Target of the CNAME record `_acme-challenge` that a wildcard domain of your own needs for its certificate; absent for any other.',
+          maxLength: 512,
+        }),
+      ),
+      certificateID: Type.Optional(text({ description: 'Id of the certificate in use.', maxLength: ID_LENGTH })),
+      certificateURI: Type.Optional(text({ description: 'Address of the certificate in use.', maxLength: URI_LENGTH })),
+      ...certificateStatusFields,
+    },
+    { description: 'The domain at the API.' },
+  ),
+  printerColumns: managedColumns(
+    textColumn('Domain', '.spec.domain', 'The domain.'),
+    conditionColumn('Certificate', 'CertificateReady', 'Whether a certificate is in use and can be renewed.'),
+    wideColumn('CNAME', '.status.cnameTarget', 'Target of the CNAME record that a domain of your own needs.'),
+  ),
+  conditions: [...certificateConditions, dnsEndpointCondition],
+})
+
+export type ReservedDomainSpec = SpecOf<typeof reservedDomainDefinition>

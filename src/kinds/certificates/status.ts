@@ -1,0 +1,95 @@
+import { Type } from 'typebox'
+import type { RemoteObject } from '../../api/types.ts'
+import type { Fields } from '../../managed/descriptor/descriptor.ts'
+import { choice, list, object, text, timestamp } from '../../schema/define.ts'
+import type { CertificateState } from './readiness.ts'
+import type { DNSRecord } from './dns.ts'
+import { given, objectOf, wholeText } from '../shared/remote.ts'
+
+/** How many DNS records a status names. */
+const RECORDS = 32
+const POLICY_TEXT = 63
+
+const provisioningJob = object(
+  {
+    errorCode: Type.Optional(
+      text({
+        description:
+          'Why the last attempt failed. DNS_ERROR: correct the DNS records. INTERNAL_ERROR: a temporary error of the service, which tries again by itself. Absent without an error.',
+        maxLength: 255,
+      }),
+    ),
+    message: Type.Optional(text({ description: "The service's own message about the job.", maxLength: 1024 })),
+    startedAt: Type.Optional(timestamp({ description: 'When the job started.' })),
+    retriesAt: Type.Optional(timestamp({ description: 'When the service tries again.' })),
+  },
+  { description: 'The job that is issuing or renewing the certificate; absent while there is none.' },
+)
+
+const dnsRecord = object(
+  {
+    name: text({ description: 'Name of the record.', maxLength: 512 }),
+    type: choice(['CNAME', 'NS'], { description: 'Type of the record.' }),
+    value: text({ description: 'Name that the record must point to.', maxLength: 512 }),
+  },
+  { description: 'A DNS record.' },
+)
+
+const certificatePolicy = object(
+  {
+    authority: Type.Optional(text({ description: 'Authority that issues the certificate.', maxLength: POLICY_TEXT })),
+    privateKeyType: Type.Optional(text({ description: 'Type of the private key.', maxLength: POLICY_TEXT })),
+  },
+  {
+    description:
+      'How the service manages the certificate, whoever asked for it, in the words of the API; absent while it does not.',
+  },
+)
+
+/** Status fields of every kind whose certificates the service manages. */
+export const certificateStatusFields = {
+  dnsRecords: Type.Optional(
+    list(dnsRecord, {
+      description:
+        'The DNS records that the domain needs; create them at your DNS provider. Absent where none is needed.',
+      maxItems: RECORDS,
+    }),
+  ),
+  certificatePolicy: Type.Optional(certificatePolicy),
+  renewsAt: Type.Optional(timestamp({ description: 'When the service will request the next certificate.' })),
+  provisioningJob: Type.Optional(provisioningJob),
+}
+
+/** Values of these fields. */
+export function certificateStatus(
+  remote: RemoteObject,
+  { renewsAt, job }: CertificateState,
+  records: readonly DNSRecord[],
+): Fields {
+  const policy = objectOf(remote.certificate_management_policy)
+  return given({
+    dnsRecords: records.length === 0 ? undefined : records.slice(0, RECORDS),
+    certificatePolicy:
+      policy && given({ authority: short(policy.authority), privateKeyType: short(policy.private_key_type) }),
+    renewsAt,
+    provisioningJob: job && given({ ...job }),
+  })
+}
+
+function short(value: unknown): string | undefined {
+  return wholeText(value, POLICY_TEXT)
+}
+
+/** The conditions that such kinds show, for their pages. */
+export const certificateConditions = [
+  {
+    type: 'CertificateReady',
+    description:
+      'A certificate is in use, and nothing keeps it from being renewed. False with RenewalFailing when it still works but its renewal fails. Unknown while no certificate is managed or uploaded.',
+  },
+  {
+    type: 'DNSReady',
+    description:
+      'The DNS records of a domain of your own are in place, as far as the service has found when issuing the certificate. Absent for domains of the service, which need none.',
+  },
+] as const

@@ -1,0 +1,116 @@
+import { Type } from 'typebox'
+import type { OutputTarget, OutputTemplate } from '../../managed/descriptor/descriptor.ts'
+import { object, text } from '../../schema/define.ts'
+import { exactlyOne } from '../../schema/rules.ts'
+import { outputMetadata, outputMetadataProblems } from './output-metadata.ts'
+
+/** Where the token goes that the API tells only in the answer to the create. `key` is the default. */
+export function tokenPlace(key: string) {
+  const secret = object(
+    {
+      name: Type.Optional(objectName('Secret', ' Default: the name of this resource.')),
+      key: Type.Optional(
+        text({
+          description: `Key in the Secret. Default: ${key}.`,
+          minLength: 1,
+          maxLength: 253,
+          pattern: '^[-._a-zA-Z0-9]+$',
+        }),
+      ),
+      ...outputMetadata,
+    },
+    { description: 'The Secret that the token is written to.' },
+  )
+  return Type.Optional(
+    object(
+      { secret },
+      {
+        description:
+          'Where the token is written. Default: a Secret with the name of this resource, under the default key. The token of an adopted object is not known: nothing is written until a new one is issued.',
+        ...WHOLE,
+      },
+    ),
+  )
+}
+
+/** What is written to a Secret or ConfigMap. */
+interface Texts {
+  /** Names it: `certificate`. */
+  readonly subject: string
+  /** What its keys hold. */
+  readonly keys: string
+}
+
+/** Where public texts go, if they are asked for. */
+export function configMapPlace(texts: Texts) {
+  return Type.Optional(
+    object(
+      { configMap: textsObject('ConfigMap', texts) },
+      { description: `Where the ${texts.subject} is written. ${NONE}`, ...WHOLE },
+    ),
+  )
+}
+
+/** The same, into a Secret or a ConfigMap. */
+export function secretOrConfigMapPlace(texts: Texts) {
+  return Type.Optional(
+    object(
+      {
+        secret: Type.Optional(textsObject('Secret', texts)),
+        configMap: Type.Optional(textsObject('ConfigMap', texts)),
+      },
+      {
+        description: `Where the ${texts.subject} is written: exactly one of secret and configMap. ${NONE}`,
+        rules: [exactlyOne(['secret', 'configMap'])],
+        ...WHOLE,
+      },
+    ),
+  )
+}
+
+const NONE = 'Default: nowhere.'
+/** To server-side apply, which cannot take one object out and put another in its place: it would make null of the first. */
+const WHOLE = { atomic: true } as const
+
+function textsObject(kind: OutputTarget['kind'], { subject, keys }: Texts) {
+  return object(
+    { name: objectName(kind), ...outputMetadata },
+    { description: `The ${kind} that the ${subject} is written to. ${keys}` },
+  )
+}
+
+function objectName(kind: OutputTarget['kind'], absent = '') {
+  return text({
+    description: `Name of the ${kind}. Culvert creates and owns it; one that already exists is refused. It is deleted with this resource, unless the remote object stays (see \`deletionPolicy\`), and when another name is set here.${absent}`,
+    minLength: 1,
+    maxLength: 253,
+    pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
+  })
+}
+
+/** What a spec with any of these may say. */
+export interface WithOutput {
+  readonly output?: {
+    readonly secret?: Partial<OutputTemplate> & { readonly name?: string; readonly key?: string }
+    readonly configMap?: Partial<OutputTemplate> & { readonly name: string }
+  }
+}
+
+/** The object that derived texts go into. */
+export function placeOf({ output: { secret, configMap } = {} }: WithOutput): OutputTarget | undefined {
+  if (secret?.name !== undefined) return { kind: 'Secret', name: secret.name }
+  return configMap === undefined ? undefined : { kind: 'ConfigMap', name: configMap.name }
+}
+
+export function templateOf({ output: { secret, configMap } = {} }: WithOutput): OutputTemplate {
+  const { labels = {}, annotations = {} } = secret ?? configMap ?? {}
+  return { labels, annotations }
+}
+
+/** Problems of the output that CEL cannot see. */
+export function outputProblems({ output: { secret, configMap } = {} }: WithOutput): readonly string[] {
+  return [
+    ...outputMetadataProblems('spec.output.secret', secret ?? {}),
+    ...outputMetadataProblems('spec.output.configMap', configMap ?? {}),
+  ]
+}

@@ -1,0 +1,77 @@
+import { Type } from 'typebox'
+import type { RemoteObject } from '../../api/types.ts'
+import { objectName, type Ref, referenceNamespace } from '../../managed/descriptor/common.ts'
+import type { Desired, FoundReference, ReferenceKind } from '../../managed/descriptor/descriptor.ts'
+import { object, text } from '../../schema/define.ts'
+import { exactlyOne, fixedField } from '../../schema/rules.ts'
+import { wholeText } from '../shared/remote.ts'
+
+const KIND = 'BotUser'
+
+/** Who owns an API key or a credential (`management-api.md § Conventions`, `owner_id`). */
+export const ownerSpec = {
+  owner: Type.Optional(
+    object(
+      {
+        botUserRef: Type.Optional(
+          object(
+            { name: objectName('Name of a BotUser.'), namespace: referenceNamespace('BotUser') },
+            { description: 'A BotUser.' },
+          ),
+        ),
+        id: Type.Optional(
+          text({
+            description: 'Id at the API of a user, or of a bot that no BotUser manages.',
+            minLength: 1,
+            maxLength: 255,
+          }),
+        ),
+      },
+      {
+        description:
+          "The user or bot that owns it: exactly one of botUserRef and id. Only an account whose API key is an administrator's can name another than the key's own. Immutable. Default: the owner of the account's API key.",
+        rules: [exactlyOne(['botUserRef', 'id'])],
+      },
+    ),
+  ),
+}
+
+export const ownerRule = fixedField('owner')
+
+export const ownerStatus = {
+  ownerID: Type.Optional(text({ description: 'Id of the user or bot that owns it.', maxLength: 255 })),
+}
+
+interface Owned {
+  readonly owner?: {
+    readonly botUserRef?: { readonly name: string; readonly namespace?: string }
+    readonly id?: string
+  }
+}
+
+/** Which of a kind's references owners are. */
+export const ownerKind: ReferenceKind = {
+  kind: KIND,
+  idsIn: (remote) => [ownerOf(remote)].filter((id) => id !== undefined),
+}
+
+export function ownerReferences({ owner }: Owned): readonly FoundReference[] {
+  if (owner === undefined) return []
+  const path = owner.botUserRef === undefined ? 'spec.owner' : 'spec.owner.botUserRef'
+  return [{ path, kind: KIND, ref: refTo(owner) }]
+}
+
+/** `owner_id` as it is sent; undefined leaves it to the API. */
+export function sentOwner({ spec: { owner }, id }: Pick<Desired<Owned>, 'spec' | 'id'>): string | undefined {
+  return owner === undefined ? undefined : id(KIND, refTo(owner))
+}
+
+/** CEL sees to it that exactly one of the two is set. */
+function refTo({ botUserRef, id }: NonNullable<Owned['owner']>): Ref {
+  return botUserRef ?? { ...(id === undefined ? {} : { id }) }
+}
+
+/** Id of the owner that an object has. */
+export function ownerOf({ owner_id }: RemoteObject): string | undefined {
+  return wholeText(owner_id, 255)
+}

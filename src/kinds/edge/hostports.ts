@@ -1,0 +1,92 @@
+import type { RemoteObject } from '../../api/types.ts'
+import type { Claims } from '../../managed/descriptor/access.ts'
+import type { Desired, FoundReference } from '../../managed/descriptor/descriptor.ts'
+import { covers } from '../certificates/domain-name.ts'
+import type { EdgeSpec } from './schema.ts'
+import { textOf, textsOf } from '../shared/remote.ts'
+import { chosen } from '../shared/union-member.ts'
+
+type Hostport = NonNullable<EdgeSpec['hostports']>[number]
+
+/** A reference whose object does not say what an edge needs of it; the API left out a field that the contract gives it. */
+class TargetIncompleteError extends Error {
+  override readonly name = 'TargetIncompleteError'
+  readonly code = 'TARGET_INCOMPLETE'
+
+  constructor(path: string, field: string) {
+    super(`${path}: the API returned the object without its ${field}`)
+  }
+}
+
+export function hostportReferences({ hostports }: EdgeSpec): readonly FoundReference[] {
+  return (hostports ?? []).flatMap(({ reservedDomainRef, reservedAddressRef }, index): FoundReference[] => {
+    const path = `spec.hostports[${index}]`
+    if (reservedDomainRef !== undefined) {
+      const ref = reservedDomainRef
+      return [{ path: `${path}.reservedDomainRef`, kind: 'ReservedDomain', ref, needsObject: true }]
+    }
+    if (reservedAddressRef !== undefined) {
+      const ref = reservedAddressRef
+      return [{ path: `${path}.reservedAddressRef`, kind: 'ReservedAddress', ref, needsObject: true }]
+    }
+    return []
+  })
+}
+
+/** The texts `host:port` that are sent, each once: two entries may come to the same. */
+export function hostportTexts(desired: Desired<EdgeSpec>): readonly string[] {
+  const texts = (desired.spec.hostports ?? []).map((hostport, index) => hostportText(desired, hostport, index))
+  return [...new Set(texts)]
+}
+
+/** @throws TargetIncompleteError @throws MissingMemberError */
+function hostportText(desired: Desired<EdgeSpec>, hostport: Hostport, index: number): string {
+  const place = `spec.hostports[${index}]`
+  switch (hostport.type) {
+    case 'Host':
+      return `${chosen(hostport.host, `${place}.host`)}:${hostport.port}`
+    case 'ReservedDomain': {
+      const path = `${place}.reservedDomainRef`
+      const { object } = desired.target('ReservedDomain', chosen(hostport.reservedDomainRef, path))
+      return `${named(object, 'domain', path)}:${hostport.port}`
+    }
+    case 'ReservedAddress': {
+      const path = `${place}.reservedAddressRef`
+      const { object } = desired.target('ReservedAddress', chosen(hostport.reservedAddressRef, path))
+      return named(object, 'addr', path)
+    }
+  }
+}
+
+function named(object: RemoteObject | undefined, field: string, path: string): string {
+  const value = textOf(object?.[field])
+  if (value === undefined) throw new TargetIncompleteError(path, field)
+  return value.toLowerCase()
+}
+
+/** The names that the edge listens on. An address of the service is nobody's name; whose domain a reference leads to, its object tells. */
+export function hostportClaims({ hostports = [] }: EdgeSpec, desired?: Desired<EdgeSpec>): Claims {
+  const domains = hostports.flatMap(({ host, reservedDomainRef }, index) => {
+    const place = `spec.hostports[${index}]`
+    if (host !== undefined) return [{ path: `${place}.host`, domain: host.toLowerCase() }]
+    if (reservedDomainRef === undefined || desired === undefined) return []
+    const path = `${place}.reservedDomainRef`
+    return [{ path, domain: named(desired.target('ReservedDomain', reservedDomainRef).object, 'domain', path) }]
+  })
+  return { domains }
+}
+
+/** Whether the edge listens on the domain: on itself, or on a name that the wildcard covers. */
+export function usesDomain(edge: RemoteObject, domain: RemoteObject): boolean {
+  const name = textOf(domain.domain)?.toLowerCase()
+  if (name === undefined) return false
+  return textsOf(edge.hostports).some((hostport) => {
+    return covers(name, hostport.slice(0, hostport.lastIndexOf(':')).toLowerCase())
+  })
+}
+
+/** Whether the edge listens on the reserved address. */
+export function usesAddress(edge: RemoteObject, address: RemoteObject): boolean {
+  const addr = textOf(address.addr)?.toLowerCase()
+  return addr !== undefined && textsOf(edge.hostports).some((hostport) => hostport.toLowerCase() === addr)
+}

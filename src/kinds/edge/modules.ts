@@ -1,0 +1,212 @@
+import type { RemoteObject } from '../../api/types.ts'
+import type { Ref } from '../../managed/descriptor/common.ts'
+import type { Desired, Fields, FoundReference } from '../../managed/descriptor/descriptor.ts'
+import type { EdgeSpec } from './schema.ts'
+import { comparablePolicy, heldPolicy, sentPolicy } from './traffic-policy.ts'
+import { sentPolicies } from '../ip-policy/ids.ts'
+import { given, namesOf, objectOf, refId, refIds, sorted, textOf, textsOf } from '../shared/remote.ts'
+
+export type ModuleField = 'backend' | 'ipRestriction' | 'trafficPolicy' | 'mutualTLS' | 'tlsTermination'
+
+/** A module of an edge (`management-api.md § Edges and backends`): how the spec, the request and the response each name it. */
+export interface EdgeModule {
+  readonly field: ModuleField
+  /** Its name at the API. */
+  readonly name: string
+  /** References that count while the module is enabled. */
+  references(spec: EdgeSpec): readonly FoundReference[]
+  /** What keeps the enabled module from being sent. CEL refuses it too, but only from the version on that has the rule. */
+  problems(spec: EdgeSpec): readonly string[]
+  /**
+   * API names of its members that a spec may leave out while it names the module, and that an adopted edge then keeps: those that the spec sets, as
+   * `setBy` names them.
+   */
+  members(spec: EdgeSpec): readonly string[]
+  /** The enabled module as it is sent; undefined when the spec lacks it. `held`: the module as the edge has it, in that form. */
+  sent(desired: Desired<EdgeSpec>, held: Fields | undefined): Fields | undefined
+  /** The module as returned, in the form in which it is sent, but for `enabled`. */
+  held(module: Fields): Fields
+  /** Ids that the sent form refers to. */
+  ids(module: Fields): readonly string[]
+  /** The sent form with what may differ without a difference in meaning brought into one form. */
+  comparable(module: Fields): Fields
+}
+
+const backend: EdgeModule = {
+  field: 'backend',
+  name: 'backend',
+  references: ({ backend: module }) =>
+    namesBackend(module) ? [{ path: 'spec.backend', kind: 'Backend', ref: module }] : [],
+  problems: ({ backend: module }) => (namesBackend(module) ? [] : [missing('spec.backend.name')]),
+  sent: (desired) => {
+    const { backend: module } = desired.spec
+    return namesBackend(module) ? { enabled: true, backend_id: desired.id('Backend', module) } : undefined
+  },
+  members: none,
+  held: (module) => given({ backend_id: refId(module.backend) }),
+  ids: ({ backend_id }) => textsOf([backend_id]),
+  comparable: (module) => module,
+}
+
+const ipRestriction: EdgeModule = {
+  field: 'ipRestriction',
+  name: 'ip_restriction',
+  references: ({ ipRestriction: module }) =>
+    (module?.ipPolicyRefs ?? []).map((ref, index) => ({
+      path: `spec.ipRestriction.ipPolicyRefs[${index}]`,
+      kind: 'IPPolicy',
+      ref,
+    })),
+  problems: ({ ipRestriction: module }) =>
+    module?.ipPolicyRefs?.[0] === undefined ? [missing('spec.ipRestriction.ipPolicyRefs')] : [],
+  sent: (desired, held) => {
+    const refs = desired.spec.ipRestriction?.ipPolicyRefs
+    return refs && { enabled: true, ip_policy_ids: sentPolicies(desired, refs, textsOf(held?.ip_policy_ids)) }
+  },
+  members: none,
+  held: (module) => ({ ip_policy_ids: refIds(module.ip_policies) }),
+  ids: ({ ip_policy_ids }) => textsOf(ip_policy_ids),
+  comparable: (module) => ({ ...module, ip_policy_ids: sorted(textsOf(module.ip_policy_ids)) }),
+}
+
+const mutualTLS: EdgeModule = {
+  field: 'mutualTLS',
+  name: 'mutual_tls',
+  references: ({ mutualTLS: module }) =>
+    (module?.certificateAuthorityRefs ?? []).map((ref, index) => ({
+      path: `spec.mutualTLS.certificateAuthorityRefs[${index}]`,
+      kind: 'CertificateAuthority',
+      ref,
+    })),
+  problems: ({ mutualTLS: module }) =>
+    module?.certificateAuthorityRefs?.[0] === undefined ? [missing('spec.mutualTLS.certificateAuthorityRefs')] : [],
+  sent: (desired) => {
+    const refs = desired.spec.mutualTLS?.certificateAuthorityRefs
+    const id = (ref: Ref): string => desired.id('CertificateAuthority', ref)
+    return refs && { enabled: true, certificate_authority_ids: unique(refs.map(id)) }
+  },
+  members: none,
+  held: (module) => ({ certificate_authority_ids: refIds(module.certificate_authorities) }),
+  ids: ({ certificate_authority_ids }) => textsOf(certificate_authority_ids),
+  comparable: (module) => ({
+    ...module,
+    certificate_authority_ids: sorted(textsOf(module.certificate_authority_ids)),
+  }),
+}
+
+const TERMINATE_AT = 'tls_termination.terminate_at'
+const MIN_VERSION = 'tls_termination.min_version'
+
+const tlsTermination: EdgeModule = {
+  field: 'tlsTermination',
+  name: 'tls_termination',
+  references: () => [],
+  problems: () => [],
+  // A version has a meaning only where the service terminates.
+  members: ({ tlsTermination: { terminateAt, minVersion } = {} }) =>
+    namesOf({ [TERMINATE_AT]: terminateAt ?? minVersion, [MIN_VERSION]: minVersion }),
+  sent: ({ spec, decides }, held) => {
+    const { terminateAt, minVersion } = spec.tlsTermination ?? {}
+    const kept = terminateAt === undefined && !decides(TERMINATE_AT) ? textOf(held?.terminate_at) : undefined
+    const place = kept ?? (terminateAt ?? 'Edge').toLowerCase()
+    if (place === 'upstream') return { enabled: true, terminate_at: place }
+    const keepsVersion = held?.terminate_at === place && (!decides(MIN_VERSION) || isSafeChoice(held))
+    const version = minVersion ?? (keepsVersion ? textOf(held.min_version) : undefined)
+    return { enabled: true, terminate_at: place, ...given({ min_version: version }) }
+  },
+  held: (module) => ({
+    terminate_at: (textOf(module.terminate_at) ?? 'edge').toLowerCase(),
+    ...given({ min_version: textOf(module.min_version) }),
+  }),
+  ids: none,
+  comparable: (module) => ({ ...module, min_version: module.min_version ?? null }),
+}
+
+/**
+ * Where the spec names no version the service chooses a safe one, and may return its choice (`management-api.md § Edges and
+ * backends`): that is no drift. An older version is: somebody set it.
+ */
+function isSafeChoice({ terminate_at, min_version }: Fields): boolean {
+  return terminate_at === 'edge' && typeof min_version === 'string' && Number(min_version) >= 1.2
+}
+
+const INBOUND = 'policy.inbound'
+const OUTBOUND = 'policy.outbound'
+
+const trafficPolicy: EdgeModule = {
+  field: 'trafficPolicy',
+  name: 'policy',
+  references: () => [],
+  problems: () => [],
+  members: ({ trafficPolicy: { inbound, outbound } = {} }) => namesOf({ [INBOUND]: inbound, [OUTBOUND]: outbound }),
+  sent: ({ spec: { trafficPolicy: policy = {} }, decides }, held) => ({
+    ...sentPolicy(policy),
+    ...(policy.inbound === undefined && !decides(INBOUND) ? given({ inbound: held?.inbound }) : {}),
+    ...(policy.outbound === undefined && !decides(OUTBOUND) ? given({ outbound: held?.outbound }) : {}),
+  }),
+  held: heldPolicy,
+  ids: none,
+  comparable: comparablePolicy,
+}
+
+const tcpModules: readonly EdgeModule[] = [backend, ipRestriction, trafficPolicy]
+export const edgeModules: readonly EdgeModule[] = [...tcpModules, mutualTLS, tlsTermination]
+
+export function modulesOf({ protocol }: EdgeSpec): readonly EdgeModule[] {
+  return protocol === 'TLS' ? edgeModules : tcpModules
+}
+
+/** A module that is not there and one that is disabled do the same: nothing. */
+export const DISABLED: Fields = { enabled: false }
+
+/** The module as the edge has it, in the form in which it is sent. */
+export function heldModule(edge: RemoteObject, module: EdgeModule): Fields {
+  const value = objectOf(edge[module.name])
+  if (value === undefined) return DISABLED
+  return { enabled: value.enabled !== false, ...module.held(value) }
+}
+
+/** The module as it is, out of force: a toggle, where the API keeps what a disabled module holds. */
+export function switchedOff(edge: RemoteObject | undefined, module: EdgeModule): Fields {
+  return edge === undefined ? DISABLED : { ...heldModule(edge, module), ...DISABLED }
+}
+
+/** A sent form for comparing. Of a disabled module only what it still refers to counts: that may not be deleted. */
+export function comparableModule(module: EdgeModule, value: Fields): Fields {
+  if (value.enabled !== false) return module.comparable(value)
+  const ids = sorted(module.ids(value))
+  return ids.length === 0 ? DISABLED : { ...DISABLED, refers_to: ids }
+}
+
+/** Whether the edge has the module in force, or refers to something by it. */
+export function holdsModule(edge: RemoteObject, module: EdgeModule): boolean {
+  return enabledModule(edge, module) !== undefined || module.ids(heldModule(edge, module)).length > 0
+}
+
+/** The module as returned, when it is there and enabled; `enabled` is true when unspecified. */
+export function enabledModule(edge: RemoteObject, { name }: EdgeModule): Fields | undefined {
+  const module = objectOf(edge[name])
+  return module?.enabled === false ? undefined : module
+}
+
+/** Whether the spec names the module and wants it applied to traffic. */
+export function wantsModule(spec: EdgeSpec, { field }: EdgeModule): boolean {
+  const module = spec[field]
+  return module !== undefined && module.enabled !== false
+}
+
+function namesBackend(module: EdgeSpec['backend']): module is NonNullable<EdgeSpec['backend']> {
+  return module?.name !== undefined || module?.id !== undefined
+}
+
+function missing(path: string): string {
+  return `${path} is needed while the module is enabled: name one, or set enabled: false`
+}
+
+function unique(ids: readonly string[]): readonly string[] {
+  return [...new Set(ids)]
+}
+
+function none(): readonly string[] {
+  return []
+}

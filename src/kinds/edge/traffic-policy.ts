@@ -1,0 +1,50 @@
+import type { Fields } from '../../managed/descriptor/descriptor.ts'
+import type { EdgeSpec } from './schema.ts'
+import { given, listOf, objectOf, textOf, textsOf } from '../shared/remote.ts'
+
+type TrafficPolicy = NonNullable<EdgeSpec['trafficPolicy']>
+type Rule = NonNullable<TrafficPolicy['inbound']>[number]
+
+/** The traffic policy as it is sent: rules and actions as lists (`api-decisions.md § Values`). */
+export function sentPolicy({ inbound = [], outbound = [] }: TrafficPolicy): Fields {
+  return { enabled: true, inbound: inbound.map(sentRule), outbound: outbound.map(sentRule) }
+}
+
+function sentRule({ name, expressions = [], actions = [] }: Rule): Fields {
+  return given({ name, expressions, actions: actions.map(({ type, config }) => given({ type, config })) })
+}
+
+/** A traffic policy as returned, in the form in which it is sent: what is absent is left out. */
+export function heldPolicy({ inbound, outbound }: Fields): Fields {
+  return { inbound: listOf(inbound).map(heldRule), outbound: listOf(outbound).map(heldRule) }
+}
+
+function heldRule(value: unknown): Fields {
+  const { name, expressions, actions } = objectOf(value) ?? {}
+  const held = listOf(actions).map((action) => {
+    const { type, config } = objectOf(action) ?? {}
+    return given({ type: textOf(type), config: objectOf(config) })
+  })
+  return given({ name: textOf(name), expressions: textsOf(expressions), actions: held })
+}
+
+/**
+ * A traffic policy, sent or returned, in one form for comparing: a single rule or action is a list of one, and what is absent,
+ * null or empty is the same.
+ */
+export function comparablePolicy(policy: Fields): Fields {
+  const rules = (direction: unknown): readonly Fields[] => listOf(direction).map((rule) => comparableRule(rule))
+  return { enabled: policy.enabled, inbound: rules(policy.inbound), outbound: rules(policy.outbound) }
+}
+
+function comparableRule(value: unknown): Fields {
+  const rule = objectOf(value) ?? {}
+  return {
+    name: textOf(rule.name) ?? '',
+    expressions: textsOf(rule.expressions),
+    actions: listOf(rule.actions).map((action) => {
+      const { type, config } = objectOf(action) ?? {}
+      return { type: textOf(type) ?? '', config: objectOf(config) ?? {} }
+    }),
+  }
+}

@@ -1,0 +1,122 @@
+import type { KeyRef } from '../../managed/descriptor/common.ts'
+import type { Desired, Fields, Input } from '../../managed/descriptor/descriptor.ts'
+import type { EventDestinationSpec } from './destination-schema.ts'
+import { given, objectOf, textOf } from '../shared/remote.ts'
+import { chosen } from '../shared/union-member.ts'
+
+type Auth = NonNullable<EventDestinationSpec['kinesis']>['auth']
+
+/** Secrets that the target needs, with the place of each. */
+export function targetSecrets(spec: EventDestinationSpec): readonly Input[] {
+  const monitor =
+    spec.monitor === undefined ? [] : [secret('spec.monitor.apiKeySecretRef', spec.monitor.apiKeySecretRef)]
+  const cloud = (['firehose', 'kinesis', 'cloudWatchLogs'] as const).flatMap((member) => {
+    const accessKey = spec[member]?.auth.accessKey
+    if (accessKey === undefined) return []
+    const path = `spec.${member}.auth.accessKey`
+    return [
+      secret(`${path}.accessKeyIDSecretRef`, accessKey.accessKeyIDSecretRef),
+      secret(`${path}.secretAccessKeySecretRef`, accessKey.secretAccessKeySecretRef),
+    ]
+  })
+  return [...monitor, ...cloud]
+}
+
+function secret(path: string, ref: KeyRef): Input {
+  return { path, source: 'Secret', ref }
+}
+
+/** The EventTarget as it is sent: the one member that the type names (`management-api.md § Events`). */
+export function sentTarget(desired: Desired<EventDestinationSpec>): Fields {
+  const { spec } = desired
+  switch (spec.type) {
+    case 'Firehose': {
+      const { auth, deliveryStreamARN } = chosen(spec.firehose, 'spec.firehose')
+      return { firehose: { auth: sentAuth(desired, auth), delivery_stream_arn: deliveryStreamARN } }
+    }
+    case 'Kinesis': {
+      const { auth, streamARN } = chosen(spec.kinesis, 'spec.kinesis')
+      return { kinesis: { auth: sentAuth(desired, auth), stream_arn: streamARN } }
+    }
+    case 'CloudWatchLogs': {
+      const { auth, logGroupARN } = chosen(spec.cloudWatchLogs, 'spec.cloudWatchLogs')
+      return { cloudwatch_logs: { auth: sentAuth(desired, auth), log_group_arn: logGroupARN } }
+    }
+    case 'Monitor': {
+      const { apiKeySecretRef, tags, service, site } = chosen(spec.monitor, 'spec.monitor')
+      return {
+        monitor: given({
+          api_key: desired.input('Secret', apiKeySecretRef),
+          monitortags: textOf(tags),
+          service: textOf(service),
+          monitorsite: textOf(site),
+        }),
+      }
+    }
+  }
+}
+
+function sentAuth(desired: Desired<EventDestinationSpec>, auth: Auth): Fields {
+  switch (auth.type) {
+    case 'Role':
+      return { role: { role_arn: chosen(auth.role, 'auth.role').roleARN } }
+    case 'AccessKey': {
+      const { accessKeyIDSecretRef, secretAccessKeySecretRef } = chosen(auth.accessKey, 'auth.accessKey')
+      return {
+        creds: {
+          cloud_access_key_id: desired.input('Secret', accessKeyIDSecretRef),
+          cloud_secret_access_key: desired.input('Secret', secretAccessKeySecretRef),
+        },
+      }
+    }
+  }
+}
+
+/** Never compared: the API may hide them (`api-decisions.md § Values`). A changed Secret is noticed by its own fingerprint. */
+export const SECRETS: ReadonlySet<string> = new Set(['api_key', 'cloud_secret_access_key'])
+/** The same, where the API hides the id of the access key as well. */
+export const SECRETS_AND_KEY_ID: ReadonlySet<string> = new Set([...SECRETS, 'cloud_access_key_id'])
+
+/** Members of the target (`management-api.md § Events`). */
+const MEMBERS: readonly string[] = ['firehose', 'kinesis', 'cloudwatch_logs', 'monitor']
+/** Members of these with a text. What else the API shows there means nothing to us. */
+const TEXTS: ReadonlySet<string> = new Set([
+  ...['role_arn', 'cloud_access_key_id', 'cloud_secret_access_key'],
+  ...['delivery_stream_arn', 'stream_arn', 'log_group_arn'],
+  ...['api_key', 'monitortags', 'service', 'monitorsite'],
+])
+/** Members with further ones. */
+const PARTS: ReadonlySet<string> = new Set(['auth', 'role', 'creds'])
+
+/** A target, sent or returned, in one form for comparing: without secrets, and without what is null, empty or unknown. */
+export function comparableTarget(value: unknown, hidden: ReadonlySet<string> = SECRETS): Fields {
+  const target = objectOf(value) ?? {}
+  const members = MEMBERS.flatMap((name) => {
+    const fields = objectOf(target[name])
+    return fields === undefined ? [] : [[name, pruned(fields, hidden)] as const]
+  })
+  return Object.fromEntries(members)
+}
+
+function pruned(fields: Fields, hidden: ReadonlySet<string>): Fields {
+  const entries = Object.entries(fields).flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
+    const child = objectOf(value)
+    if (child !== undefined) return PARTS.has(name) ? [[name, pruned(child, hidden)]] : []
+    return hidden.has(name) || !TEXTS.has(name) || textOf(value) === undefined ? [] : [[name, value]]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Name of the member that a returned target has, whether Culvert knows it or not (`s3`). */
+export function targetType(value: unknown): string | undefined {
+  const target = objectOf(value) ?? {}
+  return [...MEMBERS, ...Object.keys(target)].find((name) => objectOf(target[name]) !== undefined)
+}
+
+/** Whether the API returned credentials without the id of the access key: then it is not compared. */
+export function hidesAccessKeyId(target: unknown): boolean {
+  return Object.values(objectOf(target) ?? {}).some((member) => {
+    const creds = objectOf(objectOf(objectOf(member)?.auth)?.creds)
+    return creds !== undefined && textOf(creds.cloud_access_key_id) === undefined
+  })
+}

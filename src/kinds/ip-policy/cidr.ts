@@ -1,0 +1,72 @@
+import ipaddr from 'ipaddr.js'
+import { text } from '../../schema/define.ts'
+
+/** The longest text of an IPv6 range: eight groups of four digits and `/128`. */
+const LONGEST = 43
+
+/**
+ * An address, or a range in canonical CIDR notation. Other spellings are refused rather than rewritten, since the text is the key of a list and
+ * two spellings of one range would be two rules (`api-decisions.md § Values`).
+ */
+export const cidr = cidrText('cidr')
+
+/** The same as an entry of the list `field`, which messages name. */
+export function cidrText(field: string) {
+  return text({
+    description:
+      'An address, or an address range in canonical CIDR notation, IPv4 or IPv6: `192.0.2.1`, `10.0.0.0/8`, `2001:db8::/32`. Other spellings of the same range are refused, so that a range has one name.',
+    minLength: 1,
+    maxLength: LONGEST,
+    rules: [
+      {
+        rule: 'isCIDR(self) || isIP(self)',
+        message: `${field} is no address and not in CIDR notation: write an address, such as 192.0.2.1, or one and a prefix length, such as 192.0.2.0/24 or 2001:db8::/32`,
+      },
+      {
+        rule: '!isCIDR(self) || cidr(self).masked() == cidr(self)',
+        message: `${field} has host bits set: write the first address of the range, such as 10.0.0.0/8 and not 10.0.0.1/8`,
+      },
+      {
+        rule: 'isCIDR(self) ? string(cidr(self)) == self : (!isIP(self) || string(ip(self)) == self)',
+        message: `${field} is not in canonical form: write it in lower case and compress IPv6, such as 2001:db8::/32`,
+      },
+    ],
+  })
+}
+
+/**
+ * The canonical text of a range, for comparing what the API returns with what was sent: a bare address gains its full length, host
+ * bits are dropped, IPv6 is compressed. A text that is no range stays as it is.
+ */
+export function normaliseCIDR(value: string): string {
+  const [, address = '', length] = /^([^/]+)(?:\/([0-9]{1,3}))?$/.exec(value) ?? []
+  if (!ipaddr.isValid(address)) return value
+  const parsed = ipaddr.parse(address)
+  const width = parsed.kind() === 'ipv4' ? 32 : 128
+  const prefix = length === undefined ? width : Number(length)
+  if (prefix > width) return value
+  return `${networkAddress(parsed.toByteArray(), prefix)}/${prefix}`
+}
+
+function networkAddress(bytes: readonly number[], prefix: number): string {
+  const masked = bytes.map((byte, index) => {
+    const bits = Math.min(8, Math.max(0, prefix - index * 8))
+    return byte & (0xff << (8 - bits)) & 0xff
+  })
+  return ipaddr.fromByteArray(masked).toString()
+}
+
+const DOCUMENTATION_HOSTS = 254
+
+/**
+ * One address of the range that is kept for documentation and never seen in traffic (192.0.2.0/24, RFC 5737), as a range of its own
+ * that is not among `taken`: the first free one from the `start`-th on.
+ */
+export function documentationAddress(taken: ReadonlySet<string>, start = 0): string {
+  for (let step = 0; step < DOCUMENTATION_HOSTS; step += 1) {
+    const candidate = `192.0.2.${1 + ((start + step) % DOCUMENTATION_HOSTS)}/32`
+    if (!taken.has(candidate)) return candidate
+  }
+  // All 254 are in use as rules of their own, so a wider range of the same block is free: a policy holds each range once.
+  return '192.0.2.0/24'
+}

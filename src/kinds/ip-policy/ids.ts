@@ -1,0 +1,26 @@
+import type { Ref } from '../../managed/descriptor/common.ts'
+import type { Desired } from '../../managed/descriptor/descriptor.ts'
+import { sorted } from '../shared/remote.ts'
+
+const KIND = 'IPPolicy'
+
+/**
+ * Ids of the policies that an object is to hold, each once. One that was deleted at the API goes on counting, without rules, where the object holds it
+ * (`management-api.md § States and transitions`); named anew it is refused. So it stays while nothing else changes, and is left out of a changed list, unless
+ * nothing would be left.
+ * @param held the ids that the object has
+ */
+export function sentPolicies<Spec>(
+  desired: Pick<Desired<Spec>, 'id' | 'isGone'>,
+  refs: readonly Ref[],
+  held: readonly string[],
+): readonly string[] {
+  const ids = [...new Set(refs.map((ref) => desired.id(KIND, ref)))]
+  if (isSame(ids, held)) return ids
+  const there = [...new Set(refs.filter((ref) => !desired.isGone(KIND, ref)).map((ref) => desired.id(KIND, ref)))]
+  return there.length === 0 ? ids : there
+}
+
+function isSame(left: readonly string[], right: readonly string[]): boolean {
+  return JSON.stringify(sorted(left)) === JSON.stringify(sorted(right))
+}

@@ -1,0 +1,103 @@
+import type { RemoteObject } from '../../api/types.ts'
+import {
+  type AccountView,
+  isInForce,
+  type PartView,
+  type Release,
+  type SiblingView,
+  type TargetView,
+} from '../../managed/descriptor/target.ts'
+import { listOf, objectOf, textOf } from '../shared/remote.ts'
+
+/** Kind of the CRs that each stand for one rule of a policy. */
+export const RULE_KIND = 'IPPolicyRule'
+
+/** Whether the rules of a policy with this spec are the CRs that name it, and not its own. */
+export function takesRules({ rulesSource }: { readonly rulesSource?: unknown }): boolean {
+  return rulesSource === 'IPPolicyRules'
+}
+
+/** Why a policy takes no rules from CRs; undefined when it does. */
+export function refusesRules({ spec }: TargetView): string | undefined {
+  return takesRules(spec)
+    ? undefined
+    : 'has its own rules, and would remove this one: set its rulesSource: IPPolicyRules instead of rules, or declare the rule there and delete this resource'
+}
+
+/**
+ * An edge must not go live behind a policy that is not yet what it should be. Both conditions count, and only for the current
+ * generation; the same holds for each rule that refers to the policy.
+ */
+export function unusablePolicy(policy: TargetView): string | undefined {
+  if (!isInForce(policy)) return 'does not have every declared rule in place yet'
+  const { parts, spec } = policy
+  const fromParts = takesRules(spec)
+  const staying = parts.filter(({ deleting }) => !deleting)
+  const late = fromParts ? staying.filter((part) => !isInForce(part)).map(({ name }) => name) : []
+  if (late.length > 0) return `waits for ${named(late)} to be in place`
+  if (spec.allowEmpty === true) return undefined
+  if (fromParts && parts.length === 0) {
+    return 'has no rules: make an IPPolicyRule that names it, or set its allowEmpty: true'
+  }
+  // A rule that is being deleted goes as soon as it may: who comes to use the policy now must not count on it.
+  if ((fromParts && staying.length === 0) || rulesLeft(policy) <= 0) {
+    // The policy counts its rules a moment after they were made.
+    if (fromParts ? staying.length > 0 : listOf(spec.rules).length > 0) {
+      return 'does not have every declared rule in place yet'
+    }
+    return parts.length > staying.length
+      ? 'has no rule that is not being deleted: add another, or set its allowEmpty: true'
+      : 'has no rules: add one, or set its allowEmpty: true'
+  }
+  return undefined
+}
+
+/** How many rules the policy was last seen to have that no resource is about to delete. */
+function rulesLeft({ parts, status }: TargetView): number {
+  const going = new Set(parts.filter(({ deleting }) => deleting).map((part) => part.status.id))
+  const count = typeof status.ruleCount === 'number' ? status.ruleCount : 0
+  return count - listOf(status.rules).filter((rule) => going.has(textOf(objectOf(rule)?.id))).length
+}
+
+/** As `unusablePolicy`, of a policy that no resource manages: nothing says that it is meant to be empty. */
+export function unusablePolicyObject(rules: readonly RemoteObject[]): string | undefined {
+  return rules.length > 0
+    ? undefined
+    : 'has no rules: add one at the API, or refer by name to an IPPolicy with allowEmpty: true'
+}
+
+/**
+ * A policy in use is not emptied by mistake: its last rule stays as long as somebody uses the policy, unless the policy may be
+ * empty. What stands in a policy that has its own rules by now is the policy's. A rule that no resource manages keeps it from being empty, too.
+ */
+export function releaseRule([policy]: readonly TargetView[], { siblings, dependents }: AccountView): Release {
+  if (policy !== undefined && refusesRules(policy) !== undefined) return { type: 'leave' }
+  if (policy?.spec.allowEmpty === true) return { type: 'delete' }
+  if (siblings === undefined) return { type: 'look', at: 'siblings' }
+  if (siblings.some(stays)) return { type: 'delete' }
+  const known = policy?.dependents ?? []
+  if (known.length === 0 && dependents === undefined) return { type: 'look', at: 'dependents' }
+  const all = [...new Set([...known, ...(dependents ?? [])])]
+  if (all.length === 0) return { type: 'delete' }
+  const coming = (policy?.parts ?? []).filter(isUnderWay).map(({ name }) => name)
+  const remedy =
+    coming.length > 0
+      ? `it goes once ${named(coming)} is in place`
+      : 'add another rule, set allowEmpty: true in the policy, or take the policy out of use'
+  return { type: 'wait', message: `the last rule of a policy that ${named(all)} uses: ${remedy}` }
+}
+
+/** Not in place yet, and not refused either: nobody has to do anything for it. */
+function isUnderWay(part: PartView): boolean {
+  const isStalled = part.status.conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') ?? false
+  return !part.deleting && !isStalled && !isInForce(part)
+}
+
+function stays({ holder }: SiblingView): boolean {
+  return holder === undefined || (!holder.deleting && isInForce(holder))
+}
+
+function named(names: readonly string[]): string {
+  const shown = [...names].sort((left, right) => (left < right ? -1 : 1)).slice(0, 5)
+  return names.length > shown.length ? `${shown.join(', ')} and ${names.length - shown.length} more` : shown.join(', ')
+}

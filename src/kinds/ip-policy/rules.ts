@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto'
+import type { Static } from 'typebox'
+import type { RemoteObject } from '../../api/types.ts'
+import type { ChildOperation, Fields } from '../../managed/descriptor/descriptor.ts'
+import { keptText } from '../../managed/descriptor/kept-text.ts'
+import { MARK_KEY, type OwnMetadata, parseObject, wantedMetadata } from '../../managed/descriptor/metadata.ts'
+import { choice } from '../../schema/define.ts'
+import { documentationAddress, normaliseCIDR } from './cidr.ts'
+import { compareTexts, refId, textOf } from '../shared/remote.ts'
+
+/** `action` of a spec. `change` says what a change of it does. */
+export function ruleAction(change = '') {
+  return choice(['Allow', 'Deny'], {
+    description: `Whether addresses in the range are let in (Allow) or refused (Deny).${change}`,
+  })
+}
+
+/** An action as a spec names it. */
+export type RuleAction = Static<ReturnType<typeof ruleAction>>
+
+/** An action as the API names it. */
+export type SentAction = Lowercase<RuleAction>
+
+/** The API's word for an action. */
+export function sentAction(action: RuleAction): SentAction {
+  return action === 'Allow' ? 'allow' : 'deny'
+}
+
+/** A rule as the spec declares it, complete and in the API's words: `metadata` is the marker with the user's own keys beside it. */
+export interface WantedRule {
+  readonly cidr: string
+  readonly action: SentAction
+  readonly description: string
+  readonly own: OwnMetadata | undefined
+  readonly metadata: string
+  /** Whether the spec sets the description; of a rule that somebody else made it is left alone otherwise. */
+  readonly isDescribed: boolean
+}
+
+/** A rule as the API holds it. An action that is neither is kept as it is: such a rule is never wanted. */
+export interface HeldRule {
+  readonly id: string
+  readonly cidr: string
+  readonly action: string
+  readonly description: string
+  readonly metadata: string
+}
+
+export function heldRule(object: RemoteObject): HeldRule {
+  return {
+    id: object.id,
+    cidr: normaliseCIDR(textOf(object.cidr) ?? ''),
+    action: textOf(object.action) ?? '',
+    description: object.description ?? '',
+    metadata: object.metadata ?? '',
+  }
+}
+
+/** Id of the policy that a rule belongs to. */
+export function policyOf(rule: RemoteObject): string | undefined {
+  return refId(rule.ip_policy)
+}
+
+/** Identity of a rule's create: the same over all attempts, since a rule has no resource of its own to keep one in. */
+export function ruleNonce(policyId: string, cidr: string, action: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([policyId, cidr, action]))
+    .digest('hex')
+    .slice(0, 32)
+}
+
+/** Everything that a plan of rules depends on. */
+export interface RulesState {
+  readonly policyId: string
+  readonly wanted: readonly WantedRule[]
+  readonly held: readonly HeldRule[]
+  /** The policy was there before its resource: rules of others may be in it. */
+  readonly isAdopted: boolean
+  /** Metadata of the placeholder rule. */
+  markerFor(cidr: string, action: SentAction): string
+}
+
+/**
+ * The writes that turn the held rules into the wanted ones, in an order in which at no point an address is admitted that both
+ * the old and the new rules refuse, and the policy is never empty on the way:
+ *
+ * 1. new denies, first those on ranges without a rule, then those that take the place of an allow
+ * 2. new allows, on ranges without a rule of the other action
+ * 3. texts of rules that stay
+ * 4. allows that go
+ * 5. allows that take the place of a deny, then denies that go
+ *
+ * An action cannot be changed (`management-api.md § Standard operations`) and a range may stand only once, so such a rule is deleted,
+ * then created. Where that, or anything else, would empty the policy meanwhile, a placeholder deny of a documentation address goes
+ * first; it is deleted after the last write, or by the next plan, as a deny that nobody wants. Where what stays does that, one of it is looked
+ * at before the first rule goes: somebody may have deleted it at the API.
+ */
+export function planRules(state: RulesState): readonly ChildOperation[] {
+  const operations = inOrder(state)
+  return emptiesMeanwhile(state.held.length, operations)
+    ? [standIn(state), ...operations]
+    : besideOther(state.held, operations)
+}
+
+/** The same, with the first rule going only beside one that stays at least until another is made. */
+function besideOther(held: readonly HeldRule[], operations: readonly ChildOperation[]): readonly ChildOperation[] {
+  const created = operations.findIndex(({ type }) => type === 'create')
+  const before = created < 0 ? operations : operations.slice(0, created)
+  const first = before.find((operation) => operation.type === 'delete')
+  if (first === undefined) return operations
+  const going = new Set(before.flatMap((operation) => (operation.type === 'delete' ? [operation.id] : [])))
+  const [beside] = held
+    .map(({ id }) => id)
+    .filter((id) => !going.has(id))
+    .sort(compareTexts)
+  if (beside === undefined) return operations
+  return operations.map((operation) => (operation === first ? { ...first, beside } : operation))
+}
+
+function inOrder({ policyId, wanted, held, isAdopted }: RulesState): readonly ChildOperation[] {
+  const kept = keptRules(wanted, held)
+  const missing = wanted.filter((rule) => !kept.has(keyOf(rule)))
+  const surplus = held.filter((rule) => kept.get(keyOf(rule)) !== rule)
+  const inTheWay = (rule: WantedRule): readonly HeldRule[] => surplus.filter(({ cidr }) => cidr === rule.cidr)
+  const create = (rule: WantedRule): readonly ChildOperation[] => [
+    ...inTheWay(rule).map(remove),
+    { type: 'create', body: bodyOf(policyId, rule), about: nameOf(rule) },
+  ]
+  const replaced = new Set(missing.flatMap(inTheWay))
+  const going = surplus.filter((rule) => !replaced.has(rule))
+  const fresh = (action: SentAction) => missing.filter((rule) => rule.action === action && inTheWay(rule).length === 0)
+  const changed = (action: SentAction) => missing.filter((rule) => rule.action === action && inTheWay(rule).length > 0)
+  return [
+    ...fresh('deny').flatMap(create),
+    ...changed('deny').flatMap(create),
+    ...fresh('allow').flatMap(create),
+    ...wanted.flatMap((rule) => update(rule, kept.get(keyOf(rule)), isAdopted)),
+    ...going.filter(({ action }) => action !== 'deny').map(remove),
+    ...changed('allow').flatMap(create),
+    ...going.filter(({ action }) => action === 'deny').map(remove),
+  ]
+}
+
+/** Of each wanted rule the held one that stays: of equals the lowest id. */
+function keptRules(wanted: readonly WantedRule[], held: readonly HeldRule[]): ReadonlyMap<string, HeldRule> {
+  const wantedKeys = new Set(wanted.map(keyOf))
+  const kept = new Map<string, HeldRule>()
+  for (const rule of held) {
+    const key = keyOf(rule)
+    const other = kept.get(key)
+    if (wantedKeys.has(key) && (other === undefined || rule.id < other.id)) kept.set(key, rule)
+  }
+  return kept
+}
+
+function update(rule: WantedRule, held: HeldRule | undefined, isAdopted: boolean): readonly ChildOperation[] {
+  if (held === undefined) return []
+  // A rule that somebody else made is adopted with its policy, and gets no mark either.
+  const isForeign = isAdopted && parseObject(held.metadata)?.[MARK_KEY] === undefined
+  const metadata = wantedMetadata({ metadata: rule.own }, held.metadata, isForeign ? undefined : rule.metadata)
+  const description = keptText(rule.description, held.description)
+  const body: Fields = {
+    ...(held.description === description || (isForeign && !rule.isDescribed) ? {} : { description }),
+    ...(held.metadata === metadata ? {} : { metadata }),
+  }
+  const changed = Object.keys(body)
+  if (changed.length === 0) return []
+  const fields = changed.map((field) => `rules.${field}`)
+  return [{ type: 'update', id: held.id, body, about: nameOf(rule), fields }]
+}
+
+function emptiesMeanwhile(held: number, operations: readonly ChildOperation[]): boolean {
+  let count = held
+  return operations.some((operation, index) => {
+    if (operation.type === 'create') count += 1
+    if (operation.type === 'delete') count -= 1
+    return count === 0 && index < operations.length - 1
+  })
+}
+
+function standIn({ policyId, wanted, held, markerFor }: RulesState): ChildOperation {
+  const taken = new Set([...wanted, ...held].map((rule) => rule.cidr))
+  const rule = { cidr: documentationAddress(taken), action: 'deny' } as const
+  const body = placeholderDeny(policyId, taken, markerFor(rule.cidr, rule.action))
+  return { type: 'create', body, about: `${nameOf(rule)} for the time being`, placeholder: true }
+}
+
+/**
+ * Body of a rule that keeps a policy from being empty and touches no traffic, on an address that is not among `taken`.
+ * @param start from which of these addresses on one is chosen
+ */
+export function placeholderDeny(policyId: string, taken: ReadonlySet<string>, metadata: string, start = 0): Fields {
+  return bodyOf(policyId, {
+    cidr: documentationAddress(taken, start),
+    action: 'deny',
+    description: 'Temporary: keeps the policy from being empty while a rule changes its action.',
+    metadata,
+  })
+}
+
+function remove(rule: HeldRule): ChildOperation {
+  return { type: 'delete', id: rule.id, about: nameOf(rule) }
+}
+
+function bodyOf(
+  policyId: string,
+  { cidr, action, description, metadata }: Omit<WantedRule, 'own' | 'isDescribed'>,
+): Fields {
+  return { ip_policy_id: policyId, cidr, action, ...(description === '' ? {} : { description }), metadata }
+}
+
+function keyOf({ cidr, action }: { readonly cidr: string; readonly action: string }): string {
+  return `${action} ${cidr}`
+}
+
+function nameOf(rule: { readonly cidr: string; readonly action: string }): string {
+  return keyOf(rule)
+}

@@ -1,0 +1,113 @@
+import { isRFC3339 } from '../../util/rfc3339.ts'
+
+/**
+ * Reads what the API returned without trusting it: null means absent, unknown fields are ignored, and a single object stands for
+ * a list of one where the contract leaves that open (`api-decisions.md`).
+ */
+
+/** An object's fields, or undefined when the value is none. */
+export function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined
+}
+
+/** A list as it is, one object as a list of one, anything else as an empty list. */
+export function listOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  return objectOf(value) === undefined ? [] : [value]
+}
+
+/** A text that is not empty. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** A text of at most `max` UTF-16 code units; one that is longer counts as none where a part of it would be worse. */
+export function wholeText(value: unknown, max: number): string | undefined {
+  const text = textOf(value)
+  return text === undefined || text.length > max || !text.isWellFormed() ? undefined : text
+}
+
+export function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+/** A map of texts; entries that hold no text are left out. */
+export function textMapOf(value: unknown): Readonly<Record<string, string>> {
+  const entries = Object.entries(objectOf(value) ?? {})
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+}
+
+/** The id in a Ref `{id, uri}` (`management-api.md § Conventions`). */
+export function refId(value: unknown): string | undefined {
+  return textOf(objectOf(value)?.id)
+}
+
+/** The address in a Ref. */
+export function refURI(value: unknown): string | undefined {
+  return textOf(objectOf(value)?.uri)
+}
+
+export function refIds(value: unknown): readonly string[] {
+  return listOf(value)
+    .map(refId)
+    .filter((id) => id !== undefined)
+}
+
+/** Characters of an id that a status takes. */
+export const ID_LENGTH = 255
+
+/** Characters of an address at the API that a status takes. */
+export const URI_LENGTH = 2048
+
+/** As many ids as a bounded list of a status takes, in their order; what is too long for one is left out. */
+export function shownIds(ids: readonly string[], max: number): readonly string[] {
+  return shownTexts(ids, { max, length: ID_LENGTH })
+}
+
+/** As many texts as a bounded list of a status takes, in their order; what is too long for one is left out. */
+export function shownTexts(texts: readonly string[], { max, length }: ListBounds): readonly string[] {
+  return texts.filter((text) => wholeText(text, length) !== undefined).slice(0, max)
+}
+
+interface ListBounds {
+  /** Entries of the list. */
+  readonly max: number
+  /** Characters of an entry. */
+  readonly length: number
+}
+
+/** An RFC 3339 time, or undefined for anything that the apiserver would refuse as one. */
+export function timeOf(value: unknown): string | undefined {
+  const text = textOf(value)
+  return text !== undefined && isRFC3339(text) ? text : undefined
+}
+
+/**
+ * `value` in at most `max` UTF-16 code units, so that it fits into a bounded status field. Half a character, which the API server would store as another one,
+ * is replaced: else it would be written again and again.
+ */
+export function cut(value: string, max: number): string {
+  return (value.length <= max ? value : `${value.slice(0, max - 1)}…`).toWellFormed()
+}
+
+/** Texts in a fixed order, each once: how sets are compared. */
+export function sorted(values: readonly string[]): readonly string[] {
+  return [...new Set(values)].sort(compareTexts)
+}
+
+/** Order of texts that is the same everywhere, whatever the locale. */
+export function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+/** Names of the fields that are not undefined: what `setBy` of a descriptor returns, from the values of a spec by the API's names. */
+export function namesOf(fields: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.keys(given(fields))
+}
+
+/** `fields` without those that are undefined. */
+export function given(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}

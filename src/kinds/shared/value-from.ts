@@ -1,0 +1,29 @@
+import type { ValueFrom } from '../../managed/descriptor/common.ts'
+import type { Desired, Input } from '../../managed/descriptor/descriptor.ts'
+import type { Rule } from '../../schema/rules.ts'
+import { exactlyOne } from '../../schema/rules.ts'
+
+/** Rule of a spec whose `field` stands inline or comes `From` a Secret or ConfigMap. */
+export function inlineOrFrom(field: string): Rule {
+  return exactlyOne([field, `${field}From`])
+}
+
+/** The inputs behind `spec.<field>From`. */
+export function inputsFrom(field: string, from: ValueFrom | undefined): readonly Input[] {
+  const path = `spec.${field}From`
+  const { secretKeyRef, configMapKeyRef } = from ?? {}
+  return [
+    ...(secretKeyRef === undefined
+      ? []
+      : [{ path: `${path}.secretKeyRef`, source: 'Secret' as const, ref: secretKeyRef }]),
+    ...(configMapKeyRef === undefined
+      ? []
+      : [{ path: `${path}.configMapKeyRef`, source: 'ConfigMap' as const, ref: configMapKeyRef }]),
+  ]
+}
+
+/** The text itself: `inline`, or what the Secret or ConfigMap holds. CEL sees to it that there is one. */
+export function givenText(desired: Desired<unknown>, inline: string | undefined, from: ValueFrom | undefined): string {
+  const [input] = inputsFrom('', from)
+  return inline ?? (input === undefined ? '' : desired.input(input.source, input.ref))
+}

@@ -1,0 +1,285 @@
+import { Type } from 'typebox'
+import type { RemoteObject } from '../../api/types.ts'
+import {
+  type CommonSpec,
+  commonSpec,
+  commonStatus,
+  outputStatus,
+  type Ref,
+  reference,
+  type ValueFrom,
+} from '../../managed/descriptor/common.ts'
+import type { Desired, Fields, FoundReference, ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
+import { bool, list, text } from '../../schema/define.ts'
+import type { Rule } from '../../schema/rules.ts'
+import { textColumn, wideColumn } from '../shared/columns.ts'
+import { plain } from '../shared/defaults.ts'
+import { outputProblems, type WithOutput } from '../credentials/output-place.ts'
+import { given, namesOf, sorted, textOf, textsOf, wholeText } from '../shared/remote.ts'
+import { answeredCertificate, answeredKey } from './answer.ts'
+import { CERTIFICATE_LENGTH } from './lengths.ts'
+import {
+  comparablePublicKey,
+  publicKeyFields,
+  publicKeyInputProblems,
+  publicKeyInputs,
+  publicKeyOf,
+  publicKeyProblems,
+  publicKeyReplacing,
+  publicKeyRule,
+} from './public-key.ts'
+import {
+  certificateRenewal,
+  isExpired,
+  observedValidity,
+  validityFields,
+  validityOf,
+  validityReadiness,
+  validityReplacing,
+  validityRules,
+  validityStatus,
+  wantedValidity,
+} from './validity.ts'
+
+const AUTHORITY = 'SSHCertificateAuthority'
+
+/** As many as OpenSSH reads in one certificate. */
+const PRINCIPALS = 256
+
+interface PrincipalText {
+  /** Finishes "one of the …": `user names`. */
+  readonly description: string
+  readonly pattern: string
+  readonly rules?: readonly Rule[]
+  /** What a certificate without principals is good for. */
+  readonly any: string
+  /** What else is to be known of one. */
+  readonly anyNote?: string
+}
+
+/** Spec fields that user and host certificates share. */
+export function certificateSpec(keyText: string, principals: PrincipalText, defaultLength: string) {
+  return {
+    ...commonSpec('bytes'),
+    sshCertificateAuthorityRef: reference(
+      AUTHORITY,
+      'The SSHCertificateAuthority that signs the certificate. A change issues a new certificate.',
+    ),
+    ...publicKeyFields(keyText, 'A change issues a new certificate.'),
+    principals: Type.Optional(
+      list(
+        text({
+          description: 'A principal.',
+          minLength: 1,
+          maxLength: 255,
+          pattern: principals.pattern,
+          rules: principals.rules ?? [],
+        }),
+        {
+          description: `${principals.description} Order does not matter. A change issues a new certificate.`,
+          maxItems: PRINCIPALS,
+          listType: 'set',
+        },
+      ),
+    ),
+    anyPrincipal: Type.Optional(
+      bool({
+        description: `Confirms a certificate without principals, which is valid for ${principals.any}.${principals.anyNote ?? ''} Default: false.`,
+        default: false,
+      }),
+    ),
+    ...validityFields(defaultLength),
+  }
+}
+
+/** Rules over the whole spec; `any` as in `certificateSpec`, `defaultLength` as a duration. */
+export function certificateRules(any: string, defaultLength: string): readonly Rule[] {
+  const none = '!has(self.principals) || size(self.principals) == 0'
+  const anyPrincipal = 'has(self.anyPrincipal) && self.anyPrincipal'
+  return [
+    publicKeyRule,
+    ...validityRules(defaultLength),
+    {
+      rule: `!(${none}) || (${anyPrincipal})`,
+      message: `principals is empty, which makes the certificate valid for ${any}: name them, or set anyPrincipal: true`,
+      fieldPath: '.principals',
+    },
+    {
+      rule: `${none} || !(${anyPrincipal})`,
+      message: 'anyPrincipal: true cannot be set together with principals: remove one of them',
+      fieldPath: '.anyPrincipal',
+    },
+  ]
+}
+
+export const certificateReplacing = [
+  'sshCertificateAuthorityRef',
+  ...publicKeyReplacing,
+  'principals',
+  ...validityReplacing,
+] as const
+
+export const certificateStatus = {
+  ...commonStatus,
+  ...outputStatus,
+  keyType: Type.Optional(text({ description: 'Type of the certified key.', maxLength: 64 })),
+  ...validityStatus,
+  certificate: Type.Optional(
+    text({
+      description: 'The certificate in authorized-keys format. It is not secret.',
+      maxLength: CERTIFICATE_LENGTH,
+    }),
+  ),
+}
+
+export const certificateColumns = [
+  textColumn('Expires', '.status.validUntil', 'When the certificate expires.'),
+  wideColumn('Renews', '.status.renewsAt', 'When the next certificate will be issued.'),
+  wideColumn('Key', '.status.keyType', 'Type of the certified key.'),
+] as const
+
+/** The condition that both kinds show, for their pages. */
+export const certificateConditions = [
+  {
+    type: 'Renewed',
+    description:
+      'A new certificate will be issued before this one expires, at `status.renewsAt`. False with RenewalFailing when that fails: the present one is valid until it expires. Absent where validAfter or validUntil is set, with which a certificate is not renewed.',
+  },
+] as const
+
+/** What both kinds of certificate have in their specs. */
+export interface CertificateSpec extends CommonSpec, WithOutput {
+  readonly sshCertificateAuthorityRef: Ref
+  readonly publicKey?: string
+  readonly publicKeyFrom?: ValueFrom
+  readonly principals?: readonly string[]
+  readonly anyPrincipal?: boolean
+  readonly validAfter?: string
+  readonly validUntil?: string
+  readonly validFor?: string
+  readonly renewBefore?: string
+}
+
+const SIGNED = ['ssh_certificate_authority_id', 'public_key', 'principals', 'valid_after', 'valid_until']
+
+/** The fields that a certificate is made of, in the four forms that a descriptor asks for. */
+interface SignedFields<Spec> {
+  readonly names: readonly string[]
+  setBy(spec: Spec): readonly string[]
+  desire(desired: Desired<Spec>): Fields
+  observe(remote: RemoteObject): Fields
+  comparable(fields: Fields): Fields
+}
+
+interface CertificateKind<Spec> {
+  /** What the contract says of `valid_until`, as a duration. */
+  readonly defaultLength: string
+  /** Whether the authority's own object is needed beside its id. */
+  needsAuthority(spec: Spec): boolean
+  /** Fields that the other kind has not. */
+  readonly own: SignedFields<Spec>
+}
+
+/**
+ * The descriptor's parts that user and host certificates share. Everything but the texts is settled when a certificate is signed, so that
+ * a change makes a new one before the old one goes; nobody refers to certificates.
+ */
+export function certificateParts<Spec extends CertificateSpec>({
+  defaultLength,
+  needsAuthority,
+  own,
+}: CertificateKind<Spec>) {
+  const fields = [...SIGNED, ...own.names]
+  const common = (values: Fields): Fields => ({
+    ...values,
+    public_key: comparablePublicKey(values.public_key),
+    principals: sorted(textsOf(values.principals)),
+  })
+  return {
+    ...plain,
+    role: 'managed',
+    reach: 'namespace',
+    refersTo: [
+      {
+        kind: AUTHORITY,
+        idsIn: (remote: RemoteObject) => [authorityIn(remote)].filter((id) => id !== undefined),
+        isOver: isExpired,
+      },
+    ],
+    references: (spec: Spec): readonly FoundReference[] => [
+      {
+        path: 'spec.sshCertificateAuthorityRef',
+        kind: AUTHORITY,
+        ref: spec.sshCertificateAuthorityRef,
+        needsObject: needsAuthority(spec),
+      },
+    ],
+    inputs: publicKeyInputs,
+    problems: (spec: Spec) => [...publicKeyProblems(spec), ...outputProblems(spec)],
+    inputProblems: publicKeyInputProblems,
+    createOnly: fields,
+    replacement: { fields, first: 'create' },
+    setBy: (spec: Spec): readonly string[] => [
+      ...namesOf({
+        ssh_certificate_authority_id: true,
+        public_key: true,
+        principals: spec.principals ?? spec.anyPrincipal,
+        valid_after: spec.validAfter,
+        valid_until: spec.validUntil ?? spec.validFor,
+      }),
+      ...own.setBy(spec),
+    ],
+    desire: (desired: Desired<Spec>, remote: RemoteObject | undefined): Fields => ({
+      ssh_certificate_authority_id: desired.id(AUTHORITY, desired.spec.sshCertificateAuthorityRef),
+      public_key: publicKeyOf(desired),
+      principals: desired.spec.principals ?? [],
+      ...wantedValidity(desired.spec, { now: desired.now, remote, defaultLength }),
+      ...own.desire(desired),
+    }),
+    observe: (remote: RemoteObject): Fields => ({
+      ssh_certificate_authority_id: authorityIn(remote),
+      public_key: comparablePublicKey(remote.public_key),
+      principals: sorted(textsOf(remote.principals)),
+      ...observedValidity(remote),
+      ...own.observe(remote),
+    }),
+    comparable: (values: Fields): Fields => own.comparable(common(values)),
+    status: (remote: RemoteObject): Fields =>
+      given({
+        keyType: wholeText(remote.key_type, 64),
+        ...validityOf(remote),
+        certificate: wholeText(remote.certificate, CERTIFICATE_LENGTH),
+      }),
+    readiness: validityReadiness,
+    rotation: certificateRenewal,
+    renewsAt: ({ renewsAt }: Fields) => textOf(renewsAt),
+    expiresAt: ({ validUntil }: Fields) => textOf(validUntil),
+  } as const satisfies Partial<ManagedDescriptor<Spec>>
+}
+
+/** The public key of the authority that a spec refers to. */
+export function authorityKey({ spec, target }: Desired<CertificateSpec>): string | undefined {
+  return answeredKey(target(AUTHORITY, spec.sshCertificateAuthorityRef).object?.public_key)
+}
+
+/** What is wrong with the public key of that authority. */
+export function authorityProblem(desired: Desired<CertificateSpec>): string | undefined {
+  if (authorityKey(desired) !== undefined) return undefined
+  return 'spec.sshCertificateAuthorityRef: the API says of the authority that it has a public_key that is not one line in authorized-keys format'
+}
+
+/** The certificate as a file holds it. */
+export function certificateFile(remote: RemoteObject): string | undefined {
+  const certificate = answeredCertificate(remote.certificate)
+  return certificate === undefined ? undefined : `${certificate}\n`
+}
+
+/** What is wrong with a certificate that the API returned. */
+export function certificateProblem(remote: RemoteObject): string | undefined {
+  if (answeredCertificate(remote.certificate) !== undefined) return undefined
+  return 'a certificate that is not one line in the format of OpenSSH'
+}
+
+function authorityIn(remote: RemoteObject): string | undefined {
+  return textOf(remote.ssh_certificate_authority_id)
+}

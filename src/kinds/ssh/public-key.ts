@@ -1,0 +1,80 @@
+import { Type } from 'typebox'
+import { valueFrom } from '../../managed/descriptor/common.ts'
+import type { Desired, Input } from '../../managed/descriptor/descriptor.ts'
+import { text } from '../../schema/define.ts'
+import { textOf } from '../shared/remote.ts'
+import { PUBLIC_KEY_LENGTH } from './lengths.ts'
+import { givenText, inlineOrFrom, inputsFrom } from '../shared/value-from.ts'
+
+/** One line `type base64 comment`, without options in front of it. */
+const LINE = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]{16,}={0,2})(?:[ \t][^\r\n]*)?$/
+
+/** A public key in authorized-keys format, inline or from a Secret or ConfigMap. `change` says what a change of it does. */
+export function publicKeyFields(description: string, change: string) {
+  return {
+    publicKey: Type.Optional(
+      text({
+        description: `${description} In authorized-keys format, as in the file \`id_ed25519.pub\`; either here or in publicKeyFrom. ${change}`,
+        minLength: 1,
+        maxLength: PUBLIC_KEY_LENGTH,
+        rules: [
+          {
+            rule: "self.matches('^[a-z0-9@.-]+[ ]+[A-Za-z0-9+/]+')",
+            message:
+              'publicKey is not in authorized-keys format: give the line "type base64 comment" of a file such as id_ed25519.pub',
+          },
+        ],
+      }),
+    ),
+    publicKeyFrom: Type.Optional(valueFrom(`Where to read the public key from, in place of publicKey. ${change}`)),
+  }
+}
+
+export const publicKeyRule = inlineOrFrom('publicKey')
+
+/** Paths whose change replaces the object, for the page. */
+export const publicKeyReplacing = ['publicKey', 'publicKeyFrom'] as const
+
+type Keyed = Parameters<typeof givenText>[2]
+
+interface WithPublicKey {
+  readonly publicKey?: string
+  readonly publicKeyFrom?: NonNullable<Keyed>
+}
+
+export function publicKeyInputs({ publicKeyFrom }: WithPublicKey): readonly Input[] {
+  return inputsFrom('publicKey', publicKeyFrom)
+}
+
+/** Problems of an inline key. */
+export function publicKeyProblems({ publicKey }: WithPublicKey): readonly string[] {
+  return publicKey === undefined ? [] : problemsOf('spec.publicKey', publicKey)
+}
+
+/** Problems of a key that a Secret or ConfigMap holds. */
+export function publicKeyInputProblems(desired: Desired<WithPublicKey>): readonly string[] {
+  return desired.spec.publicKeyFrom === undefined ? [] : problemsOf('spec.publicKeyFrom', publicKeyOf(desired))
+}
+
+/** The line as it is sent: the white space around it, such as a file's last line break, means nothing. */
+export function publicKeyOf(desired: Desired<WithPublicKey>): string {
+  return givenText(desired, desired.spec.publicKey, desired.spec.publicKeyFrom).trim()
+}
+
+/** The key alone, for comparing: comment and white space mean nothing. */
+export function comparablePublicKey(value: unknown): string | undefined {
+  const line = textOf(value)?.trim()
+  const [, type, key] = LINE.exec(line ?? '') ?? []
+  return key === undefined ? line : `${type} ${key}`
+}
+
+/** Never names the text: a private key put there by mistake must not travel any further. */
+function problemsOf(path: string, value: string): readonly string[] {
+  if (value.includes('PRIVATE KEY')) {
+    return [`${path}: holds a private key, which is never to be uploaded: put the public one there, as in a .pub file`]
+  }
+  if (LINE.test(value.trim())) return []
+  return [
+    `${path}: is no public key in authorized-keys format: put the one line "type base64 comment" of a .pub file there`,
+  ]
+}

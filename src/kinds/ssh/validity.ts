@@ -1,0 +1,212 @@
+import { Type } from 'typebox'
+import type { RemoteObject } from '../../api/types.ts'
+import type { Readiness, Rotation } from '../../managed/descriptor/descriptor.ts'
+import { durationText, nineTenthsAtMost } from '../../managed/descriptor/duration.ts'
+import { pollIn } from '../../managed/descriptor/poll-interval.ts'
+import { reasons } from '../../managed/status/reasons.ts'
+import { timestamp } from '../../schema/define.ts'
+import { atMostOne, type Rule } from '../../schema/rules.ts'
+import { durationMs } from '../../util/duration.ts'
+import { isNotedAhead } from '../../util/noted-time.ts'
+import { available } from '../shared/defaults.ts'
+import { given, timeOf } from '../shared/remote.ts'
+
+/** Rules compare these as times, since CEL reads texts of the format date-time as such. */
+function time(field: string, description: string) {
+  return timestamp({
+    description: `${description} A change issues a new certificate.`,
+    rules: [
+      {
+        rule: "self >= timestamp('1970-01-01T00:00:00Z')",
+        message: `${field} is before 1970, the earliest time that a certificate can name: write a later one`,
+      },
+    ],
+  })
+}
+
+/** When a certificate is valid (`management-api.md § SSH certificates`). `defaultLength` is what the contract names, in words and as a duration. */
+export function validityFields(defaultLength: string) {
+  return {
+    validAfter: Type.Optional(
+      time(
+        'validAfter',
+        'When the certificate becomes valid. If set, the certificate is not renewed. Default: when it is issued.',
+      ),
+    ),
+    validUntil: Type.Optional(
+      time(
+        'validUntil',
+        'When the certificate expires. If set, the certificate is not renewed. Default: validFor after its start.',
+      ),
+    ),
+    validFor: Type.Optional(
+      durationText({
+        field: 'validFor',
+        description: `How long the certificate is valid from its start, as \`90m\`, \`12h\` or \`8760h\`; from 1s to 87600h. Not together with validUntil. A change issues a new certificate. Default: ${defaultLength}, unless validUntil is set.`,
+        least: '1s',
+        most: '87600h',
+        examples: '90m, 12h or 8760h',
+      }),
+    ),
+    renewBefore: Type.Optional(
+      durationText({
+        field: 'renewBefore',
+        description:
+          'How long before it expires a new certificate is issued, as `10m`, `8h` or `720h`; from 1s to 87600h, and at most nine tenths of validFor. Not together with validAfter or validUntil, with which a certificate is not renewed. Default: a third of the time that it is valid.',
+        least: '1s',
+        most: '87600h',
+        examples: '10m, 8h or 720h',
+      }),
+    ),
+  }
+}
+
+/** `defaultLength` as a duration. */
+export function validityRules(defaultLength: string): readonly Rule[] {
+  return [...windowRules, nineTenthsAtMost('renewBefore', 'validFor', defaultLength)]
+}
+
+const windowRules: readonly Rule[] = [
+  atMostOne(['validUntil', 'validFor']),
+  {
+    rule: '!has(self.renewBefore) || !(has(self.validAfter) || has(self.validUntil))',
+    message:
+      'renewBefore cannot be set together with validAfter or validUntil, with which a certificate is not renewed: remove it, or the others',
+    fieldPath: '.renewBefore',
+  },
+  {
+    rule: '!has(self.validAfter) || !has(self.validUntil) || self.validUntil > self.validAfter',
+    message: 'validUntil has to come after validAfter: correct one of them',
+    fieldPath: '.validUntil',
+  },
+]
+
+export const validityReplacing = ['validAfter', 'validUntil', 'validFor'] as const
+
+export const validityStatus = {
+  validAfter: Type.Optional(timestamp({ description: 'When the certificate became or becomes valid.' })),
+  validUntil: Type.Optional(timestamp({ description: 'When the certificate expires.' })),
+  renewsAt: Type.Optional(
+    timestamp({ description: 'When the next certificate will be issued; absent where none will be.' }),
+  ),
+}
+
+interface WithValidity {
+  readonly validAfter?: string
+  readonly validUntil?: string
+  readonly validFor?: string
+  readonly renewBefore?: string
+}
+
+export interface Validity {
+  readonly valid_after: string | undefined
+  readonly valid_until: string | undefined
+}
+
+/**
+ * Both times as they should be. A new certificate is told both, so that its length does not depend on how two clocks agree. Of one that
+ * is there, a start that the spec leaves open is left alone once it has come, and a length is measured from its own start.
+ */
+export function wantedValidity(
+  { validAfter, validUntil, validFor }: WithValidity,
+  { now, remote, defaultLength }: { now: number; remote: RemoteObject | undefined; defaultLength: string },
+): Validity {
+  const until = millis(validUntil)
+  const length = durationMs(validFor ?? defaultLength)
+  const asked = millis(validAfter)
+  if (remote === undefined) {
+    // An end that has passed is sent with a start that does not move, so that the API refuses it in the same words each time.
+    const start = asked ?? (until === undefined ? now : Math.min(now, until))
+    return { valid_after: instant(start), valid_until: instant(until ?? wholeSeconds(start) + length) }
+  }
+  const found = millis(timeOf(remote.valid_after))
+  const late = asked === undefined && found !== undefined && isNotedAhead(found, now)
+  const start = asked ?? (late ? now : undefined)
+  return {
+    valid_after: start === undefined ? undefined : instant(start),
+    valid_until: endFrom(until, found, length),
+  }
+}
+
+function endFrom(until: number | undefined, found: number | undefined, length: number): string | undefined {
+  if (until !== undefined) return instant(until)
+  return found === undefined ? undefined : instant(found + length)
+}
+
+/** The times that an object has, in the form in which they are sent. */
+export function observedValidity(remote: RemoteObject): Validity {
+  const [after, until] = [millis(timeOf(remote.valid_after)), millis(timeOf(remote.valid_until))]
+  return {
+    valid_after: after === undefined ? undefined : instant(after),
+    valid_until: until === undefined ? undefined : instant(until),
+  }
+}
+
+export function validityOf(remote: RemoteObject) {
+  return given({ validAfter: timeOf(remote.valid_after), validUntil: timeOf(remote.valid_until) })
+}
+
+/** Whether the certificate is accepted nowhere any more. */
+export function isExpired(remote: RemoteObject, now: number): boolean {
+  return (millis(timeOf(remote.valid_until)) ?? Number.POSITIVE_INFINITY) <= now
+}
+
+/** Ready while the certificate is valid; looks again when that changes. */
+export function validityReadiness({
+  spec,
+  remote,
+  now,
+}: {
+  readonly spec: WithValidity
+  readonly remote: RemoteObject
+  readonly now: number
+}): Readiness {
+  const after = millis(timeOf(remote.valid_after)) ?? Number.NEGATIVE_INFINITY
+  const until = millis(timeOf(remote.valid_until)) ?? Number.POSITIVE_INFINITY
+  if (isExpired(remote, now)) {
+    const expired = 'the certificate has expired and is accepted nowhere'
+    if (isRenewed(spec)) {
+      return { ready: false, reason: reasons.Expired, message: `${expired}: a new one takes its place` }
+    }
+    const remedy = spec.validUntil === undefined ? 'set a later validAfter or none' : 'set a later validUntil'
+    const message = `${expired}: ${remedy}, which issues a new one`
+    return { ready: false, reason: reasons.Expired, message, stalled: true }
+  }
+  if (after > now) {
+    const message = 'the certificate is not valid yet: it will be when the time in status.validAfter has come'
+    return { ready: false, reason: reasons.NotYetValid, message, pollMs: pollIn(after - now) }
+  }
+  const ready = available('the certificate is valid')
+  return Number.isFinite(until) ? { ...ready, pollMs: pollIn(until - now) } : ready
+}
+
+/** A start or an end that the spec names stays the same however often a certificate is issued. */
+function isRenewed({ validAfter, validUntil }: WithValidity): boolean {
+  return validAfter === undefined && validUntil === undefined
+}
+
+/** Renewed well before its end, without overlap: the former certificate is good until it expires, at the API or not. */
+export const certificateRenewal: Rotation<WithValidity> = {
+  type: 'renewal',
+  dueAt: ({ spec, remote }) => {
+    const [after, until] = [millis(timeOf(remote?.valid_after)), millis(timeOf(remote?.valid_until))]
+    if (!isRenewed(spec) || after === undefined || until === undefined) return undefined
+    return until - (spec.renewBefore === undefined ? (until - after) / 3 : durationMs(spec.renewBefore))
+  },
+  overlapMs: () => 0,
+  fresh: ['valid_after', 'valid_until'],
+}
+
+function millis(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text.toUpperCase())
+}
+
+/** Certificates know whole seconds only. */
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000
+}
+
+/** RFC 3339 in UTC with whole seconds: the one form of all that stand for the same time. */
+function instant(ms: number): string {
+  return new Date(wholeSeconds(ms)).toISOString().replace('.000Z', 'Z')
+}

@@ -1,0 +1,25 @@
+import { KubeError } from '../kube/errors.ts'
+import type { KubeClient, KubeObject } from '../kube/types.ts'
+import { namespaceType, SYSTEM_NAMESPACE } from '../managed/store/namespaces.ts'
+
+/**
+ * The id that marks objects as this installation's: the UID of kube-system stands for the cluster, since nothing else in a
+ * cluster is unique and lasts as long; namespace and name tell installations in one cluster apart.
+ * @throws KubeError where that namespace may not be read. No other id takes its place: objects made under one would not be known
+ *   under another.
+ */
+export async function installationId(kube: KubeClient, namespace: string, name: string): Promise<string> {
+  const system = await readSystemNamespace(kube)
+  if (system === undefined) throw new Error(`namespace ${SYSTEM_NAMESPACE} does not exist: give --installation`)
+  return `${system.metadata.uid}/${namespace}/${name}`
+}
+
+async function readSystemNamespace(kube: KubeClient): Promise<KubeObject | undefined> {
+  try {
+    return await kube.get<KubeObject>(namespaceType, { name: SYSTEM_NAMESPACE })
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== 'Forbidden') throw error
+    const message = `the UID of namespace ${SYSTEM_NAMESPACE} is part of the installation id, and may not be read: allow it, or give --installation (${error.message})`
+    throw new KubeError(error.code, message, { status: error.status, reason: error.reason, cause: error })
+  }
+}

@@ -1,0 +1,210 @@
+import type { Tracer } from '@opentelemetry/api'
+import type { OpenDispatcher } from '../api/dispatcher.ts'
+import { ApiError } from '../api/errors.ts'
+import { packageVersion } from '../config.ts'
+import { type ClosableKubeClient, createKubeClient } from '../kube/client.ts'
+import type { KubeConnection } from '../kube/load-config.ts'
+import { Fingerprints } from '../managed/inputs/fingerprints.ts'
+import { keptSalt } from '../managed/inputs/salt.ts'
+import type { KindsRegistry } from '../managed/kinds-registry.ts'
+import { ResourceStore, type Watches } from '../managed/store/resource-store.ts'
+import { LeaderElection } from '../runtime/leader-election.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import type { AuditLog } from '../telemetry/audit.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Random } from '../util/random.ts'
+import { installationId } from './installation.ts'
+import { notingWrites } from './noting-writes.ts'
+import type { OperatorOptions } from './options.ts'
+import { createReconcilers } from './reconcilers.ts'
+import { USER_AGENT } from './sessions.ts'
+import { allWatches, createWatches, refreshWatches } from './watches.ts'
+
+/** What one operator works with: all that it sees of the world comes through these. */
+export interface OperatorParts {
+  readonly options: OperatorOptions
+  readonly kinds: KindsRegistry
+  readonly connection: KubeConnection
+  /** Opens the connections to APIs. Default: sockets. */
+  readonly openDispatcher?: OpenDispatcher
+  readonly metrics: Metrics
+  readonly audit: AuditLog
+  /** Undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined
+  readonly clock: Clock
+  readonly random: Random
+  /** Of all fingerprints. Default: the one kept in the operator's namespace. */
+  readonly salt?: Buffer
+}
+
+/** Everything that one process is made of, but for what it tells others about itself. */
+export class Operator {
+  readonly #parts: OperatorParts
+  readonly #options: OperatorOptions
+  readonly #clock: Clock
+  readonly #metrics: Metrics
+  readonly #kube: ClosableKubeClient
+  readonly #electionKube: ClosableKubeClient
+  readonly #election: LeaderElection
+  readonly #started = Promise.withResolvers<void>()
+  readonly #stopped = new AbortController()
+  /** What a stop waits for before the Lease is released. */
+  #drained: Promise<void> | undefined
+  #leadingSince: number | undefined
+  #claimedAt: number | undefined
+  #synced = false
+
+  constructor(parts: OperatorParts) {
+    const { options, connection, metrics, tracer, clock, random } = parts
+    this.#parts = parts
+    this.#options = options
+    this.#clock = clock
+    this.#metrics = metrics
+    this.#metrics.setLeading(options.name, false)
+    this.#metrics.setBuild(packageVersion())
+    const shared = { connection, clock, random, userAgent: USER_AGENT }
+    this.#electionKube = createKubeClient({ ...shared, timeoutMs: 3_000, maxRetries: 0 })
+    this.#kube = createKubeClient({
+      ...shared,
+      writeTimeoutMs: options.requestTimeoutMs,
+      beforeWrite: () => this.#assertLeader(),
+      onRequest: this.#metrics.kubeRequest,
+      tracer,
+    })
+    this.#election = new LeaderElection({
+      client: this.#electionKube,
+      clock,
+      random,
+      logger: options.logger,
+      namespace: options.namespace,
+      name: options.name,
+      identity: options.identity,
+      leaseDurationMs: options.leaseDurationMs,
+      renewDeadlineMs: options.renewDeadlineMs,
+      retryPeriodMs: options.retryPeriodMs,
+      onStartedLeading: (claimedAt) => this.#onStartedLeading(claimedAt),
+      onStoppedLeading: () => this.#onStoppedLeading(),
+    })
+  }
+
+  /** Whether the watches have told everything that there was. */
+  get hasSynced(): boolean {
+    return this.#synced
+  }
+
+  /** Works until `signal` is aborted or leadership is lost. Returns the exit code of the process. */
+  async run(signal: AbortSignal): Promise<number> {
+    const work = this.#work(AbortSignal.any([signal, this.#stopped.signal]))
+    try {
+      if (this.#options.leaderElect) return await this.#lead(signal, work)
+      this.#onStartedLeading()
+      await work
+      return 0
+    } finally {
+      this.#stopped.abort()
+      await work
+    }
+  }
+
+  /** Ends its connections to the apiserver, once it has run. */
+  async close(): Promise<void> {
+    await Promise.all([this.#kube.close(), this.#electionKube.close()])
+  }
+
+  /** Leads until told to stop; the Lease is released once the work in flight has ended. */
+  async #lead(signal: AbortSignal, work: Promise<void>): Promise<number> {
+    this.#drained = work
+    const failed = new AbortController()
+    // `run` reports the failure; without the work there is nothing to lead for.
+    work.catch(() => failed.abort())
+    return (await this.#election.run(AbortSignal.any([signal, failed.signal]))) === 'lost' ? 1 : 0
+  }
+
+  /** @param claimedAt undefined without an election: nobody else wrote anything, and the watches have seen all that this process did not write. */
+  #onStartedLeading(claimedAt?: number): void {
+    this.#leadingSince = this.#clock.monotonic()
+    this.#claimedAt = claimedAt
+    this.#metrics.setLeading(this.#options.name, true)
+    this.#started.resolve()
+  }
+
+  async #onStoppedLeading(): Promise<void> {
+    this.#metrics.setLeading(this.#options.name, false)
+    this.#stopped.abort()
+    await this.#drained
+  }
+
+  #assertLeader(): void {
+    if (this.#options.leaderElect) this.#election.assertLeader()
+  }
+
+  /** The watches start early, so that a standby is warm; the reconcilers when this process leads, on lists of its term. */
+  async #work(signal: AbortSignal): Promise<void> {
+    const { namespace, watchNamespaces, readSecretsEveryMs: intervalMs, watchSilenceMs, logger } = this.#options
+    const { kinds, clock, random } = this.#parts
+    const base = { client: this.#kube, clock, random, logger, stallMs: watchSilenceMs }
+    const watches = createWatches(kinds, base, {
+      namespaces: watchNamespaces,
+      readOneByOne: intervalMs === undefined ? undefined : { intervalMs, operatorNamespace: namespace },
+    })
+    const reflectors = allWatches(watches)
+    const store = new ResourceStore(kinds, watches)
+    // Where the Lease is free, the first lists are those of the term already.
+    if (this.#options.leaderElect) await Promise.race([this.#election.attempted, aborted(signal)])
+    const running = reflectors.map((reflector) => reflector.start(signal))
+    try {
+      await Promise.race([Promise.all(reflectors.map((reflector) => reflector.synced)), aborted(signal)])
+      this.#synced = true
+      await Promise.race([this.#started.promise, aborted(signal)])
+      await Promise.race([this.#refresh(watches), aborted(signal)])
+      if (!signal.aborted) await this.#reconcile(watches, store, signal)
+    } catch (error) {
+      // The watches would go on without an end, and with them a process that does nothing.
+      this.#stopped.abort()
+      throw error
+    } finally {
+      await Promise.allSettled(running)
+    }
+  }
+
+  /**
+   * Nothing is sent from what was seen before this process led: a watch may have been silent, while another process acted on what it did
+   * not tell (docs/decisions/0016-lists-of-the-term.md).
+   */
+  async #refresh(watches: Watches): Promise<void> {
+    if (this.#claimedAt === undefined) return
+    const { logger } = this.#options
+    logger.info({}, 'listing what was not listed since this process leads')
+    await refreshWatches(watches, this.#claimedAt, this.#clock)
+  }
+
+  async #reconcile(watches: Watches, store: ResourceStore, signal: AbortSignal): Promise<void> {
+    const { namespace, name, logger } = this.#options
+    const installation = this.#options.installation ?? (await installationId(this.#kube, namespace, name))
+    const { random, salt = await keptSalt({ kube: this.#kube, namespace, random }) } = this.#parts
+    const reconcilers = createReconcilers({
+      ...this.#parts,
+      installation,
+      fingerprints: new Fingerprints(salt),
+      watches,
+      store,
+      kube: notingWrites(this.#kube, watches),
+      leadingSince: this.#leadingSince ?? this.#clock.monotonic(),
+      beforeApiWrite: () => this.#assertLeaderForApi(),
+    })
+    logger.info({ installation, namespace }, 'reconciling')
+    await reconcilers.run(signal)
+  }
+
+  #assertLeaderForApi(): void {
+    if (!this.#options.leaderElect || this.#election.isLeader()) return
+    throw new ApiError('NotLeader', 'this process does not lead', { definite: true })
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,60 @@
+import type { BaseURLPolicy } from '../api/base-url.ts'
+import type { ProxyOptions } from '../api/dispatcher.ts'
+import type { CompanionPolicy } from '../managed/descriptor/companion.ts'
+import type { Logger } from '../util/logger.ts'
+
+/** How an operator is run. Times are milliseconds. */
+export interface OperatorOptions {
+  readonly kubeconfig?: string | undefined
+  readonly context?: string | undefined
+  /** The operator's own namespace. */
+  readonly namespace: string
+  readonly name: string
+  readonly identity: string
+  readonly installation?: string | undefined
+  /** Empty: all. */
+  readonly watchNamespaces: readonly string[]
+  /** Whether a RoleBinding in each watched namespace (`holdName`) has a finalizer while something there needs the operator. Default false. */
+  readonly holdNamespaces?: boolean
+  /** Secrets and ConfigMaps are neither listed nor watched, but read one by one, each after this time again. Absent: watched. */
+  readonly readSecretsEveryMs?: number | undefined
+  readonly baseURLPolicy: BaseURLPolicy
+  /** Which DNSEndpoints resources may have. Absent: none. */
+  readonly dnsEndpoints?: CompanionPolicy
+  readonly proxies: ProxyOptions
+  readonly leaderElect: boolean
+  readonly leaseDurationMs: number
+  readonly renewDeadlineMs: number
+  readonly retryPeriodMs: number
+  readonly requestTimeoutMs: number
+  readonly scanPauseMs: number
+  readonly readLagMs: number
+  /** Without any frame for so long, bookmarks included, a watch is taken for dead. */
+  readonly watchSilenceMs: number
+  readonly workers: number
+  /** `host:port` of health and metrics. */
+  readonly listen: string
+  /** Whether metrics are for those alone whom the cluster lets read them (`MetricsAccess`). Default false. */
+  readonly metricsAuthentication?: boolean
+  /** Where audit records go: `-` for standard output, `off`, or a file. Default `off`. */
+  readonly auditLog?: string
+  /** Whether traces are sent. Default false. */
+  readonly tracing?: boolean
+  /** Base URL of the receiver; undefined: OTEL_EXPORTER_OTLP_* says. */
+  readonly otlpEndpoint?: string | undefined
+  readonly logger: Logger
+}
+
+/** A write must be over before another process may lead, or two would write at once. @throws RangeError naming the flags. */
+export function refuseUnsafeTimes({
+  leaderElect,
+  leaseDurationMs,
+  renewDeadlineMs,
+  requestTimeoutMs,
+}: OperatorOptions): void {
+  if (!leaderElect || requestTimeoutMs < leaseDurationMs - renewDeadlineMs) return
+  throw new RangeError(
+    `--request-timeout (${requestTimeoutMs} ms) must be shorter than --lease-duration less --renew-deadline ` +
+      `(${leaseDurationMs - renewDeadlineMs} ms): a write of a former leader could otherwise overlap with a new one`,
+  )
+}

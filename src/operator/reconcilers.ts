@@ -1,0 +1,374 @@
+import type { Tracer } from '@opentelemetry/api'
+import type { OpenDispatcher } from '../api/dispatcher.ts'
+import type { RateBudget } from '../api/rate-budget.ts'
+import type { KubeClient, KubeObject } from '../kube/types.ts'
+import { AccountReconciler } from '../managed/accounts/account-reconciler.ts'
+import { type AccountKey, accountText } from '../managed/accounts/account-resource.ts'
+import { KeptKeys } from '../managed/accounts/kept-key.ts'
+import { sweepKeptKeys } from '../managed/accounts/kept-key-sweep.ts'
+import { KeysInUse } from '../managed/accounts/keys-in-use.ts'
+import { AccountRegistry } from '../managed/accounts/registry.ts'
+import { CommandReconciler } from '../managed/commands/reconciler.ts'
+import { CommandStore } from '../managed/commands/store.ts'
+import { subscribeCommands } from '../managed/commands/wakeups.ts'
+import { statusOf } from '../managed/cr.ts'
+import { holdName, NamespaceHolds } from '../managed/delete/namespace-hold.ts'
+import type { Fingerprints } from '../managed/inputs/fingerprints.ts'
+import type { KindsRegistry } from '../managed/kinds-registry.ts'
+import { type MirrorContext, type MirrorMetrics, MirrorReconciler } from '../managed/mirrors/reconciler.ts'
+import { MirrorReports } from '../managed/mirrors/report.ts'
+import { subscribeMirrors } from '../managed/mirrors/wakeups.ts'
+import { MirrorWriter } from '../managed/mirrors/writer.ts'
+import { CompanionWatches } from '../managed/outputs/companion-watches.ts'
+import type { EventSink, ManagedContext } from '../managed/reconcile/context.ts'
+import { LONG_WAIT_MS } from '../managed/reconcile/long-waits.ts'
+import { Memories } from '../managed/reconcile/memory.ts'
+import { priorityOf } from '../managed/reconcile/priority.ts'
+import { ManagedReconciler } from '../managed/reconcile/reconciler.ts'
+import { isRotationFailing } from '../managed/rotation/failing.ts'
+import type { ResourceStore, Watches } from '../managed/store/resource-store.ts'
+import { subscribeWakeups } from '../managed/store/wakeups.ts'
+import { Controller, type ReconcileKey } from '../runtime/controller.ts'
+import { EventRecorder } from '../runtime/events.ts'
+import type { CredentialState, Metrics } from '../runtime/metrics.ts'
+import { type ReconcileTracing, tracedReconcile } from '../runtime/tracing.ts'
+import type { AuditLog } from '../telemetry/audit.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Priority } from '../util/priority.ts'
+import type { Random } from '../util/random.ts'
+import type { OperatorOptions } from './options.ts'
+import { sessionFactory } from './sessions.ts'
+import { readyOf, stateSources } from './states.ts'
+
+export interface ReconcilersOptions {
+  readonly options: OperatorOptions
+  readonly installation: string
+  readonly fingerprints: Fingerprints
+  readonly kinds: KindsRegistry
+  /** Synced. */
+  readonly watches: Watches
+  readonly store: ResourceStore
+  readonly kube: KubeClient
+  readonly metrics: Metrics
+  readonly audit: AuditLog
+  /** Undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined
+  readonly clock: Clock
+  readonly random: Random
+  /** Opens the connections to APIs. Undefined: sockets. */
+  readonly openDispatcher?: OpenDispatcher | undefined
+  /** Monotonic time since when this process leads. */
+  readonly leadingSince: number
+  /** Throws an `ApiError` `NotLeader` when this process may not write. */
+  readonly beforeApiWrite: () => void
+}
+
+/** What works while this process leads. */
+export interface Reconcilers {
+  /** Works until `signal` is aborted; resolves when what was in flight has ended. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+/**
+ * What works on accounts as such, mirrors and commands waits for the API most of the time, and for minutes where the rate budget is
+ * small: many workers, of which one namespace holds few, so that its accounts keep nobody else's from being looked at.
+ */
+const WAITING = { workers: 16, maxPerGroup: 4, groupOf: ownerOf }
+/**
+ * How long a stop waits for reconciles before it refuses their next request. With the time-out of a request that is under way by
+ * then, the Lease is given back within the ten seconds that container runtimes leave.
+ */
+const STOP_MS = 3_000
+/** How long it waits, after that, for Events that are still to be told. */
+const EVENTS_MS = 1_000
+
+/** Connects the reconcilers with the watches that wake them and with the clients that they call. */
+export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
+  const { options, kinds, watches, store, metrics } = parts
+  const { namespace } = options
+  const recorder = eventRecorder(parts)
+  const memories = new Memories()
+  metrics.watchHeldUp(() => memories.heldUp())
+  const registry = new AccountRegistry(store, kinds, parts.clock)
+  store.learnAddressesFrom((account, id) => registry.shownAt(account, id))
+  const shared = { ...sharedContext(parts), events: eventSink(recorder), memories }
+  const keptKeys = new KeptKeys(parts.kube, namespace)
+  const holds = namespaceHolds(parts)
+  const keyDependents = new KeysInUse(keptKeys, store, parts.fingerprints)
+  const companions = new CompanionWatches({
+    base: watchBase(parts),
+    kinds,
+    policy: options.dnsEndpoints ?? { enabled: false, domains: [] },
+    wake: (name) => wakeManaged(name, 'edit'),
+  })
+  const mirrorReports = new MirrorReports()
+  const budgets = new Map<string, RateBudget>()
+  const managed: Controller = managedController(parts, { ...shared, companions, accounts: registry, keyDependents })
+  const wakeManaged = (cr: ReconcileKey, priority: Priority): void =>
+    managed.enqueue(cr, priorityOf(store.get(cr), priority))
+  const wakeAccount = (account: ReconcileKey, priority: Priority): void => {
+    accounts.enqueue(account, priority)
+    if (priority === 'edit') void accountReconciler.noticeChange(accountKeyOf(account))
+  }
+  const accountReconciler = new AccountReconciler({
+    ...shared,
+    registry,
+    keptKeys,
+    holds,
+    metrics: {
+      ...driftMetrics(metrics),
+      orphans: (account, count) => metrics.setOrphans(account, count),
+      forget: (account) => metrics.forgetAccount(account),
+    },
+    mirrorConditions: (account) => mirrorReports.of(account),
+    baseURLPolicy: options.baseURLPolicy,
+    operatorNamespace: namespace,
+    openSession: sessionFactory({
+      store,
+      metrics,
+      audit: parts.audit,
+      tracer: parts.tracer,
+      clock: parts.clock,
+      random: parts.random,
+      fingerprints: parts.fingerprints,
+      proxies: options.proxies,
+      openDispatcher: parts.openDispatcher,
+      requestTimeoutMs: options.requestTimeoutMs,
+      beforeWrite: parts.beforeApiWrite,
+      recheck: (key) => wakeAccount(key, 'poll'),
+      budgets,
+    }),
+    wake: (cr, priority) => wakeManaged(cr, priority),
+  })
+  const accounts = accountController(parts, accountReconciler)
+  metrics.watchStates(stateSources(watches, budgets))
+  metrics.watchCredentials(() => credentialStates(kinds, store))
+  const wake = { managed: wakeManaged, account: wakeAccount }
+  subscribeWakeups({ kinds, store, watches, memories, operatorNamespace: namespace, wake })
+  const stop = new AbortController()
+  const live = { registry, events: shared.events }
+  const mirror = mirrorReconciler(parts, live, (key, account, conditions) => {
+    if (mirrorReports.note(key, account, conditions)) wakeAccount({ ...key }, 'drift')
+  })
+  const mirrors = mirrorController(parts, mirror, stop.signal)
+  const commands = commandController(parts, live, mirror)
+  subscribeMirrors(kinds, watches.accounts, (key) => mirrors.enqueue(key, 'drift'))
+  subscribeCommands(store, watches, (name) => commands.enqueue(name))
+  return {
+    run: async (signal) => {
+      companions.start(signal)
+      signal.addEventListener('abort', () => stop.abort(), { once: true })
+      if (signal.aborted) stop.abort()
+      // One of some namespaces does not see the accounts that others serve.
+      const isWhole = options.watchNamespaces.length === 0
+      const sweep = isWhole && sweepKeptKeys({ ...sharedContext(parts), ...keptKeyViews(parts), keptKeys }, stop.signal)
+      const held = holds && holdsController(parts, holds).run(signal)
+      await Promise.all([managed, accounts, mirrors, commands].map((controller) => controller.run(signal)))
+      await Promise.all([sweep, held])
+      await companions.ended()
+      await recorder.flush(EVENTS_MS)
+      await registry.close()
+    },
+  }
+}
+
+/** Only what a RoleBinding gives in a namespace goes with it. */
+function namespaceHolds({ options, store, kube }: ReconcilersOptions): NamespaceHolds | undefined {
+  const { holdNamespaces = false, watchNamespaces, namespace, name, logger } = options
+  if (!holdNamespaces || watchNamespaces.length === 0) return undefined
+  return new NamespaceHolds({ kube, resources: store, name: holdName(namespace, name), logger })
+}
+
+/** Looks at each namespace once when this process begins to lead, then when an account there changes or a resource goes. */
+function holdsController({ clock, random, options, watches }: ReconcilersOptions, holds: NamespaceHolds): Controller {
+  const controller = new Controller({
+    clock,
+    random,
+    logger: options.logger,
+    stopMs: STOP_MS,
+    workers: 2,
+    reconcile: ({ name }) => holds.reconcile(name),
+  })
+  const look = (name: string | undefined): void => {
+    if (name !== undefined) controller.enqueue({ kind: 'Namespace', name })
+  }
+  for (const namespace of options.watchNamespaces) look(namespace)
+  for (const accounts of watches.accounts.values()) {
+    accounts.subscribe(({ object }) => look(object.metadata.namespace))
+  }
+  for (const resources of watches.managed.values()) {
+    resources.subscribe(({ type, object }) => look(type === 'deleted' ? object.metadata.namespace : undefined))
+  }
+  return controller
+}
+
+function keptKeyViews({ options, store, watches }: ReconcilersOptions) {
+  return {
+    known: () => new Set(store.accounts().map(({ metadata }) => metadata.uid)),
+    secrets: () => watches.secrets.store.list().filter(({ metadata }) => metadata.namespace === options.namespace),
+  }
+}
+
+function sharedContext({ options, installation, fingerprints, kinds, store, kube, clock, random }: ReconcilersOptions) {
+  return { kinds, resources: store, kube, installation, fingerprints, clock, random, logger: options.logger }
+}
+
+function managedController(
+  parts: ReconcilersOptions,
+  context: Omit<ManagedContext, 'metrics' | 'leadership' | 'times' | 'inFlight'>,
+): Controller {
+  const { options, store, metrics, leadingSince } = parts
+  const { requestTimeoutMs, scanPauseMs, readLagMs, workers } = options
+  const reconciler = new ManagedReconciler({
+    ...context,
+    metrics: driftMetrics(metrics),
+    leadership: { leadingSince: () => leadingSince },
+    times: { requestTimeoutMs, scanPauseMs, readLagMs },
+  })
+  const controller = new Controller({
+    ...base(parts),
+    workers,
+    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+    longWaits: { afterMs: LONG_WAIT_MS, tell: (key) => reconciler.tellWait(key) },
+    groupOf: (key) => groupOf(store, key),
+    tenantOf,
+    queueObserver: metrics.queue,
+  })
+  const names = [...parts.kinds.managed, ...parts.kinds.accounts].map(({ definition }) => definition.kind)
+  metrics.watchController(controller, names)
+  return controller
+}
+
+function accountController(parts: ReconcilersOptions, reconciler: AccountReconciler): Controller {
+  return new Controller({
+    ...base(parts),
+    ...WAITING,
+    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(accountKeyOf(key))),
+    longWaits: { afterMs: LONG_WAIT_MS, tell: (key) => reconciler.tellWait(accountKeyOf(key)) },
+  })
+}
+
+function accountKeyOf({ kind, ...key }: ReconcileKey): AccountKey {
+  return { ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' }
+}
+
+/** What reconcilers beside the managed kinds work with. */
+interface Live {
+  readonly registry: AccountRegistry
+  readonly events: EventSink
+}
+
+function mirrorReconciler(
+  parts: ReconcilersOptions,
+  { registry, events }: Live,
+  report: MirrorContext['report'],
+): MirrorReconciler {
+  const { kinds, store, kube, clock, random, options } = parts
+  const writer = new MirrorWriter({ kube, record: (object) => store.record(object), logger: options.logger })
+  const session = registry.get.bind(registry)
+  const metrics: MirrorMetrics = {
+    leftOut: (account, count) => parts.metrics.setSessionsLeftOut(account, count),
+  }
+  return new MirrorReconciler({ kinds, resources: store, session, writer, events, report, metrics, clock, random })
+}
+
+/** Mirrors have workers of their own: thousands of writes must keep nobody else waiting. `stop` ends them between two writes. */
+function mirrorController(parts: ReconcilersOptions, reconciler: MirrorReconciler, stop: AbortSignal): Controller {
+  return new Controller({
+    ...base(parts),
+    ...WAITING,
+    reconcile: tracedReconcile({ ...tracing(parts), verb: 'mirror' }, (key) => reconciler.reconcile(key, stop)),
+  })
+}
+
+/** Commands have workers of their own: one keeps its worker for as long as it has requests to send. */
+function commandController(
+  parts: ReconcilersOptions,
+  { registry, events }: Live,
+  mirror: MirrorReconciler,
+): Controller {
+  const { kinds, store, kube, clock } = parts
+  const reconciler = new CommandReconciler({
+    kinds,
+    resources: store,
+    accounts: registry,
+    store: new CommandStore({ kube, record: (object) => store.record(object) }),
+    kube,
+    events,
+    clock,
+    isSettled: (kind, account) => mirror.isSettled(kind, account),
+  })
+  return new Controller({
+    ...base(parts),
+    ...WAITING,
+    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+  })
+}
+
+function tracing({ tracer, watches }: ReconcilersOptions): ReconcileTracing {
+  const { managed, accounts, commands } = watches
+  return {
+    tracer,
+    factsOf: (key) => {
+      const store = (managed.get(key.kind) ?? accounts.get(key.kind) ?? commands.get(key.kind))?.store
+      const object: KubeObject | undefined = store?.get(key)
+      return object === undefined ? undefined : { uid: object.metadata.uid, reason: readyOf(object)?.reason }
+    },
+  }
+}
+
+function watchBase({ kube, clock, random, options }: ReconcilersOptions) {
+  const { logger, watchSilenceMs, watchNamespaces } = options
+  return { client: kube, clock, random, logger, stallMs: watchSilenceMs, namespaces: watchNamespaces }
+}
+
+function base({ clock, random, options, metrics }: ReconcilersOptions) {
+  return { clock, random, logger: options.logger, observer: metrics.controller, stopMs: STOP_MS }
+}
+
+function credentialStates(kinds: KindsRegistry, store: ResourceStore): CredentialState[] {
+  return store.all().flatMap((cr) => {
+    const descriptor = kinds.managedKind(cr.kind)
+    if (descriptor === undefined) return []
+    const { namespace = '', name } = cr.metadata
+    const status = statusOf(cr)
+    const renewsAt = timeOf(descriptor.renewsAt?.(status))
+    const expiresAt = timeOf(descriptor.expiresAt?.(status))
+    const failing = isRotationFailing(descriptor, status)
+    const known = [renewsAt, expiresAt, failing].some((value) => value !== undefined)
+    return known ? [{ kind: cr.kind, namespace, name, renewsAt, expiresAt, failing }] : []
+  })
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text)
+}
+
+function driftMetrics(metrics: Metrics): ManagedContext['metrics'] {
+  return { drift: (kind, field) => metrics.driftFound(kind, [field]) }
+}
+
+function eventRecorder({ kube, clock, random, options }: ReconcilersOptions): EventRecorder {
+  return new EventRecorder({ client: kube, clock, random, logger: options.logger, instance: options.identity })
+}
+
+function eventSink(recorder: EventRecorder): EventSink {
+  return { record: (about, { type, reason, message }) => recorder.record(about, { type, reason, note: message }) }
+}
+
+/** Work counts against its account, so that a slow account leaves workers to the others; what has none against its namespace. */
+function groupOf(store: ResourceStore, key: ReconcileKey): string {
+  const cr = store.get(key)
+  const account = cr === undefined ? undefined : store.accountKeyOf(cr)
+  return account === undefined ? `/${key.namespace ?? ''}/` : accountText(account)
+}
+
+/** The namespace of an Account; a ClusterAccount is nobody's but its own. */
+function tenantOf(group: string): string {
+  return group.split('/')[1] || group
+}
+
+/** A namespace's share; what is of the cluster's scope has each its own. */
+function ownerOf({ kind, namespace, name }: ReconcileKey): string {
+  return namespace ?? `${kind}//${name}`
+}

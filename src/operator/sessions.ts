@@ -1,0 +1,94 @@
+import type { Tracer } from '@opentelemetry/api'
+import { createApiClient } from '../api/client.ts'
+import type { OpenDispatcher, ProxyOptions } from '../api/dispatcher.ts'
+import { RateBudget } from '../api/rate-budget.ts'
+import { type AccountKey, accountText } from '../managed/accounts/account-resource.ts'
+import { LiveSession, type SessionConfig } from '../managed/accounts/session.ts'
+import { type CustomResource, isDeleting, statusOf } from '../managed/cr.ts'
+import type { Fingerprints } from '../managed/inputs/fingerprints.ts'
+import type { ResourceStore } from '../managed/store/resource-store.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import type { AuditLog } from '../telemetry/audit.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Random } from '../util/random.ts'
+
+/** How Culvert names itself to servers. */
+export const USER_AGENT = 'culvert'
+
+export interface SessionFactoryOptions {
+  readonly store: ResourceStore
+  readonly metrics: Metrics
+  readonly audit: AuditLog
+  readonly tracer: Tracer | undefined
+  readonly proxies: ProxyOptions
+  /** Opens the connections to APIs. Undefined: sockets. */
+  readonly openDispatcher: OpenDispatcher | undefined
+  readonly requestTimeoutMs: number
+  readonly clock: Clock
+  readonly random: Random
+  readonly fingerprints: Fingerprints
+  /** Throws an `ApiError` `NotLeader` when this process may not write. */
+  readonly beforeWrite: () => void
+  /** Takes the budget of each session, by the account's `Kind/namespace/name`. */
+  readonly budgets: Map<string, RateBudget>
+  /** Queues the account. */
+  readonly recheck: (key: AccountKey) => void
+}
+
+/** Makes sessions, each with a client and a rate budget of its own: the only place where a client is built. */
+export function sessionFactory(
+  options: SessionFactoryOptions,
+): (key: AccountKey, config: SessionConfig) => LiveSession {
+  const { store, metrics, audit, tracer, budgets, clock, random, recheck, beforeWrite } = options
+  const { proxies, openDispatcher, requestTimeoutMs, fingerprints } = options
+  const configs = new Map<string, SessionConfig>()
+  return (key, config) => {
+    const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
+    const name = accountText(key)
+    // What the API has asked for stands as long as it has to do with the same caller.
+    const heldForMs = isSameCaller(configs.get(name), config) ? budgets.get(name)?.heldForMs : undefined
+    const budget = new RateBudget({ clock, random, requestsPerMinute, burst, heldForMs, onWait: metrics.rateLimitWait })
+    budgets.set(name, budget)
+    configs.set(name, config)
+    const client = createApiClient({
+      baseURL,
+      apiKey: () => apiKey,
+      versionHeader,
+      caBundle,
+      proxies,
+      openDispatcher,
+      requestTimeoutMs,
+      budget,
+      clock,
+      random,
+      beforeWrite,
+      onRequest: metrics.apiRequest,
+      onWrite: (report) => audit.record(accountText(key), report),
+      tracer,
+      userAgent: USER_AGENT,
+    })
+    return new LiveSession({
+      key,
+      config,
+      client,
+      clock,
+      fingerprints,
+      knownObjects: () => store.membersOf(key).filter(isHolding).length,
+      isHeld: (id) => {
+        const holder = store.holderOf(key, id)
+        return holder !== undefined && isHolding(holder)
+      },
+      endWaiting: () => budget.refuseWaiting(new Error('the account has changed')),
+      recheck: () => recheck(key),
+    })
+  }
+}
+
+/** Another key or address is another caller; an edit of the limits is none. */
+function isSameCaller(former: SessionConfig | undefined, { baseURL, apiKey }: SessionConfig): boolean {
+  return former?.baseURL === baseURL && former.apiKey === apiKey
+}
+
+function isHolding(cr: CustomResource): boolean {
+  return statusOf(cr).id !== undefined && !isDeleting(cr)
+}

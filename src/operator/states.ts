@@ -1,0 +1,75 @@
+import type { RateBudget } from '../api/rate-budget.ts'
+import type { KubeObject } from '../kube/types.ts'
+import { accountText, keyOfAccount } from '../managed/accounts/account-resource.ts'
+import { reasons } from '../managed/status/reasons.ts'
+import type { Watches } from '../managed/store/resource-store.ts'
+import type { ResourceState, StateSources } from '../runtime/state-metrics.ts'
+
+/** What metrics show of how things stand; `budgets` are those of the accounts, by `Kind/namespace/name`. */
+export function stateSources(watches: Watches, budgets: ReadonlyMap<string, RateBudget>): StateSources {
+  const { managed, accounts, commands } = watches
+  const allAccounts = () => [...accounts.values()].flatMap(({ store }) => store.list())
+  return {
+    resources: () => {
+      const kinds = [...managed.values(), ...accounts.values(), ...commands.values()]
+      return kinds.flatMap<KubeObject>(({ store }) => store.list()).map(resourceState)
+    },
+    accounts: () => {
+      return allAccounts().map((account) => ({ account: accountText(keyOfAccount(account)), ...state(account) }))
+    },
+    budgets: () => {
+      return allAccounts().flatMap((resource) => {
+        const account = accountText(keyOfAccount(resource))
+        const budget = budgets.get(account)
+        return budget === undefined ? [] : [{ account, waitSeconds: budget.estimatedWaitMs() / 1000 }]
+      })
+    },
+  }
+}
+
+/**
+ * The condition Ready, or of a command Complete, which gives the reason of a failure too; undefined while nobody has looked at the
+ * resource. A reason that is not Culvert's own, which only somebody else who may write a status can have put there, is `Other`.
+ */
+export function readyOf(object: WithStatus): Shown | undefined {
+  return shownOf(object, READY)
+}
+
+type WithStatus = KubeObject & { readonly status?: unknown }
+
+/** A condition, in values of which there are few. */
+interface Shown {
+  readonly status: string
+  readonly reason: string
+}
+
+const READY: readonly string[] = ['Ready', 'Complete']
+const SYNCED: readonly string[] = ['Synced']
+const STATUSES: ReadonlySet<string> = new Set(['True', 'False', 'Unknown'])
+const REASONS: ReadonlySet<string> = new Set(Object.values(reasons))
+
+function shownOf({ status }: WithStatus, types: readonly string[]): Shown | undefined {
+  const conditions = typeof status === 'object' && status !== null && 'conditions' in status ? status.conditions : []
+  if (!Array.isArray(conditions)) return undefined
+  const found = conditions.find((condition) => types.includes(condition.type))
+  if (found === undefined) return undefined
+  return {
+    status: STATUSES.has(found.status) ? found.status : 'Unknown',
+    reason: REASONS.has(found.reason) ? found.reason : 'Other',
+  }
+}
+
+function state(object: KubeObject): { readonly ready: string; readonly reason: string } {
+  const { status = 'Unknown', reason = '' } = readyOf(object) ?? {}
+  return { ready: status, reason }
+}
+
+/** An edit that is refused leaves a resource Ready, and one that is paused stays as it was: the reason is that of Synced then. */
+function resourceState(object: KubeObject): ResourceState {
+  const { kind } = object
+  const { ready, reason } = state(object)
+  const synced = shownOf(object, SYNCED)
+  if (synced === undefined) return { kind, ready, synced: '', reason }
+  const isSyncedCause = (ready === 'True' && synced.status !== 'True') || synced.reason === reasons.Paused
+  return { kind, ready, synced: synced.status, reason: isSyncedCause ? synced.reason : reason }
+}

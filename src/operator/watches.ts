@@ -1,0 +1,104 @@
+import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
+import type { AccountResource } from '../managed/accounts/account-resource.ts'
+import type { CommandResource } from '../managed/commands/command.ts'
+import type { CustomResource } from '../managed/cr.ts'
+import type { InputSource } from '../managed/descriptor/common.ts'
+import type { Descriptor } from '../managed/descriptor/descriptor.ts'
+import { configMapType, secretType } from '../managed/inputs/inputs.ts'
+import { type KindsRegistry, resourceTypeOf } from '../managed/kinds-registry.ts'
+import type { MirroredObject } from '../managed/mirrors/mirrored.ts'
+import { namedData } from '../managed/store/named-data.ts'
+import { namespaceType } from '../managed/store/namespaces.ts'
+import type { Watches } from '../managed/store/resource-store.ts'
+import type { ObjectSource } from '../runtime/object-source.ts'
+import { Poller } from '../runtime/poller.ts'
+import { Reflector, type ReflectorOptions } from '../runtime/reflector.ts'
+import type { Clock } from '../util/clock.ts'
+
+export interface WatchScope {
+  /** Namespaces to watch; empty: all, and with them the operator's own, where the Secrets of ClusterAccounts live. */
+  readonly namespaces: readonly string[]
+  /** Secrets and ConfigMaps are not watched: those that accounts and resources name are read one by one. Absent: watched. */
+  readonly readOneByOne?:
+    | {
+        /** Between two looks at one of them, in milliseconds. */
+        readonly intervalMs: number
+        /** Where the Secrets of ClusterAccounts live. */
+        readonly operatorNamespace: string
+      }
+    | undefined
+}
+
+type WatchBase = Omit<ReflectorOptions, 'type' | 'namespaces'> & {
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'watch'>
+}
+
+/** A watch for every kind, for Secrets, for ConfigMaps and for Namespaces, none of them started. */
+export function createWatches(
+  kinds: KindsRegistry,
+  base: WatchBase,
+  { namespaces, readOneByOne }: WatchScope,
+): Watches {
+  // Installations side by side, each with its own namespaces, must not compete for what belongs to the whole cluster.
+  const all = namespaces.length === 0
+  const reflect = <T extends KubeObject>(type: ResourceType): Reflector<T> => {
+    return new Reflector<T>({ ...base, type, namespaces })
+  }
+  const byKind = <T extends KubeObject>(descriptors: readonly Descriptor[]) => {
+    return new Map(
+      descriptors.map((descriptor) => [descriptor.definition.kind, reflect<T>(resourceTypeOf(descriptor))]),
+    )
+  }
+  const managed = byKind<CustomResource>(kinds.managed)
+  const accounts = byKind<AccountResource>(
+    kinds.accounts.filter(({ definition }) => all || definition.scope === 'Namespaced'),
+  )
+  const data = (type: ResourceType, source: InputSource): ObjectSource<KubeObject> => {
+    if (readOneByOne === undefined) return reflect({ ...type, metadataOnly: true })
+    const { intervalMs, operatorNamespace } = readOneByOne
+    return new Poller({
+      ...base,
+      type: { ...type, metadataOnly: true },
+      intervalMs,
+      names: () => namedData(kinds, { managed, accounts }, operatorNamespace, source),
+      ready: Promise.all([...managed.values(), ...accounts.values()].map(({ synced }) => synced)),
+    })
+  }
+  return {
+    managed,
+    accounts,
+    mirrors: byKind<MirroredObject>(kinds.mirrors),
+    commands: byKind<CommandResource>(kinds.commands),
+    secrets: data(secretType, 'Secret'),
+    configMaps: data(configMapType, 'ConfigMap'),
+    namespaces: all ? reflect({ ...namespaceType, metadataOnly: true }) : undefined,
+  }
+}
+
+/** What is known of one type, whatever that is. */
+type Source = Pick<ObjectSource<KubeObject>, 'start' | 'synced' | 'refresh'>
+
+/** Resolves when everything is known as it was at `since` (monotonic milliseconds) or later. All is asked for at a time. */
+export async function refreshWatches(watches: Watches, since: number, clock: Clock): Promise<void> {
+  const sources = allWatches(watches)
+  const pollers = sources.filter((source) => source instanceof Poller)
+  const reflectors = sources.filter((source) => !(source instanceof Poller))
+  const areRefreshed = await Promise.all(reflectors.map((reflector) => reflector.refresh(since)))
+  // Whom they look at is known by now.
+  const named = areRefreshed.includes(true) ? clock.monotonic() : since
+  await Promise.all(pollers.map((poller) => poller.refresh(named)))
+}
+
+/** Every watch, whatever it is of. */
+export function allWatches(watches: Watches): readonly Source[] {
+  const { managed, accounts, mirrors, commands, secrets, configMaps, namespaces } = watches
+  return [
+    ...managed.values(),
+    ...accounts.values(),
+    ...mirrors.values(),
+    ...commands.values(),
+    secrets,
+    configMaps,
+    ...(namespaces === undefined ? [] : [namespaces]),
+  ]
+}
