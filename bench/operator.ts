@@ -1,4 +1,5 @@
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { type ControlPlane, startControlPlane } from '../controlplane/control-plane.ts'
 import { type Emulator, startEmulator } from '../src/emulator/emulator.ts'
 import { kinds } from '../src/kinds/index.ts'
 import { type ClosableKubeClient, createKubeClient } from '../src/kube/client.ts'
@@ -8,7 +9,6 @@ import { resourceTypeOf } from '../src/managed/kinds-registry.ts'
 import { systemClock } from '../src/util/clock.ts'
 import { systemRandom } from '../src/util/random.ts'
 import { OperatorProcess } from '../test/cluster/support/operator-process.ts'
-import { type ControlPlane, startControlPlane } from '../controlplane/control-plane.ts'
 
 /** What it took to make a number of resources Ready, all of which wait when the operator starts. */
 export interface ConvergenceResult {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
-import { accessPolicy } from '../src/managed/permissions/access-policy.ts'
-import { authorPolicy } from '../src/managed/permissions/author-policy.ts'
-import { operatorPolicy } from '../src/managed/permissions/operator-policy.ts'
-import { toYaml } from '../src/schema/yaml.ts'
+import { accessPolicy } from './permissions/access-policy.ts'
+import { authorPolicy } from './permissions/author-policy.ts'
+import { operatorPolicy } from './permissions/operator-policy.ts'
+import { toYaml } from './schema/yaml.ts'
 
 /** Where the chart takes its admission policies from. */
 export const ADMISSION_FOLDER = join('charts', 'culvert', 'files', 'admission')

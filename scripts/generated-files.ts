@@ -1,13 +1,13 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Reach } from '../src/managed/descriptor/access.ts'
-import { toCRD } from '../src/schema/crd.ts'
 import type { KindDefinition } from '../src/schema/definition.ts'
-import { kindIndex, kindPage } from '../src/schema/docs.ts'
-import { generatedMarkdownHeader } from '../src/schema/markdown.ts'
-import { crdFile, generatedYamlHeader, toYaml } from '../src/schema/yaml.ts'
 import { ADMISSION_FOLDER } from './admission-files.ts'
 import { RBAC_FOLDER } from './rbac-files.ts'
+import { toCRD } from './schema/crd.ts'
+import { kindIndex, kindPage } from './schema/docs.ts'
+import { generatedMarkdownHeader } from './schema/markdown.ts'
+import { crdFile, generatedYamlHeader, toYaml } from './schema/yaml.ts'
 
 /** What the generator needs of a descriptor. */
 export interface Described {

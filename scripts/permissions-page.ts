@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
+import { type Permission, resourceOf } from '../src/managed/permissions.ts'
 import {
   companionPermissions,
   holdPermission,
@@ -7,10 +8,9 @@ import {
   metricsAuthenticationPermissions,
   ownNamespacePermissions,
   watchedPermissions,
-} from '../src/managed/permissions/operator.ts'
-import { operatorPolicy } from '../src/managed/permissions/operator-policy.ts'
-import { type Permission, resourceOf } from '../src/managed/permissions/rules.ts'
-import { code, generatedMarkdownHeader, section, table } from '../src/schema/markdown.ts'
+} from './permissions/operator.ts'
+import { operatorPolicy } from './permissions/operator-policy.ts'
+import { code, generatedMarkdownHeader, section, table } from './schema/markdown.ts'
 
 export const PERMISSIONS_PAGE = join('docs', 'permissions.md')
 

@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import { leftoverPermissions } from '../src/managed/delete/leftovers.ts'
 import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
+import { type Permission, rulesOf } from '../src/managed/permissions.ts'
 import {
   companionPermissions,
   installationPermission,
   metricsAuthenticationPermissions,
   ownNamespacePermissions,
   watchedPermissions,
-} from '../src/managed/permissions/operator.ts'
-import { type Permission, rulesOf } from '../src/managed/permissions/rules.ts'
-import { userRoles } from '../src/managed/permissions/users.ts'
-import { toYaml } from '../src/schema/yaml.ts'
+} from './permissions/operator.ts'
+import { userRoles } from './permissions/users.ts'
+import { toYaml } from './schema/yaml.ts'
 
 /** Where the chart takes its rules from. */
 export const RBAC_FOLDER = join('charts', 'culvert', 'files', 'rbac')

@@ -1,6 +1,6 @@
-import { rootSchema } from '../../src/schema/crd.ts'
 import type { KindDefinition } from '../../src/schema/definition.ts'
-import type { SchemaNode } from '../../src/schema/schema-node.ts'
+import { rootSchema } from '../schema/crd.ts'
+import type { SchemaNode } from '../schema/schema-node.ts'
 
 /** A kind as a lint sees it. */
 export interface LintedKind {

@@ -1,4 +1,4 @@
-import { MAX_SPEC_BYTES, sizeProblem } from '../../src/schema/worst-size.ts'
+import { MAX_SPEC_BYTES, sizeProblem } from '../schema/worst-size.ts'
 import type { Lint } from './lint.ts'
 
 /** The largest legal spec fits into etcd, with room for the rest of the resource; lowering a limit later would break those above it. */

@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander'
 import { readEnvironment } from '../config.ts'
-import { createLogger, type LogLevel } from '../util/logger.ts'
-import { collect, domainPatterns, duration, installation, positive } from './flags.ts'
 import { logNodeWarnings } from '../operator/node-warnings.ts'
 import type { OperatorOptions } from '../operator/options.ts'
 import { runRelease } from '../operator/release.ts'
 import { runOperator } from '../operator/run-operator.ts'
+import { createLogger, type LogLevel } from '../util/logger.ts'
+import { collect, domainPatterns, duration, installation, positive } from './flags.ts'
 import { stopSignal } from './stop-signal.ts'
 
 interface Flags {

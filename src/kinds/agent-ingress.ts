@@ -9,13 +9,18 @@ import {
   REGION_DOMAIN_LENGTH,
   REGION_DOMAINS_SHOWN,
 } from './certificates/agent-ingress-schema.ts'
-import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificates/readiness.ts'
 import { type AnsweredTarget, type DNSRecord, dnsReady, domainAnswerProblem } from './certificates/dns.ts'
+import { dnsEndpoint, neededRecords } from './certificates/dns-endpoint.ts'
+import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-name.ts'
+import {
+  type CertificateState,
+  certificateProgress,
+  certificateReady,
+  managedReadiness,
+} from './certificates/readiness.ts'
 import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificates/spec.ts'
 import { certificateStatus } from './certificates/status.ts'
 import { plain } from './shared/defaults.ts'
-import { dnsEndpoint, neededRecords } from './certificates/dns-endpoint.ts'
-import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-name.ts'
 import { cut, given, namesOf, sorted, textOf, textsOf, timeOf } from './shared/remote.ts'
 
 /** Agent ingresses with their certificates (`management-api.md § Domains, addresses, ingress`). */

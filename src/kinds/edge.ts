@@ -2,7 +2,6 @@ import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
 import type { Desired, Fields, ManagedDescriptor, ReferenceKind } from '../managed/descriptor/descriptor.ts'
 import type { InternalStatus } from '../managed/descriptor/internal.ts'
-import { available, plain } from './shared/defaults.ts'
 import { hostportClaims, hostportReferences, hostportTexts, usesAddress, usesDomain } from './edge/hostports.ts'
 import { shownModules } from './edge/module-status.ts'
 import {
@@ -18,6 +17,7 @@ import {
   wantsModule,
 } from './edge/modules.ts'
 import { type EdgeSpec, edgeDefinition, SHOWN_HOSTPORTS } from './edge/schema.ts'
+import { available, plain } from './shared/defaults.ts'
 import { isOurs, partsOfOthers } from './shared/parts-of-others.ts'
 import { given, namesOf, objectOf, refId, refIds, shownTexts, sorted, textsOf } from './shared/remote.ts'
 

@@ -1,6 +1,5 @@
 import { collections } from '../api/collections.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
-import { available, plain } from './shared/defaults.ts'
 import { type EventDestinationSpec, eventDestinationDefinition } from './events/destination-schema.ts'
 import {
   comparableTarget,
@@ -11,6 +10,7 @@ import {
   targetSecrets,
   targetType,
 } from './events/target.ts'
+import { available, plain } from './shared/defaults.ts'
 import { cut, namesOf, textOf } from './shared/remote.ts'
 
 /** Sinks for account events (`management-api.md § Events`). The target is replaced whole. */

@@ -6,10 +6,7 @@ import { sharing } from '../managed/descriptor/grant.ts'
 import { metadataProblems, type OwnMetadata, ownMetadata } from '../managed/descriptor/metadata.ts'
 import { bool, bytesText, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './shared/api-access.ts'
 import { cidr, normaliseCIDR } from './ip-policy/cidr.ts'
-import { managedColumns } from './shared/columns.ts'
-import { available, plain } from './shared/defaults.ts'
 import { RULE_KIND, takesRules, unusablePolicy, unusablePolicyObject } from './ip-policy/parts.ts'
 import {
   heldRule,
@@ -21,6 +18,9 @@ import {
   sentAction,
   type WantedRule,
 } from './ip-policy/rules.ts'
+import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './shared/api-access.ts'
+import { managedColumns } from './shared/columns.ts'
+import { available, plain } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import { compareTexts, cut, ID_LENGTH, listOf, namesOf, objectOf, textOf } from './shared/remote.ts'
 

@@ -5,9 +5,9 @@ import type { Fields, ManagedDescriptor } from '../managed/descriptor/descriptor
 import { bool, choice, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
+import { sentPolicies } from './ip-policy/ids.ts'
 import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
 import { available, plain } from './shared/defaults.ts'
-import { sentPolicies } from './ip-policy/ids.ts'
 import { managedKind } from './shared/names.ts'
 import { ID_LENGTH, namesOf, refIds, shownIds, sorted, textOf, textsOf } from './shared/remote.ts'
 

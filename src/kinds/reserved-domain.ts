@@ -9,7 +9,6 @@ import type {
   ReadinessView,
 } from '../managed/descriptor/descriptor.ts'
 import { reasons } from '../managed/status/reasons.ts'
-import { type CertificateState, certificateProgress, certificateReady, managedReadiness } from './certificates/readiness.ts'
 import {
   type AnsweredTarget,
   CHALLENGE,
@@ -18,15 +17,21 @@ import {
   dnsReady,
   domainAnswerProblem,
 } from './certificates/dns.ts'
+import { dnsEndpoint, neededRecords } from './certificates/dns-endpoint.ts'
+import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-name.ts'
+import {
+  type CertificateState,
+  certificateProgress,
+  certificateReady,
+  managedReadiness,
+} from './certificates/readiness.ts'
+import { type ReservedDomainSpec, reservedDomainDefinition } from './certificates/reserved-domain-schema.ts'
 import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificates/spec.ts'
 import { certificateStatus } from './certificates/status.ts'
 import { plain } from './shared/defaults.ts'
-import { dnsEndpoint, neededRecords } from './certificates/dns-endpoint.ts'
-import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-name.ts'
 import { foreignIdsOf, wantedConfiguration } from './shared/endpoint-configuration.ts'
 import { isOurs, partsOfOthers } from './shared/parts-of-others.ts'
 import { given, ID_LENGTH, namesOf, refId, refURI, textOf, URI_LENGTH, wholeText } from './shared/remote.ts'
-import { type ReservedDomainSpec, reservedDomainDefinition } from './certificates/reserved-domain-schema.ts'
 import { chosen } from './shared/union-member.ts'
 
 /** Parts that others may set too. */

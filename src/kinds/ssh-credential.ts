@@ -5,10 +5,18 @@ import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { acl, aclClaims, aclStatus, comparableACL, shownACL, wantedACL } from './credentials/acl.ts'
+import {
+  ownerKind,
+  ownerOf,
+  ownerReferences,
+  ownerRule,
+  ownerSpec,
+  ownerStatus,
+  sentOwner,
+} from './credentials/owner.ts'
 import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
 import { available, plain } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
-import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './credentials/owner.ts'
 import { given, namesOf } from './shared/remote.ts'
 import {
   comparablePublicKey,

@@ -3,10 +3,9 @@ import { commonSpecRules } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { managedColumns } from './shared/columns.ts'
-import { knownHostsLine } from './ssh/known-hosts.ts'
-import { managedKind } from './shared/names.ts'
 import { placeOf, secretOrConfigMapPlace, templateOf } from './credentials/output-place.ts'
+import { managedColumns } from './shared/columns.ts'
+import { managedKind } from './shared/names.ts'
 import { given } from './shared/remote.ts'
 import {
   authorityKey,
@@ -21,6 +20,7 @@ import {
   certificateSpec,
   certificateStatus,
 } from './ssh/certificate.ts'
+import { knownHostsLine } from './ssh/known-hosts.ts'
 
 /** Of a certificate that names no end (`management-api.md § SSH certificates`). */
 const LENGTH = '8760h'

@@ -5,10 +5,10 @@ import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { list, object, stringMap, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { keysLimit } from '../schema/rules.ts'
+import { placeOf, secretOrConfigMapPlace, templateOf } from './credentials/output-place.ts'
 import { cidrText, normaliseCIDR } from './ip-policy/cidr.ts'
 import { managedColumns } from './shared/columns.ts'
 import { managedKind } from './shared/names.ts'
-import { placeOf, secretOrConfigMapPlace, templateOf } from './credentials/output-place.ts'
 import { given, namesOf, sorted, textMapOf } from './shared/remote.ts'
 import {
   certificateColumns,

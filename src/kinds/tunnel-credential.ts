@@ -11,13 +11,21 @@ import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { acl, aclClaims, aclStatus, comparableACL, shownACL, wantedACL } from './credentials/acl.ts'
+import { outputProblems } from './credentials/output-place.ts'
+import {
+  ownerKind,
+  ownerOf,
+  ownerReferences,
+  ownerRule,
+  ownerSpec,
+  ownerStatus,
+  sentOwner,
+} from './credentials/owner.ts'
+import { tokenConditions, tokenFields, tokenOutput, tokenReadiness, tokenRotation } from './credentials/token.ts'
 import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
 import { plain } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
-import { outputProblems } from './credentials/output-place.ts'
-import { ownerKind, ownerOf, ownerReferences, ownerRule, ownerSpec, ownerStatus, sentOwner } from './credentials/owner.ts'
 import { given, namesOf } from './shared/remote.ts'
-import { tokenConditions, tokenFields, tokenOutput, tokenReadiness, tokenRotation } from './credentials/token.ts'
 
 const definition = defineKind({
   ...managedKind,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { parse } from 'yaml'
-import type { CustomResourceDefinition } from '../../src/schema/crd.ts'
 import { createKubectl, type Kubectl } from '../../controlplane/kubectl.ts'
+import type { CustomResourceDefinition } from '../../scripts/schema/crd.ts'
 
 /** kubectl with what tests of CRDs do, over a discovery cache of its own. */
 export class CrdCluster implements AsyncDisposable {

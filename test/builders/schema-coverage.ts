@@ -1,4 +1,4 @@
-import type { SchemaNode } from '../../src/schema/schema-node.ts'
+import type { SchemaNode } from '../../scripts/schema/schema-node.ts'
 import { childrenOf } from './schema-rules.ts'
 
 /** Counts how often the optional fields of a schema were there and not, and each word of its choices and each truth value. */

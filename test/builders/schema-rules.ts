@@ -1,7 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js'
-import { readsOf } from '../../src/schema/cel.ts'
+import { readsOf } from '../../scripts/schema/cel.ts'
+import type { SchemaNode } from '../../scripts/schema/schema-node.ts'
 import { celName, type Rule } from '../../src/schema/rules.ts'
-import type { SchemaNode } from '../../src/schema/schema-node.ts'
 
 type Value = Readonly<Record<string, unknown>>
 type Child = readonly [node: SchemaNode, value: unknown, path: string]

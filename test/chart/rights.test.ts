@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
-import { kinds } from '../../src/kinds/index.ts'
-import { leftoverPermissions } from '../../src/managed/delete/leftovers.ts'
-import { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import {
   companionPermissions,
   holdPermission,
   installationPermission,
   ownNamespacePermissions,
   watchedPermissions,
-} from '../../src/managed/permissions/operator.ts'
-import { type Permission, rulesOf } from '../../src/managed/permissions/rules.ts'
+} from '../../scripts/permissions/operator.ts'
+import { kinds } from '../../src/kinds/index.ts'
+import { leftoverPermissions } from '../../src/managed/delete/leftovers.ts'
+import { KindsRegistry } from '../../src/managed/kinds-registry.ts'
+import { type Permission, rulesOf } from '../../src/managed/permissions.ts'
 import { at, find, HELMS, MODES, merged, type Rendered, render, type Values } from './support/helm.ts'
 
 const registry = new KindsRegistry(kinds)

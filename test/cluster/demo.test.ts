@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { EmulatorClient } from '../builders/emulator-client.ts'
 import { runProgram } from '../../controlplane/run-program.ts'
+import { EmulatorClient } from '../builders/emulator-client.ts'
 import { until } from './support/wait.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { requirePrograms } from '../builders/system-programs.ts'
 import { defaultCacheFolder } from '../../controlplane/build.ts'
 import { acquireBuildLock, type BuildLock } from '../../controlplane/build-lock.ts'
 import { runProgram } from '../../controlplane/run-program.ts'
+import { requirePrograms } from '../builders/system-programs.ts'
 
 /** Programs that images are built, unpacked and run with, and Debian's packages of them. */
 const PROGRAMS = { buildah: 'buildah', runc: 'runc', debootstrap: 'debootstrap' } as const

@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import type { ControlPlanePrograms } from '../../controlplane/build.ts'
-import { apiserverArguments, controllerManagerArguments, etcdArguments } from '../../controlplane/component-arguments.ts'
+import {
+  apiserverArguments,
+  controllerManagerArguments,
+  etcdArguments,
+} from '../../controlplane/component-arguments.ts'
 import { type ControlPlaneFolder, writeKubeconfigs } from '../../controlplane/folder.ts'
 import { readWhenThere } from '../../controlplane/readiness.ts'
 import type { NodeFolder } from './folder.ts'
@@ -18,7 +22,7 @@ const REPLACED = [
   '--endpoint-reconciler-type=',
 ]
 
-/** The control plane that the node belongs to, inside its namespaces: the programs of `test/controlplane`, with all controllers. */
+/** The control plane that the node belongs to, inside its namespaces: the programs of `controlplane`, with all controllers. */
 export interface NodeControlPlane {
   readonly adminKubeconfig: string
   /** CA of the API server. */

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { KubeObject } from '../../src/kube/types.ts'
 import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
 
 const GROUP = 'culvert.dev'
 

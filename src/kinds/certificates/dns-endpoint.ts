@@ -6,8 +6,8 @@ import type { Fields } from '../../managed/descriptor/descriptor.ts'
 import { bool, integer, object } from '../../schema/define.ts'
 import { experimental } from '../../schema/experimental.ts'
 import { coversDomain } from '../../util/domain-pattern.ts'
-import type { NeededRecords } from './readiness.ts'
 import { CHALLENGE, DNS_RECORD_TYPES, type DNSRecord } from './dns.ts'
+import type { NeededRecords } from './readiness.ts'
 
 /** Largest TTL of DNS (RFC 2181, section 8). */
 const LONGEST_TTL = 2_147_483_647

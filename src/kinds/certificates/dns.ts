@@ -1,8 +1,8 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { KindCondition } from '../../managed/descriptor/descriptor.ts'
 import { type Reason, reasons } from '../../managed/status/reasons.ts'
-import type { CertificateState } from './readiness.ts'
 import { cut } from '../shared/remote.ts'
+import type { CertificateState } from './readiness.ts'
 
 /** Before a domain: the name that is looked up for a challenge of ACME. */
 export const CHALLENGE = '_acme-challenge.'

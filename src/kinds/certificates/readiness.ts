@@ -1,8 +1,8 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { KindCondition, Readiness } from '../../managed/descriptor/descriptor.ts'
 import { type Reason, reasons } from '../../managed/status/reasons.ts'
-import { type DNSRecord, recordText } from './dns.ts'
 import { cut, objectOf, textOf, timeOf } from '../shared/remote.ts'
+import { type DNSRecord, recordText } from './dns.ts'
 
 /** Where the certificate of an object stands. How it shows that one is in use differs between kinds. */
 export interface CertificateState extends CertificateProgress {

@@ -2,9 +2,9 @@ import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import type { Fields } from '../../managed/descriptor/descriptor.ts'
 import { choice, list, object, text, timestamp } from '../../schema/define.ts'
-import type { CertificateState } from './readiness.ts'
-import type { DNSRecord } from './dns.ts'
 import { given, objectOf, wholeText } from '../shared/remote.ts'
+import type { DNSRecord } from './dns.ts'
+import type { CertificateState } from './readiness.ts'
 
 /** How many DNS records a status names. */
 const RECORDS = 32

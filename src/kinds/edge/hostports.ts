@@ -2,9 +2,9 @@ import type { RemoteObject } from '../../api/types.ts'
 import type { Claims } from '../../managed/descriptor/access.ts'
 import type { Desired, FoundReference } from '../../managed/descriptor/descriptor.ts'
 import { covers } from '../certificates/domain-name.ts'
-import type { EdgeSpec } from './schema.ts'
 import { textOf, textsOf } from '../shared/remote.ts'
 import { chosen } from '../shared/union-member.ts'
+import type { EdgeSpec } from './schema.ts'
 
 type Hostport = NonNullable<EdgeSpec['hostports']>[number]
 

@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import type { Fields } from '../../managed/descriptor/descriptor.ts'
 import { bool, choice, integer, list, object, text } from '../../schema/define.ts'
-import type { ModuleField } from './modules.ts'
 import { cut, given, ID_LENGTH, listOf, objectOf, refId, refIds, shownIds, sorted, textOf } from '../shared/remote.ts'
+import type { ModuleField } from './modules.ts'
 
 /** A spec has half as many, but somebody else may have put them there. */
 const REFERENCES = 128

@@ -1,10 +1,10 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { Ref } from '../../managed/descriptor/common.ts'
 import type { Desired, Fields, FoundReference } from '../../managed/descriptor/descriptor.ts'
-import type { EdgeSpec } from './schema.ts'
-import { comparablePolicy, heldPolicy, sentPolicy } from './traffic-policy.ts'
 import { sentPolicies } from '../ip-policy/ids.ts'
 import { given, namesOf, objectOf, refId, refIds, sorted, textOf, textsOf } from '../shared/remote.ts'
+import type { EdgeSpec } from './schema.ts'
+import { comparablePolicy, heldPolicy, sentPolicy } from './traffic-policy.ts'
 
 export type ModuleField = 'backend' | 'ipRestriction' | 'trafficPolicy' | 'mutualTLS' | 'tlsTermination'
 

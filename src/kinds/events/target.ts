@@ -1,8 +1,8 @@
 import type { KeyRef } from '../../managed/descriptor/common.ts'
 import type { Desired, Fields, Input } from '../../managed/descriptor/descriptor.ts'
-import type { EventDestinationSpec } from './destination-schema.ts'
 import { given, objectOf, textOf } from '../shared/remote.ts'
 import { chosen } from '../shared/union-member.ts'
+import type { EventDestinationSpec } from './destination-schema.ts'
 
 type Auth = NonNullable<EventDestinationSpec['kinesis']>['auth']
 

@@ -5,8 +5,8 @@ import type { ChildOperation, Fields } from '../../managed/descriptor/descriptor
 import { keptText } from '../../managed/descriptor/kept-text.ts'
 import { MARK_KEY, type OwnMetadata, parseObject, wantedMetadata } from '../../managed/descriptor/metadata.ts'
 import { choice } from '../../schema/define.ts'
-import { documentationAddress, normaliseCIDR } from './cidr.ts'
 import { compareTexts, refId, textOf } from '../shared/remote.ts'
+import { documentationAddress, normaliseCIDR } from './cidr.ts'
 
 /** `action` of a spec. `change` says what a change of it does. */
 export function ruleAction(change = '') {

@@ -3,8 +3,8 @@ import { valueFrom } from '../../managed/descriptor/common.ts'
 import type { Desired, Input } from '../../managed/descriptor/descriptor.ts'
 import { text } from '../../schema/define.ts'
 import { textOf } from '../shared/remote.ts'
-import { PUBLIC_KEY_LENGTH } from './lengths.ts'
 import { givenText, inlineOrFrom, inputsFrom } from '../shared/value-from.ts'
+import { PUBLIC_KEY_LENGTH } from './lengths.ts'
 
 /** One line `type base64 comment`, without options in front of it. */
 const LINE = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]{16,}={0,2})(?:[ \t][^\r\n]*)?$/

@@ -2,7 +2,7 @@ import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import { hasFinalizer } from '../cr.ts'
 import type { Descriptor } from '../descriptor/descriptor.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
-import type { Permission } from '../permissions/rules.ts'
+import type { Permission } from '../permissions.ts'
 import { listAll } from '../store/list-every-page.ts'
 
 export interface LeftoverOptions {

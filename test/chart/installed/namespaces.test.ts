@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { until } from '../../cluster/support/wait.ts'
 import { KUBERNETES_VERSION } from '../../../controlplane/build.ts'
+import { until } from '../../cluster/support/wait.ts'
 import { CHART } from '../support/paths.ts'
 import { AccountAtEmulator } from './support/account-at-emulator.ts'
 import { documented } from './support/documented.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openSSH } from '../../builders/openssh.ts'
 import { type ProgramResult, runProgram } from '../../../controlplane/run-program.ts'
+import { openSSH } from '../../builders/openssh.ts'
 import { clientFlags, configText, serverProgram } from './sshd.ts'
 
 export interface LoginOptions {

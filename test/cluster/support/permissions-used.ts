@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Rule } from '../../../src/managed/permissions/rules.ts'
+import type { Rule } from '../../../src/managed/permissions.ts'
 import { OPERATOR_ACCOUNT } from './operator-account.ts'
 
 /** How the names of all audit logs end that are looked through together. */

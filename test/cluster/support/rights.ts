@@ -1,5 +1,5 @@
-import type { Rule } from '../../../src/managed/permissions/rules.ts'
 import type { ProgramResult } from '../../../controlplane/run-program.ts'
+import type { Rule } from '../../../src/managed/permissions.ts'
 
 /** kubectl as somebody. */
 type RunKubectl = (args: readonly string[]) => Promise<ProgramResult>

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { openSSH } from '../../builders/openssh.ts'
 import { ControlPlaneError } from '../../../controlplane/errors.ts'
 import { startOnFreePort } from '../../../controlplane/ports.ts'
+import { openSSH } from '../../builders/openssh.ts'
 import { until } from './wait.ts'
 
 /** What a server proves itself with, and whom it lets in. */

@@ -1,7 +1,7 @@
 import { Registry } from '@prometheus-io/client'
+import type { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import { Operator } from '../../../src/operator/operator.ts'
 import type { OperatorOptions } from '../../../src/operator/options.ts'
-import type { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import { Metrics } from '../../../src/runtime/metrics.ts'
 import type { WriteReport } from '../../../src/telemetry/write-report.ts'
 import type { Random } from '../../../src/util/random.ts'

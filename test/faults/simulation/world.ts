@@ -1,3 +1,4 @@
+import { rootSchema } from '../../../scripts/schema/crd.ts'
 import { type Choices, DECIDED, drawnBy, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../../src/kube/types.ts'
@@ -8,7 +9,6 @@ import { KindsRegistry, resourceTypeOf } from '../../../src/managed/kinds-regist
 import { namespaceType } from '../../../src/managed/store/namespaces.ts'
 import { events } from '../../../src/runtime/events.ts'
 import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
-import { rootSchema } from '../../../src/schema/crd.ts'
 import type { Random } from '../../../src/util/random.ts'
 import { openAccess } from '../../builders/access.ts'
 import { ModelKube } from '../../builders/model-kube.ts'

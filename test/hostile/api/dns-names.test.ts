@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { DNS_ENDPOINT_CRD, dnsEndpointType } from '../../builders/dns-endpoints.ts'
 import { unfitTargets } from '../../builders/unfit-answers.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf } from '../../cluster/support/world.ts'
-import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { LyingWorld } from '../support/lying-world.ts'
 
 /*

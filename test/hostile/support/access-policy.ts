@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
-import { until } from '../../cluster/support/wait.ts'
 import type { ControlPlane } from '../../../controlplane/control-plane.ts'
+import { until } from '../../cluster/support/wait.ts'
 
 const FILES = new URL('../../../charts/culvert/files/', import.meta.url)
 const apiVersion = 'admissionregistration.k8s.io/v1'

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
-import type { AuthorPolicy } from '../../../src/managed/permissions/author-policy.ts'
-import { until } from '../../cluster/support/wait.ts'
 import type { ControlPlane } from '../../../controlplane/control-plane.ts'
+import type { AuthorPolicy } from '../../../scripts/permissions/author-policy.ts'
+import { until } from '../../cluster/support/wait.ts'
 
 const FILE = new URL('../../../charts/culvert/files/admission/authors.yaml', import.meta.url)
 const apiVersion = 'admissionregistration.k8s.io/v1'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
-import { until } from '../../cluster/support/wait.ts'
 import type { ControlPlane } from '../../../controlplane/control-plane.ts'
+import { until } from '../../cluster/support/wait.ts'
 
 const RULES = new URL('../../../charts/culvert/files/rbac/', import.meta.url)
 const RBAC = 'rbac.authorization.k8s.io'

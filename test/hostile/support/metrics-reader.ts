@@ -1,9 +1,9 @@
 import { createPrivateKey, sign } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { metricsAuthenticationPermissions } from '../../../scripts/permissions/operator.ts'
 import type { KubeClient, ResourceType } from '../../../src/kube/types.ts'
-import { metricsAuthenticationPermissions } from '../../../src/managed/permissions/operator.ts'
-import { rulesOf } from '../../../src/managed/permissions/rules.ts'
+import { rulesOf } from '../../../src/managed/permissions.ts'
 import { tokenOf } from '../../cluster/support/operator-account.ts'
 import { core, type World } from '../../cluster/support/world.ts'
 

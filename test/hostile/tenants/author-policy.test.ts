@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ControlPlane } from '../../../controlplane/control-plane.ts'
+import { secretFields } from '../../../scripts/permissions/author-policy.ts'
 import { kinds } from '../../../src/kinds/index.ts'
-import { secretFields } from '../../../src/managed/permissions/author-policy.ts'
 import { DNS_ENDPOINT_CRD } from '../../builders/dns-endpoints.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { World } from '../../cluster/support/world.ts'
-import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { Author, type Right } from '../support/author.ts'
 import { authorPolicyFile, installAuthorPolicy } from '../support/author-policy.ts'
 

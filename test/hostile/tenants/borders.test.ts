@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import type { AccessEntry, UnmanagedObjects } from '../../../src/managed/descriptor/access.ts'
 import type { FoundReference } from '../../../src/managed/descriptor/descriptor.ts'
 import { memberKinds } from '../../builders/access.ts'
@@ -6,7 +7,6 @@ import { CONFIG_MAP, type Manifest, SECRET, SEED, type SpecCase, specsOf } from 
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, core, type Resource, typeOf, World } from '../../cluster/support/world.ts'
-import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { type Spec, Tenant } from '../../faults/support/tenant.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
 

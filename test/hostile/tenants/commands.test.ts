@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import type { AccessEntry } from '../../../src/managed/descriptor/access.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, type Resource, World } from '../../cluster/support/world.ts'
-import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { type Spec, Tenant } from '../../faults/support/tenant.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
 

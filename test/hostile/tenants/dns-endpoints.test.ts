@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { DNS_ENDPOINT_CRD } from '../../builders/dns-endpoints.ts'
 import { AuditLog } from '../../cluster/support/audit-log.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { World } from '../../cluster/support/world.ts'
-import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { Author } from '../support/author.ts'
 
 /*

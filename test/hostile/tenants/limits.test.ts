@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { memberKinds } from '../../builders/access.ts'
 import { sshKeys } from '../../builders/contract/ssh-keys.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, type Resource, typeOf, World } from '../../cluster/support/world.ts'
-import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { type Spec, Tenant } from '../../faults/support/tenant.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
 

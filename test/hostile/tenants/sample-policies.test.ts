@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
-import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { Author } from '../support/author.ts'
 
 /* The sample policies of examples/policies, as an administrator applies them, against somebody who may write every kind in a namespace. */

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { OnProgress } from '../../../controlplane/build-progress.ts'
+import type { ProgramResult } from '../../../controlplane/run-program.ts'
 import { CHART } from '../../chart/support/paths.ts'
 import { toolPath } from '../../chart/support/tools.ts'
 import { until } from '../../cluster/support/wait.ts'
-import type { OnProgress } from '../../../controlplane/build-progress.ts'
-import type { ProgramResult } from '../../../controlplane/run-program.ts'
 import { NodeError } from '../errors.ts'
 import type { KubernetesNode } from '../node.ts'
 

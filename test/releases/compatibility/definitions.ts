@@ -1,6 +1,6 @@
-import type { CustomResourceDefinition } from '../../../src/schema/crd.ts'
+import type { CustomResourceDefinition } from '../../../scripts/schema/crd.ts'
+import type { SchemaNode } from '../../../scripts/schema/schema-node.ts'
 import { isExperimental } from '../../../src/schema/experimental.ts'
-import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { type Incompatibility, incompatibility } from './incompatibility.ts'
 import { schemaIncompatibilities } from './schema.ts'
 

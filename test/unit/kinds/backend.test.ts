@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
-import { backend } from '../../../src/kinds/backend.ts'
 import type { BackendSpec } from '../../../src/kinds/backend/schema.ts'
+import { backend } from '../../../src/kinds/backend.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 
 test('a backend lives in the collection of its type', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
-import { edge } from '../../../src/kinds/edge.ts'
 import type { EdgeSpec } from '../../../src/kinds/edge/schema.ts'
+import { edge } from '../../../src/kinds/edge.ts'
 import { planCreate, planUpdate } from '../../../src/managed/plan/plan.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { placesOf } from '../../../scripts/lints/lint.ts'
+import { rootSchema } from '../../../scripts/schema/crd.ts'
 import { kinds } from '../../../src/kinds/index.ts'
-import { rootSchema } from '../../../src/schema/crd.ts'
 import { isExperimental } from '../../../src/schema/experimental.ts'
 
 const page = await readFile(new URL('../../../docs/versioning.md', import.meta.url), 'utf8')

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { rootSchema } from '../../../scripts/schema/crd.ts'
+import { compileNode } from '../../../scripts/schema/validator.ts'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { kinds } from '../../../src/kinds/index.ts'
-import { rootSchema } from '../../../src/schema/crd.ts'
-import { compileNode } from '../../../src/schema/validator.ts'
 import { expectedOf } from '../../builders/expected.ts'
 import { specsOf } from '../../builders/specs.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { edge } from '../../../src/kinds/edge.ts'
 import type { EdgeSpec } from '../../../src/kinds/edge/schema.ts'
+import { edge } from '../../../src/kinds/edge.ts'
 import { keptText } from '../../../src/managed/descriptor/kept-text.ts'
 import { digestOfChoice, isChosen } from '../../../src/managed/plan/chosen.ts'
 import { chosenByServer, type PlanContext, plan } from '../../../src/managed/plan/plan.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { rootSchema } from '../../../scripts/schema/crd.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { ReferenceGrant } from '../../../src/managed/descriptor/grant.ts'
 import { type GrantedNamespace, permits } from '../../../src/managed/references/grants.ts'
-import { rootSchema } from '../../../src/schema/crd.ts'
 
 const labelled = { name: 'blog', labels: { team: 'blog' } }
 const unknown = { name: 'blog', labels: undefined }

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { SchemaNode } from '../../../scripts/schema/schema-node.ts'
+import { toStructural } from '../../../scripts/schema/structural.ts'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { CustomResource } from '../../../src/managed/cr.ts'
@@ -7,8 +9,6 @@ import type { CommonSpec, CommonStatus } from '../../../src/managed/descriptor/c
 import type { Fields, ManagedDescriptor } from '../../../src/managed/descriptor/descriptor.ts'
 import { appliedAfter, appliedBefore, decider, fieldsSet } from '../../../src/managed/plan/left-alone.ts'
 import { planUpdate } from '../../../src/managed/plan/plan.ts'
-import type { SchemaNode } from '../../../src/schema/schema-node.ts'
-import { toStructural } from '../../../src/schema/structural.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 import { specsOf } from '../../builders/specs.ts'
 

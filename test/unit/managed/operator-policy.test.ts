@@ -1,11 +1,11 @@
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { operatorPolicy } from '../../../scripts/permissions/operator-policy.ts'
 import { rbacFiles } from '../../../scripts/rbac-files.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
-import { operatorPolicy } from '../../../src/managed/permissions/operator-policy.ts'
-import type { Rule } from '../../../src/managed/permissions/rules.ts'
+import type { Rule } from '../../../src/managed/permissions.ts'
 
 const registry = new KindsRegistry(kinds)
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { type Reach, watchedPermissions } from '../../../scripts/permissions/operator.ts'
+import { userRoles } from '../../../scripts/permissions/users.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
-import { type Reach, watchedPermissions } from '../../../src/managed/permissions/operator.ts'
-import { type Permission, rulesOf } from '../../../src/managed/permissions/rules.ts'
-import { userRoles } from '../../../src/managed/permissions/users.ts'
+import { type Permission, rulesOf } from '../../../src/managed/permissions.ts'
 
 const registry = new KindsRegistry(kinds)
 

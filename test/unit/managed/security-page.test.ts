@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import { userRoles } from '../../../scripts/permissions/users.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { Descriptor } from '../../../src/managed/descriptor/descriptor.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
-import { userRoles } from '../../../src/managed/permissions/users.ts'
 import { specsOf } from '../../builders/specs.ts'
 
 interface Row {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { allWatches, createWatches } from '../../../src/operator/watches.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { ResourceType } from '../../../src/kube/types.ts'
 import { type AccountKey, accountText } from '../../../src/managed/accounts/account-resource.ts'
@@ -9,6 +8,7 @@ import { KindsRegistry, resourceTypeOf } from '../../../src/managed/kinds-regist
 import { Memories } from '../../../src/managed/reconcile/memory.ts'
 import { ResourceStore } from '../../../src/managed/store/resource-store.ts'
 import { subscribeWakeups } from '../../../src/managed/store/wakeups.ts'
+import { allWatches, createWatches } from '../../../src/operator/watches.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 import { ModelKube } from '../../builders/model-kube.ts'
 import { ModelKubeClient } from '../../builders/model-kube-client.ts'

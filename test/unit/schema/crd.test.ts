@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { rootSchema, toCRD } from '../../../src/schema/crd.ts'
+import { rootSchema, toCRD } from '../../../scripts/schema/crd.ts'
+import { SchemaError } from '../../../scripts/schema/schema-node.ts'
+import { crdFile, generatedYamlHeader, toYaml } from '../../../scripts/schema/yaml.ts'
 import { choice, list, object, stringMap, text } from '../../../src/schema/define.ts'
 import type { KindDefinition, PrinterColumn } from '../../../src/schema/definition.ts'
-import { SchemaError } from '../../../src/schema/schema-node.ts'
-import { crdFile, generatedYamlHeader, toYaml } from '../../../src/schema/yaml.ts'
 import { sampleKind } from '../../builders/sample-kind.ts'
 
 const d = { description: 'A field.' }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
+import { kindIndex, kindPage } from '../../../scripts/schema/docs.ts'
 import { list, object, text } from '../../../src/schema/define.ts'
-import { kindIndex, kindPage } from '../../../src/schema/docs.ts'
 import { immutable } from '../../../src/schema/rules.ts'
 import { sampleKind } from '../../builders/sample-kind.ts'
 

@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { checkRules } from '../../../scripts/schema/rule-checks.ts'
+import { toStructural } from '../../../scripts/schema/structural.ts'
+import { compile, compileNode } from '../../../scripts/schema/validator.ts'
 import {
   anyObject,
   bool,
@@ -13,9 +16,6 @@ import {
   text,
   timestamp,
 } from '../../../src/schema/define.ts'
-import { checkRules } from '../../../src/schema/rule-checks.ts'
-import { toStructural } from '../../../src/schema/structural.ts'
-import { compile, compileNode } from '../../../src/schema/validator.ts'
 import { schemaCase } from '../../builders/schema-cases.ts'
 
 const d = { description: 'A field.' }

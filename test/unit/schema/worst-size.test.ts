@@ -1,5 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
+import { toStructural } from '../../../scripts/schema/structural.ts'
+import { sizeProblem, worstSize } from '../../../scripts/schema/worst-size.ts'
 import {
   anyObject,
   bytesText,
@@ -13,9 +15,7 @@ import {
 } from '../../../src/schema/define.ts'
 import { isASCII } from '../../../src/schema/pattern.ts'
 import { atMostOne, keysLimit, mapLimit, unionOf } from '../../../src/schema/rules.ts'
-import { toStructural } from '../../../src/schema/structural.ts'
 import { budgetOf, textBudget } from '../../../src/schema/text-budget.ts'
-import { sizeProblem, worstSize } from '../../../src/schema/worst-size.ts'
 
 const d = { description: 'A field.' }
 const short = text({ ...d, maxLength: 10 })

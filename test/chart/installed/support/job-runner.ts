@@ -1,5 +1,5 @@
-import { until } from '../../../cluster/support/wait.ts'
 import type { ProgramResult } from '../../../../controlplane/run-program.ts'
+import { until } from '../../../cluster/support/wait.ts'
 import type { InstalledCluster } from './installed-cluster.ts'
 
 /** What became of a Helm command with a hook that is a Job. */

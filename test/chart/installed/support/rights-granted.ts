@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import type { Rule } from '../../../../src/managed/permissions/rules.ts'
+import type { ProgramResult } from '../../../../controlplane/run-program.ts'
+import type { Rule } from '../../../../src/managed/permissions.ts'
 import { judge, usesIn } from '../../../cluster/support/permissions-used.ts'
 import { rightsBeyond, rightsIn } from '../../../cluster/support/rights.ts'
-import type { ProgramResult } from '../../../../controlplane/run-program.ts'
 import { objectsIn, type Rendered } from '../../support/helm.ts'
 import type { InstalledCluster } from './installed-cluster.ts'
 

@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { runProgram } from '../../../../controlplane/run-program.ts'
 import { freePort } from '../../../builders/free-port.ts'
 import type { RuleFile } from '../../../builders/monitoring-files.ts'
 import { pathOfProgram, requirePrograms } from '../../../builders/system-programs.ts'
-import { runProgram } from '../../../../controlplane/run-program.ts'
 import { until } from '../../support/wait.ts'
 
 /** One series that a query came to. */

@@ -1,6 +1,6 @@
-import type { Descriptor } from '../descriptor/descriptor.ts'
-import { resourceTypeOf } from '../kinds-registry.ts'
-import { GROUP } from '../names.ts'
+import type { Descriptor } from '../../src/managed/descriptor/descriptor.ts'
+import { resourceTypeOf } from '../../src/managed/kinds-registry.ts'
+import { GROUP } from '../../src/managed/names.ts'
 
 /** A variable, or a condition, of a ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1). */
 export interface Variable {

@@ -1,13 +1,13 @@
-import { subjectAccessReviews, tokenReviews } from '../../kube/reviews.ts'
-import type { ResourceType } from '../../kube/types.ts'
-import { events } from '../../runtime/events.ts'
-import { leases } from '../../runtime/lease-lock.ts'
-import { roleBindingType } from '../delete/namespace-hold.ts'
-import type { Descriptor } from '../descriptor/descriptor.ts'
-import { configMapType, secretType } from '../inputs/inputs.ts'
-import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
-import { namespaceType, SYSTEM_NAMESPACE } from '../store/namespaces.ts'
-import type { Permission, Verb } from './rules.ts'
+import { subjectAccessReviews, tokenReviews } from '../../src/kube/reviews.ts'
+import type { ResourceType } from '../../src/kube/types.ts'
+import { roleBindingType } from '../../src/managed/delete/namespace-hold.ts'
+import type { Descriptor } from '../../src/managed/descriptor/descriptor.ts'
+import { configMapType, secretType } from '../../src/managed/inputs/inputs.ts'
+import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
+import type { Permission, Verb } from '../../src/managed/permissions.ts'
+import { namespaceType, SYSTEM_NAMESPACE } from '../../src/managed/store/namespaces.ts'
+import { events } from '../../src/runtime/events.ts'
+import { leases } from '../../src/runtime/lease-lock.ts'
 
 export interface Reach {
   /** Everything, by a ClusterRole; or some namespaces, by a Role in each. */

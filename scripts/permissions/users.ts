@@ -1,6 +1,6 @@
-import type { Reach } from '../descriptor/access.ts'
-import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
-import type { Permission, Verb } from './rules.ts'
+import type { Reach } from '../../src/managed/descriptor/access.ts'
+import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
+import type { Permission, Verb } from '../../src/managed/permissions.ts'
 
 /** Roles for people, each to be added to the one of the same name that Kubernetes has. */
 export interface UserRoles {

@@ -1,4 +1,4 @@
-import type { ResourceType } from '../../kube/types.ts'
+import type { ResourceType } from '../kube/types.ts'
 
 /** One thing that somebody has to be allowed to do, and why. */
 export interface Permission {

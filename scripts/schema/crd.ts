@@ -1,6 +1,6 @@
-import type { KindDefinition, PrinterColumn } from './definition.ts'
+import type { KindDefinition, PrinterColumn } from '../../src/schema/definition.ts'
+import type { Rule } from '../../src/schema/rules.ts'
 import { checkRules } from './rule-checks.ts'
-import type { Rule } from './rules.ts'
 import { SchemaError, type SchemaNode } from './schema-node.ts'
 import { toStructural } from './structural.ts'
 import { compileNode } from './validator.ts'

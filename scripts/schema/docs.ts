@@ -1,8 +1,8 @@
+import type { KindDefinition } from '../../src/schema/definition.ts'
+import { isExperimental } from '../../src/schema/experimental.ts'
+import { bytesLimit, fixedOnceSetRule, immutableRule, isFixedFieldRule } from '../../src/schema/rules.ts'
 import { rootSchema } from './crd.ts'
-import type { KindDefinition } from './definition.ts'
-import { isExperimental } from './experimental.ts'
 import { code, generatedMarkdownHeader, section, table } from './markdown.ts'
-import { bytesLimit, fixedOnceSetRule, immutableRule, isFixedFieldRule } from './rules.ts'
 import type { SchemaNode } from './schema-node.ts'
 
 export interface PageExtras {

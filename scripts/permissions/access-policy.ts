@@ -1,5 +1,5 @@
-import type { KindsRegistry } from '../kinds-registry.ts'
-import { GROUP, VERSION } from '../names.ts'
+import type { KindsRegistry } from '../../src/managed/kinds-registry.ts'
+import { GROUP, VERSION } from '../../src/managed/names.ts'
 import { list } from './cel-literals.ts'
 import { type Validation, type Variable, writesOf } from './policy-parts.ts'
 

@@ -1,5 +1,5 @@
 import { type ASTNode, Environment } from '@marcbachmann/cel-js'
-import { celName } from './rules.ts'
+import { celName } from '../../src/schema/rules.ts'
 import { SchemaError, type SchemaNode } from './schema-node.ts'
 
 const environment = new Environment({ enableOptionalTypes: true })

@@ -1,5 +1,5 @@
+import type { Rule } from '../../src/schema/rules.ts'
 import { readsOf } from './cel.ts'
-import type { Rule } from './rules.ts'
 import { SchemaError, type SchemaNode } from './schema-node.ts'
 
 /** Formats whose values are short by themselves. */

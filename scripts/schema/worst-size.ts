@@ -1,7 +1,7 @@
-import { isASCII } from './pattern.ts'
-import { byteLimitOf, exclusiveFields, keyLimitOf, mapLimitOf } from './rules.ts'
+import { isASCII } from '../../src/schema/pattern.ts'
+import { byteLimitOf, exclusiveFields, keyLimitOf, mapLimitOf } from '../../src/schema/rules.ts'
+import { budgetOf } from '../../src/schema/text-budget.ts'
 import type { SchemaNode } from './schema-node.ts'
-import { budgetOf } from './text-budget.ts'
 
 /**
  * How large the largest legal spec may be as JSON. etcd takes 1.5 MiB an object, the API a body of 1 MiB; what is left is for the status,

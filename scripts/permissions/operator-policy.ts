@@ -1,12 +1,13 @@
-import type { ResourceType } from '../../kube/types.ts'
-import { EVENT_SOURCE, events } from '../../runtime/events.ts'
-import { leases } from '../../runtime/lease-lock.ts'
-import { KEPT_KEY_PREFIX } from '../accounts/kept-key.ts'
-import { roleBindingType } from '../delete/namespace-hold.ts'
-import { configMapType, secretType } from '../inputs/inputs.ts'
-import { SALT_SECRET } from '../inputs/salt.ts'
-import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
-import { CREATE_ATTEMPT, FINALIZER, GROUP, MANAGED_BY, OUTPUT_OF, REMOTE_ID } from '../names.ts'
+import type { ResourceType } from '../../src/kube/types.ts'
+import { KEPT_KEY_PREFIX } from '../../src/managed/accounts/kept-key.ts'
+import { roleBindingType } from '../../src/managed/delete/namespace-hold.ts'
+import { configMapType, secretType } from '../../src/managed/inputs/inputs.ts'
+import { SALT_SECRET } from '../../src/managed/inputs/salt.ts'
+import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
+import { CREATE_ATTEMPT, FINALIZER, GROUP, MANAGED_BY, OUTPUT_OF, REMOTE_ID } from '../../src/managed/names.ts'
+import { type Permission, resourceOf, type Verb } from '../../src/managed/permissions.ts'
+import { EVENT_SOURCE, events } from '../../src/runtime/events.ts'
+import { leases } from '../../src/runtime/lease-lock.ts'
 import { list, text } from './cel-literals.ts'
 import {
   holdPermission,
@@ -15,7 +16,6 @@ import {
   watchedPermissions,
 } from './operator.ts'
 import type { Validation, Variable } from './policy-parts.ts'
-import { type Permission, resourceOf, type Verb } from './rules.ts'
 
 /** What is the same in every installation of the policy for the operator's writes: `spec` without its conditions, and without the variables of `Installation`. */
 export interface OperatorPolicy {

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { assertPortablePattern, PatternError } from './pattern.ts'
+import { assertPortablePattern, PatternError } from '../../src/schema/pattern.ts'
 import { isRaw, type RawSchema, SchemaError, type SchemaNode, toRaw } from './schema-node.ts'
 
 /** Keywords that pass as they are; every other one is rewritten below or refused. In the order in which a CRD shows them. */
