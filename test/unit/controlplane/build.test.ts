@@ -6,7 +6,7 @@ import { buildFlags, defaultCacheFolder } from '../../../controlplane/build.ts'
 import { goRemedies } from '../../../controlplane/go-toolchain.ts'
 import { runProgram } from '../../../controlplane/run-program.ts'
 
-const MAIN = join(import.meta.dirname, '..', '..', 'controlplane', 'main.ts')
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'controlplane', 'main.ts')
 
 it('keeps builds in the cache folder of the user', () => {
   expect(defaultCacheFolder({}, '/home/ada')).toBe('/home/ada/.cache/culvert/controlplane')
