@@ -11,7 +11,7 @@ import { type ControlPlane, startControlPlane } from '../../controlplane/control
 import './provided.ts'
 
 const OWNER = join(import.meta.dirname, 'fixtures', 'control-plane-owner.ts')
-const MAIN = join(import.meta.dirname, '..', 'controlplane', 'main.ts')
+const MAIN = join(import.meta.dirname, '..', '..', 'controlplane', 'main.ts')
 const PATIENCE = { timeout: 30_000, interval: 100 }
 
 /** Whether a process runs. One that has ended and was not yet reaped does not. */
