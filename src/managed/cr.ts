@@ -87,8 +87,8 @@ export function unresolvedAttempt(cr: CustomResource): Attempt | undefined {
 }
 
 /**
- * Whether the status knows what the create of that nonce has made: the object of now, or one that it has replaced. The latter comes
- * back with an old manifest, and to take its object again would undo the replacement.
+ * Whether the status knows what the create of that nonce has made: the object of now, or one that it has replaced. The
+ * latter comes back with an old manifest, and to take its object again would undo the replacement.
  */
 function isSettled(cr: CustomResource, { nonce }: Attempt): boolean {
   const { create, superseded = [] } = internalOf(cr)
@@ -105,7 +105,10 @@ export function externalId(cr: CustomResource): string | undefined {
   return cr.spec.externalID
 }
 
-/** Status only: never a write to the object. The CRD asks for a policy beside an id; without one, an object that Culvert did not create is not changed. */
+/**
+ * Status only: never a write to the object. The CRD asks for a policy beside an id; without one, an object that Culvert
+ * did not create is not changed.
+ */
 export function isObserved(cr: CustomResource): boolean {
   return (cr.spec.managementPolicy ?? (externalId(cr) === undefined ? 'Manage' : 'Observe')) === 'Observe'
 }
@@ -116,7 +119,9 @@ export function isAdopting(cr: CustomResource): boolean {
   return open && externalId(cr) !== undefined && !isObserved(cr)
 }
 
-/** Whether the object stays when the CR goes. What Culvert did not make is not its to delete, unless the spec says so. */
+/**
+ * Whether the object stays when the CR goes. What Culvert did not make is not its to delete, unless the spec says so.
+ */
 export function retains(cr: CustomResource): boolean {
   if (isObserved(cr)) return true
   const adopted = statusOf(cr).adopted ?? isAdopting(cr)

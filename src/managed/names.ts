@@ -14,20 +14,29 @@ export const RECONCILE_REQUESTED_AT = `${GROUP}/reconcile-requested-at`
 /** On a kind with tokens: any new value asks for a new token now; answered in `status.lastHandledRotateAt`. */
 export const ROTATE_REQUESTED_AT = `${GROUP}/rotate-requested-at`
 /**
- * On an Account: any new value confirms that the key now in the Secret is for the account that Culvert should manage; answered in
- * `status.lastHandledConfirmIdentityAt`.
+ * On an Account: any new value confirms that the key now in the Secret is for the account that Culvert should manage;
+ * answered in `status.lastHandledConfirmIdentityAt`.
  */
 export const CONFIRM_IDENTITY_REQUESTED_AT = `${GROUP}/confirm-identity-requested-at`
 
 /** The durable record of a create that is about to be sent: see attempt.ts. */
 export const CREATE_ATTEMPT = `${INTERNAL}/create-attempt`
-/** Which remote object belongs to this CR, where `rawMetadata` or the name of a bot took the marker's place: see ownership.ts. */
+/**
+ * Which remote object belongs to this CR, where `rawMetadata` or the name of a bot took the marker's place: see
+ * ownership.ts.
+ */
 export const REMOTE_ID = `${INTERNAL}/id`
-/** On a Secret or ConfigMap: `Kind/name` of the CR that outputs into it, which also tells when its owner reference was taken off. */
+/**
+ * On a Secret or ConfigMap: `Kind/name` of the CR that outputs into it, which also tells when its owner reference was
+ * taken off.
+ */
 export const OUTPUT_OF = `${INTERNAL}/output-of`
 /** Beside it: the keys in the object that are ours, with commas between. Others are left alone. */
 export const OUTPUT_KEYS = `${INTERNAL}/output-keys`
-/** Beside it: the labels, and the annotations, that the spec of the CR has put there, with commas between. Others are left alone. */
+/**
+ * Beside it: the labels, and the annotations, that the spec of the CR has put there, with commas between. Others are
+ * left alone.
+ */
 export const OUTPUT_LABELS = `${INTERNAL}/output-labels`
 export const OUTPUT_ANNOTATIONS = `${INTERNAL}/output-annotations`
 /** Label by which people find what Culvert made. */

@@ -48,7 +48,10 @@ export function includes(allowed: UnmanagedObjects, asked: UnmanagedObjects): bo
   return unmanagedObjects.indexOf(allowed) >= unmanagedObjects.indexOf(asked)
 }
 
-/** Whether a resource may use a ClusterAccount: where one entry that selects its namespace allows all of it. The reason says how far it came. */
+/**
+ * Whether a resource may use a ClusterAccount: where one entry that selects its namespace allows all of it. The reason
+ * says how far it came.
+ */
 export function accessOf(entries: readonly AccessEntry[], request: AccessRequest): Access | Blocked {
   const { account, namespace, kind } = request
   const ofNamespace = selecting(entries, request.labels)
@@ -76,7 +79,10 @@ export function narrowed(granted: readonly GrantingEntry[], request: AccessReque
   return { granted: allowing, unmanagedObjects: unmanagedObjects[Math.max(0, ...levels)] ?? 'Deny' }
 }
 
-/** The entries that concern a kind in a namespace with these labels. While they stay alike, nothing changes for its resources. */
+/**
+ * The entries that concern a kind in a namespace with these labels. While they stay alike, nothing changes for its
+ * resources.
+ */
 export function entriesFor(
   entries: readonly AccessEntry[] = [],
   { labels, ...kind }: Pick<AccessRequest, 'labels' | 'kind' | 'reach'>,

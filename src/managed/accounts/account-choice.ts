@@ -33,9 +33,11 @@ export function accountOf(context: AccountChoices, cr: CustomResource): AccountN
 }
 
 /**
- * The session of a CR's account. An account that was used stays in use: an attempt is resolved, and an object kept, where it was made.
- * @throws WaitError while the account is missing, not Ready or not for this namespace; TerminalError when it is not for what the spec asks for, or the spec
- * names another one than is in use. A deletion waits in either case. WaitError too while its share of the account's requests is used up.
+ * The session of a CR's account. An account that was used stays in use: an attempt is resolved, and an object kept,
+ * where it was made.
+ * @throws WaitError while the account is missing, not Ready or not for this namespace; TerminalError when it is not for
+ *   what the spec asks for, or the spec names another one than is in use. A deletion waits in either case. WaitError
+ *   too while its share of the account's requests is used up.
  */
 export function openSession(
   context: AccountChoices & { readonly accounts: Accounts },
@@ -55,8 +57,8 @@ export function openSession(
 }
 
 /**
- * Asks Kubernetes itself, before the first create in the cluster's default account, whether the namespace has a default Account of its
- * own: a watch may not have told of it yet, and what is made stays where it is.
+ * Asks Kubernetes itself, before the first create in the cluster's default account, whether the namespace has a default
+ * Account of its own: a watch may not have told of it yet, and what is made stays where it is.
  * @throws WaitError while the watch has yet to tell
  */
 export async function confirmDefaultAccount(
@@ -92,7 +94,9 @@ function withoutAccount(context: AccountChoices, cr: CustomResource): WaitError 
   return new WaitError(reasons.AccountNotReady, `there is no account: ${remedy}`, FALLBACK_MS)
 }
 
-/** A resource of another namespace decides: who asks is told the same whether it is there or not, until it grants that. */
+/**
+ * A resource of another namespace decides: who asks is told the same whether it is there or not, until it grants that.
+ */
 function withoutCrossing(cr: CustomResource, { reference: { path, kind, ref }, target }: AccountSource): TerminalError {
   const what = `${kind} ${ref.namespace}/${ref.name}`
   if (target === undefined) return notGranted(cr, path, what)
@@ -158,7 +162,10 @@ function sharedAccount(account: AccountName | undefined, isElsewhere: boolean): 
   return isElsewhere && account?.kind === 'Account' ? undefined : account
 }
 
-/** Where a CR that came back without its status was when it made its last attempt: a deletion does not wait for what decided that. */
+/**
+ * Where a CR that came back without its status was when it made its last attempt: a deletion does not wait for what
+ * decided that.
+ */
 function formerAccount(cr: CustomResource): AccountName | undefined {
   return parseAttempt(cr.metadata.annotations?.[CREATE_ATTEMPT])?.account
 }

@@ -14,9 +14,9 @@ export function secretOf({ operatorNamespace }: AccountContext, key: AccountKey,
 }
 
 /**
- * The key to work with: the Secret's, or the last one that worked. That one stands in while the account is being deleted, since
- * deleting a namespace takes its Secrets first; and while an APIKey of ours finds its Secret deleted or altered, since nobody else
- * could issue another.
+ * The key to work with: the Secret's, or the last one that worked. That one stands in while the account is being
+ * deleted, since deleting a namespace takes its Secrets first; and while an APIKey of ours finds its Secret deleted or
+ * altered, since nobody else could issue another.
  */
 export async function accountApiKey(
   context: AccountContext,

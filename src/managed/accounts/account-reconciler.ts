@@ -25,7 +25,9 @@ const SLOW_MINUTES = 0.5
 /** A member that goes away wakes its account; this is only the fallback. */
 const IN_USE_MS = 30_000
 
-/** Reconciles Accounts and ClusterAccounts: opens their sessions, proves key and identity, and makes the drift passes. */
+/**
+ * Reconciles Accounts and ClusterAccounts: opens their sessions, proves key and identity, and makes the drift passes.
+ */
 export class AccountReconciler {
   readonly #context: AccountContext
   readonly #resyncs = new Map<string, Resync>()
@@ -80,8 +82,8 @@ export class AccountReconciler {
   }
 
   /**
-   * Says of a new account that it waits to be looked at; undefined when its conditions say something already, or nothing is to be done. The
-   * account must not be reconciled meanwhile. Never throws.
+   * Says of a new account that it waits to be looked at; undefined when its conditions say something already, or
+   * nothing is to be done. The account must not be reconciled meanwhile. Never throws.
    */
   tellWait(key: AccountKey): Promise<void> | undefined {
     const { logger, resources } = this.#context
@@ -94,8 +96,8 @@ export class AccountReconciler {
   }
 
   /**
-   * The account or its Secret may have changed: a look that waits for the budget of the session before is given up, or the new key,
-   * address or budget would have to wait for it.
+   * The account or its Secret may have changed: a look that waits for the budget of the session before is given up, or
+   * the new key, address or budget would have to wait for it.
    */
   async noticeChange(key: AccountKey): Promise<void> {
     const resource = this.#context.resources.account(key)
@@ -108,8 +110,8 @@ export class AccountReconciler {
   }
 
   /**
-   * Address and key. Where Kubernetes does not let us read the key of an account that is not at work, the account says so; one that is
-   * goes on as it is known.
+   * Address and key. Where Kubernetes does not let us read the key of an account that is not at work, the account says
+   * so; one that is goes on as it is known.
    */
   async #config(key: AccountKey, resource: AccountResource): Promise<SessionConfig | Problem> {
     try {
@@ -217,7 +219,9 @@ export class AccountReconciler {
     return { type: 'after', ms: Math.max(left, 1), reason: 'resync', priority: 'drift' }
   }
 
-  /** Without a kept key, deleting the account's namespace might never end: an account is not Ready before it is kept. */
+  /**
+   * Without a kept key, deleting the account's namespace might never end: an account is not Ready before it is kept.
+   */
   async #keepKey({ metadata }: AccountResource, session: LiveSession): Promise<Finding | undefined> {
     try {
       await this.#context.keptKeys.keep(metadata.uid, session.config.apiKey)
@@ -270,7 +274,10 @@ export class AccountReconciler {
     this.#context.metrics.forget(accountText(key))
   }
 
-  /** Monotonic time of the account's next pass; undefined before the first. A changed interval counts from the last pass. */
+  /**
+   * Monotonic time of the account's next pass; undefined before the first. A changed interval counts from the last
+   * pass.
+   */
   #nextResync(key: AccountKey, resource: AccountResource): number | undefined {
     const resync = this.#resyncs.get(accountText(key))
     return resync === undefined || resync.interval === resource.spec.resyncInterval

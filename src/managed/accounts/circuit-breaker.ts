@@ -36,7 +36,8 @@ export function checkIdentity(
   const doubt = identityDoubt({
     // What is deleted while the brake holds stays until it is released: to delete what is missing must not release it.
     ...(isOpen ? held : staying),
-    // A deletion ends when the API does not know the object: in another account it would end with the object left behind.
+    // A deletion ends when the API does not know the object: in another account it would end with the object left
+    // behind.
     changed: compareFingerprints(status?.internal?.keyFingerprint, fingerprint) !== 'same',
     noneFound: held.known > 0 && held.missing === held.known,
     // While a session is in use, few objects can be missing at a time: the brake works as soon as they are too many.

@@ -3,7 +3,10 @@ import type { Known } from '../../api/collection-cache.ts'
 import type { CallOptions, Collection, RemoteObject, RequestBody, WriteOptions } from '../../api/types.ts'
 import type { SessionCache, SessionCalls } from '../reconcile/context.ts'
 
-/** An account's cache for members that have a share of its requests: `spend` is told of each. A list counts for the one that begins it. */
+/**
+ * An account's cache for members that have a share of its requests: `spend` is told of each. A list counts for the one
+ * that begins it.
+ */
 export class CountedCache implements SessionCache {
   readonly #cache: SessionCache
   readonly #spend: () => void

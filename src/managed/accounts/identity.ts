@@ -14,8 +14,8 @@ export interface IdentityEvidence {
   /** Of these, how many no complete list shows. */
   readonly missing: number
   /**
-   * Key or address differ from the ones last proven, or nobody knows: an Account that was made again has no status, and what was noted
-   * with another salt says nothing.
+   * Key or address differ from the ones last proven, or nobody knows: an Account that was made again has no status, and
+   * what was noted with another salt says nothing.
    */
   readonly changed: boolean
   /** CRs, those that are being deleted included, hold objects, and the lists show none of them. */
@@ -35,8 +35,9 @@ export function tolerated(known: number): number {
 }
 
 /**
- * Why the key may be for another account; undefined when it is proven to be for ours. Until then nothing is created or deleted
- * and no finalizer goes: a key swapped by mistake must neither build everything anew elsewhere nor strand what exists.
+ * Why the key may be for another account; undefined when it is proven to be for ours. Until then nothing is created or
+ * deleted and no finalizer goes: a key swapped by mistake must neither build everything anew elsewhere nor strand what
+ * exists.
  */
 export function identityDoubt(evidence: IdentityEvidence): string | undefined {
   const { known, missing, changed, noneFound, confirmed } = evidence
@@ -54,8 +55,8 @@ const REMEDY =
   'put the right key and address back, or, if this is meant, set the annotation culvert.dev/confirm-identity-requested-at to a new value'
 
 /**
- * Names origin, path and key of an account in its status, without telling the key: the same key may open another account at another
- * address.
+ * Names origin, path and key of an account in its status, without telling the key: the same key may open another
+ * account at another address.
  */
 export function identityFingerprint({ baseURL, apiKey }: AccountIdentity, fingerprints: Fingerprints): string {
   return fingerprints.of('account', baseURL, apiKey)

@@ -21,9 +21,9 @@ export interface KeptKeySweepOptions {
 }
 
 /**
- * Deletes the keys that were kept for accounts that are gone: an Account whose finalizer was taken off by hand leaves one behind when no
- * operator sees it go. For an operator that watches the whole cluster, once when it begins to lead: another may serve the accounts that
- * one of some namespaces does not see. Costs no call where nothing is left.
+ * Deletes the keys that were kept for accounts that are gone: an Account whose finalizer was taken off by hand leaves
+ * one behind when no operator sees it go. For an operator that watches the whole cluster, once when it begins to lead:
+ * another may serve the accounts that one of some namespaces does not see. Costs no call where nothing is left.
  */
 export async function sweepKeptKeys(options: KeptKeySweepOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {

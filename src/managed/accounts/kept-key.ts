@@ -14,8 +14,8 @@ export function keptFor({ metadata: { name, labels = {} } }: KubeObject): string
 }
 
 /**
- * The last working key of each account, in a Secret of the operator's own namespace. Deleting a namespace takes its Secrets
- * first; with this copy the remote objects of its CRs can still be deleted, and the deletion ends.
+ * The last working key of each account, in a Secret of the operator's own namespace. Deleting a namespace takes its
+ * Secrets first; with this copy the remote objects of its CRs can still be deleted, and the deletion ends.
  */
 export class KeptKeys {
   readonly #kube: KubeClient
@@ -54,7 +54,9 @@ export class KeptKeys {
     this.#known.set(uid, key)
   }
 
-  /** Resolves to false when none was kept. @throws KubeError `NotFound` when a deletion is answered so, and it is there. */
+  /**
+   * Resolves to false when none was kept. @throws KubeError `NotFound` when a deletion is answered so, and it is there.
+   */
   async forget(uid: string): Promise<boolean> {
     this.#known.delete(uid)
     const key = { namespace: this.#namespace, name: this.#ref(uid).name }

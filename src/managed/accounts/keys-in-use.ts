@@ -15,8 +15,8 @@ export interface KeyResources {
 }
 
 /**
- * The keys that accounts last worked with. A key that is put into an account's Secret counts once the API has accepted it, and until
- * then the one before does: it must not be revoked, or an operator could lock itself out.
+ * The keys that accounts last worked with. A key that is put into an account's Secret counts once the API has accepted
+ * it, and until then the one before does: it must not be revoked, or an operator could lock itself out.
  */
 export class KeysInUse implements KeyDependents {
   readonly #kept: KeptKeys
@@ -60,7 +60,10 @@ export class KeysInUse implements KeyDependents {
     }
   }
 
-  /** Whether the key is the token of that object. Where nobody can tell, any key may be that is not known to be another's. */
+  /**
+   * Whether the key is the token of that object. Where nobody can tell, any key may be that is not known to be
+   * another's.
+   */
   #compare(key: string, id: string, digest: string | undefined): 'same' | 'unknown' | 'different' {
     const compared = compareFingerprints(digest, tokenFingerprint(this.#fingerprints, key, id))
     if (digest !== undefined && compared !== 'unknown') return compared

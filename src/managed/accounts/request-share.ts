@@ -3,8 +3,9 @@ import type { Clock } from '../../util/clock.ts'
 const MINUTE_MS = 60_000
 
 /**
- * A share of an account's requests: so many a minute on average. Whoever has a turn may send what it takes, since nothing that was begun is broken off; what
- * exceeds the share is made up for before the next turn. Nobody holds a worker while they wait: they are told when to come back, one after the other.
+ * A share of an account's requests: so many a minute on average. Whoever has a turn may send what it takes, since
+ * nothing that was begun is broken off; what exceeds the share is made up for before the next turn. Nobody holds a
+ * worker while they wait: they are told when to come back, one after the other.
  */
 export class RequestShare {
   readonly perMinute: number
@@ -25,7 +26,10 @@ export class RequestShare {
     this.#settledAt = Math.max(this.#settledAt, this.#clock.monotonic()) + this.#pauseMs
   }
 
-  /** How long `who` has to wait for a turn, in milliseconds; 0: it begins. Who comes back earlier is told the same time again. */
+  /**
+   * How long `who` has to wait for a turn, in milliseconds; 0: it begins. Who comes back earlier is told the same time
+   * again.
+   */
   waitMs(who: string): number {
     const now = this.#clock.monotonic()
     this.#forgetLost(now)

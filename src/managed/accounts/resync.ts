@@ -16,8 +16,8 @@ export interface Holdings {
 }
 
 /**
- * The members of an account and every collection to look at, each once: those that they use, and those in which objects of ours
- * may be left although no CR uses them any more.
+ * The members of an account and every collection to look at, each once: those that they use, and those in which objects
+ * of ours may be left although no CR uses them any more.
  */
 export function holdingsOf(
   context: AccountContext,
@@ -60,8 +60,8 @@ function isOurs({ installation }: AccountContext, object: RemoteObject): boolean
 }
 
 /**
- * Lists every collection in use, once: drift is looked for at the price of pages (`management-api.md § Pagination`). An account
- * without objects lists one collection all the same, to prove that address and key work.
+ * Lists every collection in use, once: drift is looked for at the price of pages (`management-api.md § Pagination`). An
+ * account without objects lists one collection all the same, to prove that address and key work.
  * @throws ApiError of the first list that fails.
  */
 export async function listAll(session: LiveSession, collections: readonly Collection[]): Promise<void> {
@@ -98,7 +98,8 @@ export interface Orphan {
 }
 
 /**
- * Goes through everything the lists showed once: notes copies for their CRs to delete, and returns what nobody owns any more.
+ * Goes through everything the lists showed once: notes copies for their CRs to delete, and returns what nobody owns any
+ * more.
  */
 export function sweep(
   context: AccountContext,
@@ -144,8 +145,8 @@ function isOwned(
 }
 
 /**
- * The CR that made the object holds it, or is about to, in another account at the same API. That one may be the same, opened with another key, and need not have
- * been listed: its key may be refused, or its turn is yet to come.
+ * The CR that made the object holds it, or is about to, in another account at the same API. That one may be the same,
+ * opened with another key, and need not have been listed: its key may be refused, or its turn is yet to come.
  */
 function isOwnedBeside(
   { kinds, resources }: AccountContext,
@@ -173,8 +174,8 @@ function orphanOf(collection: Collection, { id }: RemoteObject, { kind, namespac
 }
 
 /**
- * CRs that a pass has something to tell: their object, or a child of it, changed or vanished, or has copies; or their next look was planned
- * by a wall clock that was set since.
+ * CRs that a pass has something to tell: their object, or a child of it, changed or vanished, or has copies; or their
+ * next look was planned by a wall clock that was set since.
  */
 export function concerned(
   context: AccountContext,
@@ -203,7 +204,10 @@ export function concerned(
   return [...found.values()]
 }
 
-/** Name of an enforced restriction that may keep the operator out of the API: as last seen there, or as a resource has it. */
+/**
+ * Name of an enforced restriction that may keep the operator out of the API: as last seen there, or as a resource has
+ * it.
+ */
 export function apiRestriction(
   { kinds, resources }: AccountContext,
   session: LiveSession,

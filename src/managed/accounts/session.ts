@@ -151,9 +151,9 @@ export class LiveSession implements AccountSession {
   }
 
   /**
-   * Whether a collection that nothing uses now may hold something of ours all the same: it was in use at the last complete pass, and
-   * something may have come late. The second pass looks everywhere, since nobody knows what a former process has left where; the
-   * first does not, so that a start is quick.
+   * Whether a collection that nothing uses now may hold something of ours all the same: it was in use at the last
+   * complete pass, and something may have come late. The second pass looks everywhere, since nobody knows what a former
+   * process has left where; the first does not, so that a start is quick.
    */
   mayHold(path: string): boolean {
     return this.#passes === 1 || this.#usedBefore.has(path)
@@ -183,8 +183,8 @@ export class LiveSession implements AccountSession {
   }
 
   /**
-   * The brake has to work in the same instant in which a list shows too much missing: between a list and the next pass, a
-   * reconcile might otherwise see a vanished object and make it again.
+   * The brake has to work in the same instant in which a list shows too much missing: between a list and the next pass,
+   * a reconcile might otherwise see a vanished object and make it again.
    */
   #note(change: Change): void {
     this.#changes.push(change)

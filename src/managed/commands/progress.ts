@@ -18,7 +18,10 @@ export type OtherActions = (id: string, action: string) => readonly Action[]
 
 const noOthers: OtherActions = () => []
 
-/** The first request that may be sent now: every target's first step before any target's second. Nothing that was sent is sent again. */
+/**
+ * The first request that may be sent now: every target's first step before any target's second. Nothing that was sent
+ * is sent again.
+ */
 export function nextOf(
   targets: readonly Target[],
   steps: readonly CommandStep[],
@@ -41,8 +44,8 @@ export function nextOf(
 }
 
 /**
- * How long a step still has to wait for what was done to the same target before, here or by others. A wall clock that was set back makes nobody wait for
- * longer than the whole time.
+ * How long a step still has to wait for what was done to the same target before, here or by others. A wall clock that
+ * was set back makes nobody wait for longer than the whole time.
  */
 export function spacingMs(
   { id, actions }: Pick<Target, 'id' | 'actions'>,
@@ -57,7 +60,10 @@ export function spacingMs(
   return Math.min(Math.max(0, ...left), whole)
 }
 
-/** When an action that may have reached its target was over at the latest; a time that a wrong clock has noted says nothing. */
+/**
+ * When an action that may have reached its target was over at the latest; a time that a wrong clock has noted says
+ * nothing.
+ */
 function doneBy({ state, sentAt, endedAt }: Action, now: number): number {
   const isOpen = state === 'Sent'
   if (!isOpen && state !== 'Done' && state !== 'Unknown') return Number.NEGATIVE_INFINITY
@@ -106,8 +112,8 @@ export function ended(action: Action, { state, code, message }: Result, now: num
 const LOST = 'no answer is known: it may have been carried out or not, and is not sent again'
 
 /**
- * What was about to be sent when a process ended, or an answer could not be stored, is unknown for ever; `answered` knows the answers
- * that this process still has in memory.
+ * What was about to be sent when a process ended, or an answer could not be stored, is unknown for ever; `answered`
+ * knows the answers that this process still has in memory.
  */
 export function withoutSent(
   targets: readonly Target[],
@@ -125,7 +131,10 @@ export function withoutSent(
   return after
 }
 
-/** With the ends that a clock that was ahead has noted as of now: a pause that counts from one would begin again and again. */
+/**
+ * With the ends that a clock that was ahead has noted as of now: a pause that counts from one would begin again and
+ * again.
+ */
 export function withTimesCorrected(targets: readonly Target[], now: number): readonly Target[] {
   const isAhead = ({ endedAt }: Action): boolean => endedAt !== undefined && isNotedAhead(Date.parse(endedAt), now)
   return targets.map((target) => {

@@ -201,7 +201,10 @@ export class CommandReconciler {
     return written
   }
 
-  /** By its id, a session is reached that is shown in the command's namespace; of a shared account another only where nobody is shown it. */
+  /**
+   * By its id, a session is reached that is shown in the command's namespace; of a shared account another only where
+   * nobody is shown it.
+   */
   #refuseBeyondReach(descriptor: CommandDescriptor, cr: CommandResource, session: MemberSession): void {
     const { id } = cr.spec.target
     if (id === undefined || session.access.granted === undefined) return
@@ -273,7 +276,10 @@ export class CommandReconciler {
     return written
   }
 
-  /** Nothing is sent any more: under which ids targets came back, and when the CR goes, which its spec may come to say otherwise. */
+  /**
+   * Nothing is sent any more: under which ids targets came back, and when the CR goes, which its spec may come to say
+   * otherwise.
+   */
   async #afterwards(descriptor: CommandDescriptor, finished: CommandResource): Promise<Outcome> {
     const { clock } = this.#context
     const now = clock.now()
@@ -313,7 +319,10 @@ export class CommandReconciler {
     return now < finishedAt(cr, now) + this.#comeBackMs(descriptor, cr) && isAwaiting(descriptor, cr.spec, targets)
   }
 
-  /** With an end that a clock that was ahead has noted as of now: the command would else stay for as long as it was ahead. */
+  /**
+   * With an end that a clock that was ahead has noted as of now: the command would else stay for as long as it was
+   * ahead.
+   */
   async #withEndCorrected(descriptor: CommandDescriptor, cr: CommandResource, now: number): Promise<CommandResource> {
     const status = commandStatus(cr)
     if (status.finishedAt === undefined || !isNotedAhead(Date.parse(status.finishedAt), now)) return cr

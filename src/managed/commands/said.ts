@@ -9,8 +9,9 @@ export type Phase = 'Complete' | 'Failed' | 'Running'
 export type Said = readonly [phase: Phase, reason: Reason, message: string]
 
 /**
- * `Complete` and `Failed` as those of a Job, for `kubectl wait`: one of them is True as soon as the command is over, and neither before.
- * `Reconciling` and `Stalled` are for tools that wait by kstatus, which knows the other two of Jobs only.
+ * `Complete` and `Failed` as those of a Job, for `kubectl wait`: one of them is True as soon as the command is over,
+ * and neither before. `Reconciling` and `Stalled` are for tools that wait by kstatus, which knows the other two of Jobs
+ * only.
  */
 export function conditionsOf([phase, reason, message]: Said): readonly KindCondition[] {
   const is = (type: string, holds: boolean): KindCondition => {

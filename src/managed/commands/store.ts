@@ -23,8 +23,8 @@ export class CommandStore {
   }
 
   /**
-   * Stores `after` and returns the CR with it. Where somebody else wrote the CR meanwhile, and left the targets alone, it is written
-   * on top of that.
+   * Stores `after` and returns the CR with it. Where somebody else wrote the CR meanwhile, and left the targets alone,
+   * it is written on top of that.
    * @throws ConflictError when another process wrote the targets: then nothing may be sent; KubeError otherwise.
    */
   async write(type: ResourceType, cr: CommandResource, after: CommandStatus): Promise<CommandResource> {

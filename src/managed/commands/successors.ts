@@ -2,8 +2,8 @@ import type { CommandDescriptor, CommandSpec, Target } from '../descriptor/comma
 import type { Candidate } from './targets.ts'
 
 /**
- * The ids under which targets came back, as far as that can be told: for each that was renewed, the only object of its likeness that
- * appeared since and started later. None where two targets, or two objects, are alike.
+ * The ids under which targets came back, as far as that can be told: for each that was renewed, the only object of its
+ * likeness that appeared since and started later. None where two targets, or two objects, are alike.
  */
 export function withSuccessors(
   descriptor: CommandDescriptor,

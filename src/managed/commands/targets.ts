@@ -14,8 +14,8 @@ export interface Candidate {
 }
 
 /**
- * A mirrored object as a candidate. What people write into it must not aim a command at something else: the id has to be the one
- * that the name was made from, and the owner an account.
+ * A mirrored object as a candidate. What people write into it must not aim a command at something else: the id has to
+ * be the one that the name was made from, and the owner an account.
  */
 export function candidateOf(
   object: MirroredObject | undefined,

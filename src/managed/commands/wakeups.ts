@@ -7,8 +7,8 @@ import { type CommandResource, commandStatus } from './command.ts'
 import { isFinished } from './progress.ts'
 
 /**
- * Has a command looked at when it appears and when somebody else changes it; and one that is not over, when something changes of which accounts there are and who
- * may use them.
+ * Has a command looked at when it appears and when somebody else changes it; and one that is not over, when something
+ * changes of which accounts there are and who may use them.
  */
 export function subscribeCommands(
   store: { readonly recording: boolean },

@@ -1,8 +1,9 @@
 import type { LabelSelector } from './label-selector.ts'
 
 /**
- * How far what a kind makes reaches. `namespace`: others notice it only where they refer to it. `account`: it opens, closes or watches the account as a
- * whole, or what others have in it. A ClusterAccount gives the latter to a namespace only where an entry of `access` names the kind.
+ * How far what a kind makes reaches. `namespace`: others notice it only where they refer to it. `account`: it opens,
+ * closes or watches the account as a whole, or what others have in it. A ClusterAccount gives the latter to a namespace
+ * only where an entry of `access` names the kind.
  */
 export type Reach = 'namespace' | 'account'
 
@@ -20,7 +21,10 @@ export interface AccessEntry {
   readonly unmanagedObjects?: UnmanagedObjects
   /** Names, and `*.` with a name for all below it. Absent: any. */
   readonly domains?: readonly string[]
-  /** Labels that what chooses tunnels has to name, and the only values that what binds tunnels may give them. Absent: any. */
+  /**
+   * Labels that what chooses tunnels has to name, and the only values that what binds tunnels may give them. Absent:
+   * any.
+   */
   readonly labels?: Readonly<Record<string, string>>
   /** For each namespace that the entry selects. Absent: no limit beside the account's. */
   readonly requestsPerMinute?: number

@@ -156,13 +156,19 @@ export interface CommandStep {
   readonly action: string
   /** As the API calls it: `restart`. */
   readonly command: string
-  /** How long it waits, in milliseconds, after the end of another action on the same target, whichever command that was of. */
+  /**
+   * How long it waits, in milliseconds, after the end of another action on the same target, whichever command that was
+   * of.
+   */
   readonly spacing?: { readonly after: string; readonly ms: number }
   /** Whether the target comes back under another id. */
   readonly renews: boolean
 }
 
-/** A kind whose CRs are commands: each is carried out once, by at most one request for each target and step. All of it is pure. */
+/**
+ * A kind whose CRs are commands: each is carried out once, by at most one request for each target and step. All of it
+ * is pure.
+ */
 export interface CommandDescriptor<Spec extends CommandSpec = CommandSpec> {
   readonly role: 'command'
   readonly definition: KindDefinition
@@ -171,7 +177,9 @@ export interface CommandDescriptor<Spec extends CommandSpec = CommandSpec> {
   /** The kind that mirrors the collection: what `sessionRef` and `selector` choose among. */
   readonly mirror: string
   steps(spec: Spec): readonly CommandStep[]
-  /** A digest of what an object keeps when it comes back under another id, from the status of the CR that mirrors it. */
+  /**
+   * A digest of what an object keeps when it comes back under another id, from the status of the CR that mirrors it.
+   */
   likeness(status: Readonly<Record<string, unknown>>): string | undefined
   /** When the object started, from the status of the CR that mirrors it. */
   startedAt(status: Readonly<Record<string, unknown>>): string | undefined

@@ -79,7 +79,10 @@ export function commonSpec(limits: TextLimits) {
   }
 }
 
-/** In which unit the contract limits `description` and `metadata`; a map of own data is small enough for all. Backends have no stated limit; only the body limit bounds them. */
+/**
+ * In which unit the contract limits `description` and `metadata`; a map of own data is small enough for all. Backends
+ * have no stated limit; only the body limit bounds them.
+ */
 export type TextLimits = 'bytes' | 'characters' | 'unstated'
 
 const DESCRIPTION = 255
@@ -131,7 +134,8 @@ export const bareSpecRules: readonly Rule[] = [
 /** Rules over the whole resource that every managed kind shares. */
 export const commonRootRules: readonly Rule[] = [
   {
-    // Once an object is managed, the spec has to go on naming it: a resource that lost its status would otherwise create a second one.
+    // Once an object is managed, the spec has to go on naming it: a resource that lost its status would otherwise
+    // create a second one.
     rule: `!has(oldSelf.status) || !has(oldSelf.status.internal) || !has(oldSelf.status.internal.create) || (${SAME_EXTERNAL_ID}) || (${NAMES_HELD_OBJECT})`,
     message:
       'spec.externalID is immutable once this resource manages an object: leave it as it was, or set it to status.id. To manage another object, delete this resource (an adopted object stays unless deletionPolicy is Delete) and create it again',
@@ -188,7 +192,10 @@ const managedConditions = conditionsList(
   `${CONDITIONS} ReferencesGranted: present only while it is false, since a reference between namespaces that was in use when its grant was withdrawn is kept until the spec with it changes.`,
 )
 
-/** Of a status. The CRD fills in -1, so that tools which read kstatus take a resource that nobody looked at yet for work in progress. */
+/**
+ * Of a status. The CRD fills in -1, so that tools which read kstatus take a resource that nobody looked at yet for work
+ * in progress.
+ */
 export const observedGeneration = Type.Optional(
   integer({ description: 'Generation of the spec that Culvert last acted on; -1: none yet.', minimum: -1 }),
 )
@@ -335,7 +342,10 @@ const commonStatusObject = object(
   { description: 'Common status.' },
 )
 
-/** What the reconciler reads of any status; `output` only kinds with outputs have, and those of rotation only kinds with tokens. Fields of the kind stand beside these. */
+/**
+ * What the reconciler reads of any status; `output` only kinds with outputs have, and those of rotation only kinds with
+ * tokens. Fields of the kind stand beside these.
+ */
 export type CommonStatus = Static<typeof commonStatusObject>
 
 export type Condition = Static<typeof condition>

@@ -14,8 +14,8 @@ import type { AccountView, Release, TargetView } from './target.ts'
 export type Fields = Readonly<Record<string, unknown>>
 
 /**
- * A kind: one whose CRs each stand for a remote object, one that gives access to an account, one that mirrors a collection, or one
- * whose CRs are commands.
+ * A kind: one whose CRs each stand for a remote object, one that gives access to an account, one that mirrors a
+ * collection, or one whose CRs are commands.
  */
 export type Descriptor = ManagedDescriptor | AccountDescriptor | MirrorDescriptor | CommandDescriptor
 
@@ -38,8 +38,8 @@ export interface FoundReference {
   /** The target may be referred to once only: another such reference that leads to the same object is refused. */
   readonly once?: boolean
   /**
-   * The CR is a part of the target, and so need not wait until that is usable. Asked each time: why the target takes no such part;
-   * undefined when it does.
+   * The CR is a part of the target, and so need not wait until that is usable. Asked each time: why the target takes no
+   * such part; undefined when it does.
    */
   partOf?(target: TargetView): string | undefined
 }
@@ -67,15 +67,15 @@ export interface Desired<Spec> {
   /** Id and object of such a reference. */
   target(kind: string, ref: Ref): ResolvedTarget
   /**
-   * Whether the object of such a reference was deleted at the API after it was applied, for kinds whose objects others may go on holding then. Known only
-   * where the object would have to be sent another list of them.
+   * Whether the object of such a reference was deleted at the API after it was applied, for kinds whose objects others
+   * may go on holding then. Known only where the object would have to be sent another list of them.
    */
   isGone(kind: string, ref: Ref): boolean
   /** Value of an input that was found by `inputs`, to the letter. */
   input(source: InputSource, ref: KeyRef): string
   /**
-   * Whether the spec decides about an API field (or, with children, about the field that declares them). Always, but for an adopted object: there only about
-   * fields that it sets or has set; the others are left alone.
+   * Whether the spec decides about an API field (or, with children, about the field that declares them). Always, but
+   * for an adopted object: there only about fields that it sets or has set; the others are left alone.
    */
   decides(field: string): boolean
   /** Wall time in milliseconds. */
@@ -116,7 +116,10 @@ export type ChildOperation =
       readonly type: 'create'
       readonly body: Fields
       readonly about: string
-      /** Deleted again after the last write of the plan. Should that not come to pass, the next plan removes it as unwanted. */
+      /**
+       * Deleted again after the last write of the plan. Should that not come to pass, the next plan removes it as
+       * unwanted.
+       */
       readonly placeholder?: true
     }
   | {
@@ -142,7 +145,8 @@ export interface Children<Spec> {
   /** Id of the parent that a child belongs to. */
   parentId(child: RemoteObject): string | undefined
   /**
-   * The writes that turn `current` (all children of the parent) into what the spec says, in the order in which they are safe.
+   * The writes that turn `current` (all children of the parent) into what the spec says, in the order in which they are
+   * safe.
    */
   plan(desired: Desired<Spec>, parentId: string, current: readonly RemoteObject[]): readonly ChildOperation[]
   /** Ids of the children that a status names. */
@@ -157,21 +161,27 @@ export interface OutputTarget {
   readonly name: string
 }
 
-/** Labels and annotations that the spec wants on that object beside Culvert's own: for reflectors, reloaders and the like. */
+/**
+ * Labels and annotations that the spec wants on that object beside Culvert's own: for reflectors, reloaders and the
+ * like.
+ */
 export interface OutputTemplate {
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
 }
 
 /**
- * A secret that the API tells once, in the answer to the create. It goes into one key of a Secret, is kept nowhere else, and
- * when it is lost there the object is replaced.
+ * A secret that the API tells once, in the answer to the create. It goes into one key of a Secret, is kept nowhere
+ * else, and when it is lost there the object is replaced.
  */
 export interface OneTimeOutput<Spec> {
   readonly type: 'one-time'
   /** API field of the answer; one of the collection's `oneTimeFields`. */
   readonly field: string
-  /** What is wrong with the secret in the answer to a create, after "the API answered with", and never the value; undefined when it may be written. */
+  /**
+   * What is wrong with the secret in the answer to a create, after "the API answered with", and never the value;
+   * undefined when it may be written.
+   */
   problem(answer: RemoteObject): string | undefined
   /** The secret is a key of the API itself: an account may work with it (`management-api.md § Authentication`). */
   readonly opensAccounts: boolean
@@ -185,7 +195,9 @@ export interface DerivedOutput<Spec> {
   /** Undefined: the spec asks for none. */
   target(spec: Spec, name: string): OutputTarget | undefined
   template(spec: Spec): OutputTemplate
-  /** What is wrong with what the API returned, after "the API answered with"; undefined when the texts may be written. */
+  /**
+   * What is wrong with what the API returned, after "the API answered with"; undefined when the texts may be written.
+   */
   problem(remote: RemoteObject): string | undefined
   /** The same of other objects that the texts follow from, as a sentence. Absent: there are none. */
   sourceProblem?(desired: Desired<Spec>): string | undefined
@@ -202,8 +214,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly definition: KindDefinition
   readonly reach: Reach
   /**
-   * What the spec takes for itself that a shared account may limit; absent: nothing. Asked before anything is resolved, and with `desired` again, for what only
-   * the objects tell that the spec refers to.
+   * What the spec takes for itself that a shared account may limit; absent: nothing. Asked before anything is resolved,
+   * and with `desired` again, for what only the objects tell that the spec refers to.
    */
   claims?(spec: Spec, desired?: Desired<Spec>): Claims
   /** Every collection that objects of this kind can be in. */
@@ -214,8 +226,9 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly refersTo: readonly ReferenceKind[]
   references(spec: Spec): readonly FoundReference[]
   /**
-   * The reference that decides in which account the CR lives, where it leads to a CR by its name: to that one's account, whatever the
-   * defaults say. The CRD refuses `accountRef` beside it. Absent or undefined: `accountRef` and the defaults decide.
+   * The reference that decides in which account the CR lives, where it leads to a CR by its name: to that one's
+   * account, whatever the defaults say. The CRD refuses `accountRef` beside it. Absent or undefined: `accountRef` and
+   * the defaults decide.
    */
   accountFrom?(spec: Spec): FoundReference | undefined
   /** Ids in the spec of objects that no kind makes, each with its field. Absent: there are none. */
@@ -235,67 +248,77 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   /** How the object gives way to a new one of the same spec as time passes; absent: it does not age. */
   readonly rotation?: Rotation<Spec>
   /**
-   * Which field of a new object carries the marker until the id is stored. `name` for what has no metadata: `desire` must then give a
-   * harmless object as long as `remote` is undefined, and the user's name follows as an update.
+   * Which field of a new object carries the marker until the id is stored. `name` for what has no metadata: `desire`
+   * must then give a harmless object as long as `remote` is undefined, and the user's name follows as an update.
    */
   readonly markedBy: 'metadata' | 'name'
   /** API fields that hold secret inputs: sent again when one of these changes, since the API does not return them. */
   readonly secretFields: readonly string[]
   /**
-   * API fields, and the field of `children`, that the spec sets. A field that is made of several of the spec's is set when one of these is. Inside of a field
-   * what is left out has the contract's default, unless `desire` asks `decides` about it: then the members that are set are named too, as `field.member`.
+   * API fields, and the field of `children`, that the spec sets. A field that is made of several of the spec's is set
+   * when one of these is. Inside of a field what is left out has the contract's default, unless `desire` asks `decides`
+   * about it: then the members that are set are named too, as `field.member`.
    */
   setBy(spec: Spec): readonly string[]
   /**
-   * Every field of the kind as it should be (`description` and `metadata` are the reconciler's). Null clears; undefined leaves alone.
-   * `remote` is undefined when the object is yet to be created.
+   * Every field of the kind as it should be (`description` and `metadata` are the reconciler's). Null clears; undefined
+   * leaves alone. `remote` is undefined when the object is yet to be created.
    */
   desire(desired: Desired<Spec>, remote: RemoteObject | undefined): Fields
   /** The same fields as `remote` has them, normalised to the form in which they are sent. */
   observe(remote: RemoteObject): Fields
   /**
-   * `fields` in the form that `observe` gives, for comparing: without secrets, sets in a fixed order, texts without meaningless case.
-   * Where the contract lets the API hide or choose a value, `remote` decides whether it is compared.
+   * `fields` in the form that `observe` gives, for comparing: without secrets, sets in a fixed order, texts without
+   * meaningless case. Where the contract lets the API hide or choose a value, `remote` decides whether it is compared.
    */
   comparable(fields: Fields, remote?: RemoteObject): Fields
   /**
-  /**
-   * What is sent in place of the body of an update that the API has refused as invalid: another way to say the same, or as much of it as such a server takes.
-   * Absent or undefined: nothing.
+   * /** What is sent in place of the body of an update that the API has refused as invalid: another way to say the
+   * same, or as much of it as such a server takes. Absent or undefined: nothing.
    */
   otherwise?(body: Fields, remote: RemoteObject): Fields | undefined
   /**
-   * Names that the API lets one object alone have, in words for people, from fields in the form that `observe` gives. Absent: nothing is unique.
+   * Names that the API lets one object alone have, in words for people, from fields in the form that `observe` gives.
+   * Absent: nothing is unique.
    */
   uniqueNames?(fields: Fields): readonly string[]
   /**
-   * Why nothing of what the API returned for the object may be used, in words that quote little of it; undefined when it may. Then nothing is written, at the
-   * API or in the cluster. Absent: it always may.
+   * Why nothing of what the API returned for the object may be used, in words that quote little of it; undefined when
+   * it may. Then nothing is written, at the API or in the cluster. Absent: it always may.
    */
   answerProblem?(spec: Spec, remote: RemoteObject): string | undefined
   /** Status fields of the kind, from what the API returned; `kept` includes what `intent` says. */
   status(remote: RemoteObject, kept: InternalStatus): Fields
   /** What is kept of the object in `status.internal`, from what the API returned; `kept` as for `status`. */
   internal(remote: RemoteObject, kept: InternalStatus): InternalStatus
-  /** Modules and other parts of the object that the spec names, and that others may put there too. Their names are of letters. */
+  /**
+   * Modules and other parts of the object that the spec names, and that others may put there too. Their names are of
+   * letters.
+   */
   modules(spec: Spec): readonly string[]
   /**
-   * What of `status.internal` must be durable before an update is sent: what the update is about to take charge of. `sent`: modules that the
-   * create put there, for a spec that may have changed since.
+   * What of `status.internal` must be durable before an update is sent: what the update is about to take charge of.
+   * `sent`: modules that the create put there, for a spec that may have changed since.
    */
   intent(spec: Spec, kept: InternalStatus, sent?: readonly string[]): InternalStatus
   readiness(view: ReadinessView<Spec>): Readiness
-  /** For objects that decide, through others of the kind that they are part of or are themselves, who may call the API. Absent: they do not. */
+  /**
+   * For objects that decide, through others of the kind that they are part of or are themselves, who may call the API.
+   * Absent: they do not.
+   */
   readonly access?: Access<Spec>
   /** Which objects of the kind keep callers out of the API. Absent: none does. */
   readonly restrictsAPI?: APIRestriction<Spec>
-  /** Whether an update of these fields makes the API refuse the keys of objects that refer to this one. Absent: none does. */
+  /**
+   * Whether an update of these fields makes the API refuse the keys of objects that refer to this one. Absent: none
+   * does.
+   */
   silencesKeys?(update: Fields): boolean
   /** Why others may not refer to the CR yet; undefined when they may. It exists at the API when this is asked. */
   unusable(view: TargetView): string | undefined
   /**
-   * Why others may not refer to an object of the kind that no CR manages, from its children as the account shows them; undefined when
-   * they may. For kinds with `children`; absent: they always may.
+   * Why others may not refer to an object of the kind that no CR manages, from its children as the account shows them;
+   * undefined when they may. For kinds with `children`; absent: they always may.
    */
   unusableObject?(children: readonly RemoteObject[]): string | undefined
   /** API fields of which the spec may leave a part open, for the service to choose: what it chooses is no drift. */
@@ -305,13 +328,13 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   /** Until when the certificate of the object is valid, from its status; for kinds whose certificates tell it. */
   expiresAt?(status: Fields): string | undefined
   /**
-   * Kinds whose CRs make up what a CR of this kind is, by referring to it as `partOf`: it is looked at again when one of them
-   * changes, and `unusable` is told of them.
+   * Kinds whose CRs make up what a CR of this kind is, by referring to it as `partOf`: it is looked at again when one
+   * of them changes, and `unusable` is told of them.
    */
   readonly parts: readonly string[]
   /**
-   * For a part: what becomes of its object when it is deleted. `wholes` are the CRs that it is part of, where there are any; `account` is what
-   * was looked up so far. Asked again after each look that it asks for.
+   * For a part: what becomes of its object when it is deleted. `wholes` are the CRs that it is part of, where there are
+   * any; `account` is what was looked up so far. Asked again after each look that it asks for.
    */
   releasePart(wholes: readonly TargetView[], account: AccountView): Release
   readonly children?: Children<Spec>
@@ -331,7 +354,9 @@ export interface APIRestriction<Spec> {
   object(remote: RemoteObject): boolean
 }
 
-/** How a kind decides which addresses may call the API once a kind with `restrictsAPI` refers to what it decides about. */
+/**
+ * How a kind decides which addresses may call the API once a kind with `restrictsAPI` refers to what it decides about.
+ */
 export interface Access<Spec> {
   /** The kind that such restrictions refer to. */
   readonly kind: string
@@ -352,11 +377,14 @@ export interface AccessChange<Spec = CommonSpec> {
 
 /** How an object gives way to another when a field that is fixed at create changes. */
 export interface Replacement<Spec> {
-  /** The API fields, all of them in `createOnly`, whose change asks for it. A field that `desire` leaves undefined does not. */
+  /**
+   * The API fields, all of them in `createOnly`, whose change asks for it. A field that `desire` leaves undefined does
+   * not.
+   */
   readonly fields: readonly string[]
   /**
-   * `create`: the new object first, then whoever refers to the old one moves over, then the old one goes. `delete`: the old one
-   * first, where the API lets only one stand at a time.
+   * `create`: the new object first, then whoever refers to the old one moves over, then the old one goes. `delete`: the
+   * old one first, where the API lets only one stand at a time.
    */
   readonly first: 'create' | 'delete'
   /** With `delete`: an object that has to stand while neither of the two does; undefined when none is needed. */
@@ -407,10 +435,15 @@ export interface ReferenceKind {
   readonly kind: string
   /** Ids of that kind which the remote object holds. */
   idsIn(remote: RemoteObject): readonly string[]
-  /** Whether an object has run its course, as an expired certificate has, and so needs nothing any more that it holds. `now` is wall time in milliseconds. */
+  /**
+   * Whether an object has run its course, as an expired certificate has, and so needs nothing any more that it holds.
+   * `now` is wall time in milliseconds.
+   */
   isOver?(remote: RemoteObject, now: number): boolean
   /** Whether an object goes on holding the id of one that was deleted. */
   readonly outlives?: true
-  /** For what is named by another value than its id (an edge's hostport names a domain): whether `remote` uses `target`. */
+  /**
+   * For what is named by another value than its id (an edge's hostport names a domain): whether `remote` uses `target`.
+   */
   uses?(remote: RemoteObject, target: RemoteObject): boolean
 }

@@ -42,8 +42,8 @@ export function shorterThan(field: string, other: string): Rule {
 }
 
 /**
- * Rule of the parent object: the duration `field` is at most nine tenths of the duration `other`. What is repeated once the rest has passed
- * would otherwise be repeated all the time.
+ * Rule of the parent object: the duration `field` is at most nine tenths of the duration `other`. What is repeated once
+ * the rest has passed would otherwise be repeated all the time.
  *
  * @param absent what `other` is where the spec leaves it out
  */

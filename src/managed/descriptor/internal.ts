@@ -55,7 +55,10 @@ const sentReference = object(
   { description: 'Something that the remote object refers to.' },
 )
 
-/** `status.internal` of every managed kind. The reconciler alone reads it and writes it: a field more is a line more here. */
+/**
+ * `status.internal` of every managed kind. The reconciler alone reads it and writes it: a field more is a line more
+ * here.
+ */
 const internal = object(
   {
     create: Type.Optional(create),

@@ -5,12 +5,17 @@ import { mapLimit } from '../../schema/rules.ts'
 import { ownField } from '../../util/own-field.ts'
 import { keptText } from './kept-text.ts'
 
-/** `metadata` of a spec: texts of the user, which stand beside Culvert's mark in the one JSON object that the API keeps. */
+/**
+ * `metadata` of a spec: texts of the user, which stand beside Culvert's mark in the one JSON object that the API keeps.
+ */
 export type OwnMetadata = Readonly<Record<string, string>>
 
 /** The key of Culvert's mark. */
 export const MARK_KEY = 'culvert'
-/** Bytes that a map may take in the object's metadata: what the longest mark leaves of 4096 (`management-api.md § Limits`). */
+/**
+ * Bytes that a map may take in the object's metadata: what the longest mark leaves of 4096 (`management-api.md §
+ * Limits`).
+ */
 export const OWN_METADATA_BYTES = 3072
 
 const MOST_KEYS = 32
@@ -18,7 +23,10 @@ const KEY_LENGTH = 63
 /** Quotes, colon and comma of one entry. */
 const PUNCTUATION = 6
 
-/** Schema of a map of texts that takes at most `bytes` bytes as JSON. The rules count characters; `metadataProblems` counts bytes. */
+/**
+ * Schema of a map of texts that takes at most `bytes` bytes as JSON. The rules count characters; `metadataProblems`
+ * counts bytes.
+ */
 export function ownMetadata(options: { readonly description: string; readonly bytes: number; readonly keys?: number }) {
   const { bytes, description, keys = MOST_KEYS } = options
   return Type.Optional(
@@ -69,11 +77,11 @@ export interface MetadataSpec {
 }
 
 /**
- * The metadata that an object is to have; the very text of `held` where that already means the same, so that nothing is written to a
- * service which spaces or orders JSON in its own way.
+ * The metadata that an object is to have; the very text of `held` where that already means the same, so that nothing is
+ * written to a service which spaces or orders JSON in its own way.
  *
- * @param marked mark and map, of an object that Culvert made. Undefined for any other: it gets no mark, and of its own data only the keys
- *   that the spec names are set.
+ * @param marked mark and map, of an object that Culvert made. Undefined for any other: it gets no mark, and of its own
+ *   data only the keys that the spec names are set.
  */
 export function wantedMetadata(
   { metadata = {}, rawMetadata }: MetadataSpec,

@@ -15,13 +15,22 @@ export interface TargetView extends View {
   readonly spec: Fields
   /** For a kind with `parts`: the CRs that make it up. */
   readonly parts: readonly PartView[]
-  /** For a kind with `parts`: other CRs that refer to it and may hold an object that uses its own, by the names that messages give them. */
+  /**
+   * For a kind with `parts`: other CRs that refer to it and may hold an object that uses its own, by the names that
+   * messages give them.
+   */
   readonly dependents: readonly string[]
 }
 
-/** What lists of the account show about the whole of a part, begun after the deletion of the part was seen. Absent: not looked up yet. */
+/**
+ * What lists of the account show about the whole of a part, begun after the deletion of the part was seen. Absent: not
+ * looked up yet.
+ */
 export interface AccountView {
-  /** The other objects that make up the whole, whoever made them; what only stands in while one is being replaced is none. */
+  /**
+   * The other objects that make up the whole, whoever made them; what only stands in while one is being replaced is
+   * none.
+   */
   readonly siblings?: readonly SiblingView[] | undefined
   /** What uses the whole, by the names that messages give them. */
   readonly dependents?: readonly string[] | undefined
@@ -49,7 +58,10 @@ export type Release =
   /** It has to stay for now; the message says for what, and what helps. */
   | { readonly type: 'wait'; readonly message: string }
 
-/** True when the conditions Ready and Synced both hold for the current spec: Ready alone stays while a changed one is being applied. */
+/**
+ * True when the conditions Ready and Synced both hold for the current spec: Ready alone stays while a changed one is
+ * being applied.
+ */
 export function isInForce({ generation, status }: View): boolean {
   return ['Ready', 'Synced'].every((type) => {
     const condition = status.conditions?.find((candidate) => candidate.type === type)

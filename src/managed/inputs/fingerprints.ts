@@ -8,12 +8,13 @@ const SALT_LENGTH = 8
 const LENGTH = 16
 
 /**
- * Names secrets where many people may read: in a status, or in an annotation of a resource. Equal values have equal fingerprints, so
- * that a change shows, also after a restart. HMAC-SHA256 with a salt that only the operator can read: nobody else can tell whether a guess
- * is right, however few values there are to guess (docs/decisions/0035-salted-fingerprints.md).
+ * Names secrets where many people may read: in a status, or in an annotation of a resource. Equal values have equal
+ * fingerprints, so that a change shows, also after a restart. HMAC-SHA256 with a salt that only the operator can read:
+ * nobody else can tell whether a guess is right, however few values there are to guess
+ * (docs/decisions/0035-salted-fingerprints.md).
  *
- * A fingerprint begins with the name of its salt: one made with another salt says nothing about a value, neither that it is the same nor
- * that it is not.
+ * A fingerprint begins with the name of its salt: one made with another salt says nothing about a value, neither that
+ * it is the same nor that it is not.
  */
 export class Fingerprints {
   readonly #salt: Buffer

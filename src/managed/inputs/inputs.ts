@@ -83,7 +83,8 @@ export async function readInputs(
     values.set(keyOf(source, ref), value)
   }
   return {
-    // With the UID: an equal value in another resource must not show, or authors could try guesses in resources of their own.
+    // With the UID: an equal value in another resource must not show, or authors could try guesses in resources of
+    // their own.
     fingerprint:
       values.size === 0 ? undefined : fingerprints.of('inputs', cr.metadata.uid, JSON.stringify([...values])),
     get: (source, ref) => {

@@ -34,8 +34,8 @@ export interface SaltOptions {
 }
 
 /**
- * The salt of all fingerprints, from a Secret in the operator's own namespace. Made where there is none, and in the place of one that is
- * too short; a Secret is never written over, so that of several processes all come to the same.
+ * The salt of all fingerprints, from a Secret in the operator's own namespace. Made where there is none, and in the
+ * place of one that is too short; a Secret is never written over, so that of several processes all come to the same.
  * @throws KubeError where the Secret may not be read or made.
  */
 export async function keptSalt(options: SaltOptions): Promise<Buffer> {

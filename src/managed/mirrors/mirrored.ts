@@ -6,7 +6,10 @@ import type { Fields } from '../descriptor/descriptor.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import { GROUP } from '../names.ts'
 
-/** A CR that mirrors an object, as the watches know it. People may have edited any of it, as far as the schema lets them. */
+/**
+ * A CR that mirrors an object, as the watches know it. People may have edited any of it, as far as the schema lets
+ * them.
+ */
 export interface MirroredObject extends KubeObject {
   readonly status?: Fields & { readonly accountRef?: AccountName }
 }

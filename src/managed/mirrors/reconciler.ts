@@ -47,7 +47,10 @@ export interface MirrorContext {
 }
 
 export interface MirrorMetrics {
-  /** How many objects an account lists beyond those that are shown; undefined: none are to be shown. `account` is `Kind/namespace/name`. */
+  /**
+   * How many objects an account lists beyond those that are shown; undefined: none are to be shown. `account` is
+   * `Kind/namespace/name`.
+   */
   leftOut(account: string, count: number | undefined): void
 }
 
@@ -65,7 +68,10 @@ export function mirrorKeys(kinds: KindsRegistry, account: AccountKey): readonly 
   return kinds.mirrors.map(({ definition: { kind } }) => ({ kind, namespace, name }))
 }
 
-/** Keeps the CRs that show a collection as the collection is: one list each interval, and only the writes that it calls for. */
+/**
+ * Keeps the CRs that show a collection as the collection is: one list each interval, and only the writes that it calls
+ * for.
+ */
 export class MirrorReconciler {
   readonly #context: MirrorContext
   /** When each mirror is due, on the monotonic clock, and under which settings that was said. */

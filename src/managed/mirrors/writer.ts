@@ -6,7 +6,9 @@ import type { Fields } from '../descriptor/descriptor.ts'
 import { GROUP, VERSION } from '../names.ts'
 import type { MirrorCreate, MirrorPlan, MirrorUpdate } from './plan.ts'
 
-/** Writes at a time, all mirrors together: less than half of what the client takes, so that thousands stall nobody else. */
+/**
+ * Writes at a time, all mirrors together: less than half of what the client takes, so that thousands stall nobody else.
+ */
 const CONCURRENCY = 6
 
 /** What may become of one object without saying anything of the others: the next list sees to it. */
@@ -29,8 +31,8 @@ export class MirrorWriter {
   }
 
   /**
-   * Carries out what it can until `signal` is aborted: what is left is in the next plan. What is gone goes first, so that nobody
-   * chooses it any more.
+   * Carries out what it can until `signal` is aborted: what is left is in the next plan. What is gone goes first, so
+   * that nobody chooses it any more.
    * @throws the first error that is not about one object alone, once what was under way has ended.
    */
   async write(type: ResourceType, { create, update, remove }: MirrorPlan, signal: AbortSignal): Promise<void> {

@@ -13,8 +13,8 @@ const TRIES = 5
 const FALLBACK_MS = 30_000
 
 /**
- * Makes the target ours: creates it with `content`, or takes over what a former life of the CR left; with the labels and annotations that the
- * spec wants there. What is so already stays as it is.
+ * Makes the target ours: creates it with `content`, or takes over what a former life of the CR left; with the labels
+ * and annotations that the spec wants there. What is so already stays as it is.
  * @returns it as it then is.
  * @throws TerminalError when it belongs to somebody else; nothing of it was touched.
  */

@@ -15,8 +15,8 @@ export interface CompanionWatchesOptions {
 }
 
 /**
- * Watches of companions, of their metadata alone. A type may not be installed, and then a watch would never come to stand: each begins
- * when the type is seen to be there.
+ * Watches of companions, of their metadata alone. A type may not be installed, and then a watch would never come to
+ * stand: each begins when the type is seen to be there.
  */
 export class CompanionWatches {
   readonly #options: CompanionWatchesOptions

@@ -25,7 +25,10 @@ export interface Accompanied {
 const UNINSTALLED_MS = 30_000
 const REFUSED_MS = 600_000
 
-/** The object that the CR asks for beside itself, or did by what its status says; undefined when it asks for none, or never got one. */
+/**
+ * The object that the CR asks for beside itself, or did by what its status says; undefined when it asks for none, or
+ * never got one.
+ */
 export function companionTarget(
   { companion }: Pick<ManagedDescriptor, 'companion'>,
   cr: CustomResource,
@@ -35,8 +38,8 @@ export function companionTarget(
 }
 
 /**
- * Keeps a CR that is retained from being let go of while the operator may not touch a companion that goes with it: the garbage collector
- * would delete what it publishes.
+ * Keeps a CR that is retained from being let go of while the operator may not touch a companion that goes with it: the
+ * garbage collector would delete what it publishes.
  */
 export function refuseToStrand({ context, cr, descriptor: { companion } }: Reconciliation): void {
   if (companion === undefined || context.companions.policy.enabled) return
@@ -72,7 +75,10 @@ function mayHaveOne(companion: Companion<CommonSpec>, cr: CustomResource): boole
   return reason !== undefined && !HAS_NONE.has(reason)
 }
 
-/** Makes the companion what the spec asks for, or takes it away: writes only what differs. The CR itself is none the worse for trouble with it. */
+/**
+ * Makes the companion what the spec asks for, or takes it away: writes only what differs. The CR itself is none the
+ * worse for trouble with it.
+ */
 export async function keepCompanion(run: Reconciliation, remote: RemoteObject): Promise<Accompanied> {
   const { companion } = run.descriptor
   if (companion === undefined) return {}
@@ -93,7 +99,8 @@ export async function keepCompanion(run: Reconciliation, remote: RemoteObject): 
 }
 
 /**
- * Leaves the companion as it is, since the answer that it would follow from is not used; one that the spec asks for no more goes all the same.
+ * Leaves the companion as it is, since the answer that it would follow from is not used; one that the spec asks for no
+ * more goes all the same.
  * @param problem what is wrong with the answer
  */
 export async function leaveCompanion(run: Reconciliation, problem: string): Promise<Accompanied> {

@@ -16,8 +16,8 @@ import { vacateOthers } from './vacate.ts'
 type Texts = Readonly<Record<string, string>>
 
 /**
- * Writes the derived outputs of a CR whose object equals its spec: only what differs, and takes away what the spec does not ask for
- * any more.
+ * Writes the derived outputs of a CR whose object equals its spec: only what differs, and takes away what the spec does
+ * not ask for any more.
  */
 export async function writeDerived(run: Reconciliation, { desired }: Wanted, remote: RemoteObject): Promise<void> {
   const { descriptor, cr } = run
@@ -32,7 +32,10 @@ export async function writeDerived(run: Reconciliation, { desired }: Wanted, rem
   if (target === undefined) run.note({ output: undefined })
 }
 
-/** @throws TerminalError for an answer that texts must not be made from. What was written before stays: the answer says nothing about it. */
+/**
+ * @throws TerminalError for an answer that texts must not be made from. What was written before stays: the answer says
+ *   nothing about it.
+ */
 function refuseUnfit(run: Reconciliation, desired: Wanted['desired'], remote: RemoteObject): void {
   const { output } = run.descriptor
   const own = derivedProblem(run, remote)

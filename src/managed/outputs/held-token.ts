@@ -38,8 +38,8 @@ export function tokenFingerprint(fingerprints: Fingerprints, token: string, id: 
 }
 
 /**
- * Whether the token is the one that goes with the object in `status`. Where the status has no fingerprint of it, or one of another salt,
- * what the Secret says of itself counts.
+ * Whether the token is the one that goes with the object in `status`. Where the status has no fingerprint of it, or one
+ * of another salt, what the Secret says of itself counts.
  */
 export function isLive(
   { id, token, intact }: HeldToken,

@@ -8,7 +8,10 @@ import type { Answer } from '../reconcile/memory.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 
-/** What keeps the outputs of the CR from being written from this object, as the API has returned it; undefined when nothing does, or none are asked for. */
+/**
+ * What keeps the outputs of the CR from being written from this object, as the API has returned it; undefined when
+ * nothing does, or none are asked for.
+ */
 export function derivedProblem(
   { cr, descriptor: { output } }: Reconciliation,
   object: RemoteObject,
@@ -24,8 +27,9 @@ function answeredProblem(run: Reconciliation, object: RemoteObject): string | un
 }
 
 /**
- * Takes away what a create has made that is of no use, since what the API tells of it must not be written. The attempt is over then, and left nothing
- * behind; should this process die before, the one after it finds the object by its mark, as any whose answer got lost.
+ * Takes away what a create has made that is of no use, since what the API tells of it must not be written. The attempt
+ * is over then, and left nothing behind; should this process die before, the one after it finds the object by its mark,
+ * as any whose answer got lost.
  * @throws WaitError when it is gone, or while that is not certain.
  */
 export async function refuseUnfit(run: Reconciliation, answer: Answer): Promise<void> {

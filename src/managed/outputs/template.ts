@@ -25,8 +25,8 @@ export function templateOfOutput(
 }
 
 /**
- * What has to change for the object to be as the template wants it; undefined when nothing has. The object itself tells which of its labels
- * and annotations came from a template, so that those go that have left it, and no others.
+ * What has to change for the object to be as the template wants it; undefined when nothing has. The object itself tells
+ * which of its labels and annotations came from a template, so that those go that have left it, and no others.
  */
 export function templateChanges(object: KubeObject | undefined, template: OutputTemplate): MetadataChanges | undefined {
   const { labels, annotations } = object?.metadata ?? {}

@@ -79,9 +79,10 @@ export function countReissue({ context, memory }: Reconciliation): void {
 }
 
 /**
- * Puts right what is about the token: its place, its description, its owner. `fresh`: this run has made the object and stored the
- * token, so that the state is that of before.
- * @throws TerminalError when the place belongs to somebody else; WaitError when the token is lost and too early to be issued anew.
+ * Puts right what is about the token: its place, its description, its owner. `fresh`: this run has made the object and
+ * stored the token, so that the state is that of before.
+ * @throws TerminalError when the place belongs to somebody else; WaitError when the token is lost and too early to be
+ *   issued anew.
  */
 export async function keepToken(run: Reconciliation, state: TokenState, fresh: boolean): Promise<void> {
   if (state.type === 'none') return

@@ -8,8 +8,8 @@ import { readTarget } from './place.ts'
 import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
 
 /**
- * The object whose token the CR's Secret holds under `nonce`: a former process got the answer, and stored it there. Undefined
- * for kinds without a token, and for a CR that is being deleted: it needs none.
+ * The object whose token the CR's Secret holds under `nonce`: a former process got the answer, and stored it there.
+ * Undefined for kinds without a token, and for a CR that is being deleted: it needs none.
  */
 export async function objectInSecret(run: Reconciliation, nonce: string): Promise<RemoteObject | undefined> {
   const held = (await heldTokens(run)).find((each) => each.nonce === nonce)
@@ -39,7 +39,10 @@ interface Held extends Issued {
   readonly place: TokenPlace
 }
 
-/** Tokens in Secrets of the CR, with what they were issued for: where the spec wants them, and then wherever one was written before. */
+/**
+ * Tokens in Secrets of the CR, with what they were issued for: where the spec wants them, and then wherever one was
+ * written before.
+ */
 async function heldTokens(run: Reconciliation): Promise<readonly Held[]> {
   const place = tokenPlace(run)
   if (place === undefined || isDeleting(run.cr)) return []

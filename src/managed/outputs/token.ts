@@ -32,8 +32,8 @@ export function tokenPlace({ descriptor, cr }: Reconciliation): TokenPlace | und
 }
 
 /**
- * Before a create: the Secret is ours, and its patch for this attempt has proven that the answer can be written. The patch also outdates
- * every version of it that an earlier attempt may still want to write on.
+ * Before a create: the Secret is ours, and its patch for this attempt has proven that the answer can be written. The
+ * patch also outdates every version of it that an earlier attempt may still want to write on.
  * @returns the Secret; undefined for kinds without a token.
  * @throws TerminalError when the Secret belongs to somebody else.
  */
@@ -50,8 +50,8 @@ export async function reserveToken(run: Reconciliation, attempt: Attempt): Promi
 
 /**
  * Writes the token of a create's answer, together with id and nonce, and notes where.
- * @param reserved the Secret as it was before the POST. Without it, or when somebody changed it since, it is read anew, and
- *   written unless the attempt has moved on.
+ * @param reserved the Secret as it was before the POST. Without it, or when somebody changed it since, it is read anew,
+ *   and written unless the attempt has moved on.
  */
 export async function storeToken(run: Reconciliation, answer: Answer, reserved?: DataObject): Promise<void> {
   const place = tokenPlace(run)

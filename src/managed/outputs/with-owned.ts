@@ -25,7 +25,8 @@ export async function withOwned(
 
 /**
  * Deletes the object as it was found.
- * @throws KubeError `NotFound` for a 404, which something on the way may have said: `withOwned` looks whether it is gone.
+ * @throws KubeError `NotFound` for a 404, which something on the way may have said: `withOwned` looks whether it is
+ *   gone.
  */
 export async function deleteFound({ context, cr }: Holder, place: Place, found: DataObject): Promise<void> {
   const { uid, resourceVersion } = found.metadata

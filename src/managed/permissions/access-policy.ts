@@ -14,13 +14,16 @@ export interface AccessPolicy {
 }
 
 /**
- * The `spec` of the ValidatingAdmissionPolicy that refuses, as it is applied, what `access` of the ClusterAccount that a spec names does not allow: the namespace, or the kind.
- * It spares people the way to the condition; the operator asks the same, and more, before every call.
+ * The `spec` of the ValidatingAdmissionPolicy that refuses, as it is applied, what `access` of the ClusterAccount that
+ * a spec names does not allow: the namespace, or the kind. It spares people the way to the condition; the operator asks
+ * the same, and more, before every call.
  *
- * Every ClusterAccount is a parameter, and each is asked. A resource that names none passes: only the operator knows whether the namespace has an account of its
- * own. So does an update that leaves `accountRef` as it is: whoever made the resource may have been allowed to, and has to be able to release it.
+ * Every ClusterAccount is a parameter, and each is asked. A resource that names none passes: only the operator knows
+ * whether the namespace has an account of its own. So does an update that leaves `accountRef` as it is: whoever made
+ * the resource may have been allowed to, and has to be able to release it.
  *
- * It fails open: for half a minute after the CRDs were installed the API server does not know the kind of the parameters, and would refuse every write of every kind.
+ * It fails open: for half a minute after the CRDs were installed the API server does not know the kind of the
+ * parameters, and would refuse every write of every kind.
  */
 export function accessPolicy(kinds: KindsRegistry): AccessPolicy {
   const members = [...kinds.managed, ...kinds.commands]

@@ -6,7 +6,9 @@ import type { KindsRegistry } from '../kinds-registry.ts'
 import { list } from './cel-literals.ts'
 import { type Validation, type Variable, writesOf } from './policy-parts.ts'
 
-/** The parts of the `spec` of a ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1) that say what is refused. */
+/**
+ * The parts of the `spec` of a ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1) that say what is refused.
+ */
 export interface AuthorPolicy {
   readonly failurePolicy: 'Fail'
   readonly matchConstraints: object
@@ -18,9 +20,10 @@ export interface AuthorPolicy {
 export type SecretField = readonly string[]
 
 /**
- * The rules by which the API server asks of whoever writes a resource that they may do themselves what it has the operator do with objects of their namespace: read a
- * Secret that it sends to the API, create the Secret, ConfigMap or DNSEndpoint that it writes. They hold where such a field comes or changes, so that patches of controllers
- * pass. The chart adds the variable `home`, the operator's own namespace, where Secrets of ClusterAccounts are.
+ * The rules by which the API server asks of whoever writes a resource that they may do themselves what it has the
+ * operator do with objects of their namespace: read a Secret that it sends to the API, create the Secret, ConfigMap or
+ * DNSEndpoint that it writes. They hold where such a field comes or changes, so that patches of controllers pass. The
+ * chart adds the variable `home`, the operator's own namespace, where Secrets of ClusterAccounts are.
  */
 export function authorPolicy(kinds: KindsRegistry): AuthorPolicy {
   const asked = [...kinds.accounts, ...kinds.managed].filter((descriptor) => {
@@ -55,7 +58,10 @@ export function secretFields({ definition }: Pick<ManagedDescriptor, 'definition
   return fieldsIn(rootSchema(definition).properties?.spec)
 }
 
-/** In objects alone: CEL cannot ask about the members of a list one by one. @throws Error for a Secret that the members of a list name */
+/**
+ * In objects alone: CEL cannot ask about the members of a list one by one. @throws Error for a Secret that the members
+ * of a list name
+ */
 function fieldsIn(node: SchemaNode | undefined): readonly SecretField[] {
   return Object.entries(node?.properties ?? {}).flatMap(([name, inner]): readonly SecretField[] => {
     if (namesSecret(name)) return [[name]]

@@ -17,7 +17,10 @@ import {
 import type { Validation, Variable } from './policy-parts.ts'
 import { type Permission, resourceOf, type Verb } from './rules.ts'
 
-/** What is the same in every installation of the policy for the operator's writes: `spec` without its conditions, and without the variables of `Installation`. */
+/**
+ * What is the same in every installation of the policy for the operator's writes: `spec` without its conditions, and
+ * without the variables of `Installation`.
+ */
 export interface OperatorPolicy {
   readonly failurePolicy: 'Fail'
   readonly matchConstraints: object
@@ -69,8 +72,9 @@ const OWN_SECRETS = { names: [SALT_SECRET], prefixes: [KEPT_KEY_PREFIX] }
 const OWN_ANNOTATIONS = [REMOTE_ID, CREATE_ATTEMPT]
 
 /**
- * The rules by which the API server refuses to the operator's ServiceAccount what the operator never does, whatever RBAC grants it. RBAC
- * cannot tell one Secret from another by its type or its owner; this can, for writes (docs/decisions/0030-admission-of-the-operator.md).
+ * The rules by which the API server refuses to the operator's ServiceAccount what the operator never does, whatever
+ * RBAC grants it. RBAC cannot tell one Secret from another by its type or its owner; this can, for writes
+ * (docs/decisions/0030-admission-of-the-operator.md).
  */
 export function operatorPolicy(kinds: KindsRegistry): OperatorPolicy {
   return {

@@ -57,7 +57,10 @@ export const installationPermission: Permission = {
   why: 'Its UID stands for the cluster in the mark on objects at the API; not needed with `--installation`.',
 }
 
-/** Asks the API server who may read the metrics. In the whole cluster, wherever else the operator works: reviews are in no namespace. */
+/**
+ * Asks the API server who may read the metrics. In the whole cluster, wherever else the operator works: reviews are in
+ * no namespace.
+ */
 export const metricsAuthenticationPermissions: readonly Permission[] = [
   { type: tokenReviews, verbs: ['create'], why: 'Says whose the token is that a reader of metrics shows.' },
   {
@@ -93,7 +96,10 @@ function kindPermissions(descriptor: Descriptor): readonly Permission[] {
   ]
 }
 
-/** What is done to the resources themselves. Without `blockOwnerDeletion` in owner references nobody needs their finalizers. */
+/**
+ * What is done to the resources themselves. Without `blockOwnerDeletion` in owner references nobody needs their
+ * finalizers.
+ */
 const objectsOf: Readonly<Record<Descriptor['role'], Pick<Permission, 'verbs' | 'why'>>> = {
   managed: {
     verbs: ['get', 'list', 'watch', 'patch'],
@@ -137,7 +143,10 @@ function dataPermissions(kinds: KindsRegistry, watch: readonly Verb[]): readonly
   ]
 }
 
-/** Objects of other operators' types that resources keep beside themselves: in what it watches too, but with `--dns-endpoints` only. */
+/**
+ * Objects of other operators' types that resources keep beside themselves: in what it watches too, but with
+ * `--dns-endpoints` only.
+ */
 export function companionPermissions(kinds: KindsRegistry): readonly Permission[] {
   const types = new Map(kinds.managed.flatMap(({ companion }) => (companion ? [[companion.type.kind, companion]] : [])))
   return [...types.values()].map(({ type }) => ({

@@ -13,8 +13,8 @@ const READ: readonly Verb[] = ['get', 'list', 'watch']
 const WRITE: readonly Verb[] = ['create', 'update', 'patch', 'delete', 'deletecollection']
 
 /**
- * Who may view sees every kind; who may edit writes what reaches no further than the namespace; who administers a namespace also what concerns the whole
- * account, and accounts. What Culvert alone writes is nobody's to write.
+ * Who may view sees every kind; who may edit writes what reaches no further than the namespace; who administers a
+ * namespace also what concerns the whole account, and accounts. What Culvert alone writes is nobody's to write.
  */
 export function userRoles({ managed, commands, accounts, mirrors }: KindsRegistry): UserRoles {
   const of = (descriptors: Parameters<typeof resourceTypeOf>[0][], verbs: readonly Verb[], why: string) => {

@@ -1,4 +1,6 @@
-/** What is known when it is decided whether an object gives way to a new one of the same spec. Times in milliseconds. */
+/**
+ * What is known when it is decided whether an object gives way to a new one of the same spec. Times in milliseconds.
+ */
 export interface RotationFacts {
   /** Wall time. */
   readonly now: number

@@ -31,8 +31,8 @@ export function announceRotation({ context, cr, descriptor, memory }: Reconcilia
 }
 
 /**
- * Notes that no new object could be made: the present one stays in use, and a condition tells. What concerns more than this one
- * object is not for it to judge.
+ * Notes that no new object could be made: the present one stays in use, and a condition tells. What concerns more than
+ * this one object is not for it to judge.
  * @returns false for such an error.
  */
 export function noteRotationFailure(run: Reconciliation, error: unknown): boolean {
@@ -90,7 +90,8 @@ function conditionOf(run: Reconciliation, step: RotationStep, { type }: Rotation
 }
 
 /**
- * What the status keeps of a token's issue: when it was, and which request it answers. Nothing for kinds whose tokens are not rotated.
+ * What the status keeps of a token's issue: when it was, and which request it answers. Nothing for kinds whose tokens
+ * are not rotated.
  */
 export function issueNotes({
   context,
@@ -104,8 +105,9 @@ export function issueNotes({
 }
 
 /**
- * What `status.internal.superseded` says of the object that the status still names: how long it is to work on, and how its token is
- * known. Found from what is durable alone, so that a process that takes up the create of another comes to the same.
+ * What `status.internal.superseded` says of the object that the status still names: how long it is to work on, and how
+ * its token is known. Found from what is durable alone, so that a process that takes up the create of another comes to
+ * the same.
  */
 export function formerNotes(run: Reconciliation): Omit<Former, 'id' | 'nonce'> {
   const { context, cr, descriptor } = run
@@ -121,8 +123,9 @@ export function formerNotes(run: Reconciliation): Omit<Former, 'id' | 'nonce'> {
 }
 
 /**
- * How long a former object still works on, in milliseconds: as was said when it was replaced, or less if the spec says less by now. What a
- * clock that was ahead has said ends with the overlap after the time of issue, which is noted anew then.
+ * How long a former object still works on, in milliseconds: as was said when it was replaced, or less if the spec says
+ * less by now. What a clock that was ahead has said ends with the overlap after the time of issue, which is noted anew
+ * then.
  */
 export function overlapLeft({ context, cr, descriptor, status }: Reconciliation, { deleteAfter }: Former): number {
   if (deleteAfter === undefined) return 0
@@ -154,7 +157,10 @@ function dueAtOf({ cr, descriptor, status }: Reconciliation, remote: RemoteObjec
   return descriptor.rotation?.dueAt({ spec: cr.spec, remote, since })
 }
 
-/** A token that was issued by a clock that was ahead counts from now: else it would not be rotated, nor the former one revoked, for as long. */
+/**
+ * A token that was issued by a clock that was ahead counts from now: else it would not be rotated, nor the former one
+ * revoked, for as long.
+ */
 function correctIssueTime(run: Reconciliation): void {
   const { context, descriptor, status } = run
   if (descriptor.rotation?.type !== 'rotation' || status.rotatedAt === undefined) return

@@ -3,7 +3,10 @@ import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 
 const PAGE = 500
 
-/** Every object of a type, page by page, in these namespaces or (none named) in all. Without the type's CRD there are none. */
+/**
+ * Every object of a type, page by page, in these namespaces or (none named) in all. Without the type's CRD there are
+ * none.
+ */
 export async function listAll<T extends KubeObject>(
   kube: Pick<KubeClient, 'list' | 'serves'>,
   type: ResourceType,

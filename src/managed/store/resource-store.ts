@@ -263,7 +263,9 @@ export class ResourceStore implements Resources {
     return [...this.#watches.managed.values()].flatMap(({ store }) => store.list())
   }
 
-  /** The CRs of a mirroring kind that are the account's: by their owner, or where that was taken off, by what they say. */
+  /**
+   * The CRs of a mirroring kind that are the account's: by their owner, or where that was taken off, by what they say.
+   */
   mirroredOf(kind: string, account: AccountResource): readonly MirroredObject[] {
     const store = this.#watches.mirrors.get(kind)?.store
     const found = [account.metadata.uid, shortName(nameOfAccount(account))].flatMap(
@@ -360,8 +362,8 @@ export class ResourceStore implements Resources {
   }
 
   /**
-   * Whether a version that a watch shows may be the result of our own write under way. Whose it is turns out with the response;
-   * `onChangedByOthers` hears of those that are not ours.
+   * Whether a version that a watch shows may be the result of our own write under way. Whose it is turns out with the
+   * response; `onChangedByOthers` hears of those that are not ours.
    */
   mayBeOurs({ metadata }: KubeObject): boolean {
     const shown = this.#writing.get(metadata.uid)
@@ -402,7 +404,10 @@ export class ResourceStore implements Resources {
     return left !== undefined && right !== undefined && isSameAddress(left.spec.baseURL, right.spec.baseURL)
   }
 
-  /** Two resources lead to one account where each was proven with the same address and key: only who has the key can say so. */
+  /**
+   * Two resources lead to one account where each was proven with the same address and key: only who has the key can say
+   * so.
+   */
   #isOne(left: AccountKey, right: AccountKey): boolean {
     if (accountText(left) === accountText(right)) return true
     const proven = this.account(left)?.status?.internal?.keyFingerprint

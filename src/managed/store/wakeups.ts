@@ -55,12 +55,14 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   const { object, previous } = event
   const name = nameOf(object)
   const isEdited = hasAnotherSpec(event)
-  // Two histories that etcd was put back between may count alike: what we write by the one may be answered with a spec of the other.
+  // Two histories that etcd was put back between may count alike: what we write by the one may be answered with a spec
+  // of the other.
   const isOfAnotherHistory = isEdited && previous?.metadata.generation === object.metadata.generation
   const isPutBack = event.isRolledBack || isOfAnotherHistory
   if (isPutBack) memories.rollBack(object.metadata.uid)
   if (event.type === 'deleted') memories.forget(object.metadata.uid)
-  // The status we write ourselves is the end of a reconcile, not a reason for the next one, unless its answer shows another spec.
+  // The status we write ourselves is the end of a reconcile, not a reason for the next one, unless its answer shows
+  // another spec.
   else if (isPutBack || !((store.recording && !isEdited) || store.mayBeOurs(object))) {
     wake.managed(name, 'edit')
   }
@@ -93,8 +95,8 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
 }
 
 /**
- * That a CR has come to an object, or left it, decides what those do whose statuses name it too; and what it does itself, where others
- * came first.
+ * That a CR has come to an object, or left it, decides what those do whose statuses name it too; and what it does
+ * itself, where others came first.
  */
 function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: ObjectEvent<CustomResource>): void {
   const former = type === 'deleted' ? object : previous
@@ -110,8 +112,8 @@ function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: 
 }
 
 /**
- * What is made up of parts is looked at again when one of them changes, and those that wait for it may find it usable then. A part
- * that is being deleted may wait for another part to stand, or for the last dependent to go.
+ * What is made up of parts is looked at again when one of them changes, and those that wait for it may find it usable
+ * then. A part that is being deleted may wait for another part to stand, or for the last dependent to go.
  */
 function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, changed: string): void {
   const { kind, namespace, name } = whole
@@ -157,7 +159,10 @@ function waitsForReferrers(cr: CustomResource): boolean {
   return isDeleting(cr) || (internalOf(cr).superseded ?? []).length > 0
 }
 
-/** Parts ask whether the whole takes them, where it is and whether it goes, not how it stands: many of them would wake each other. */
+/**
+ * Parts ask whether the whole takes them, where it is and whether it goes, not how it stands: many of them would wake
+ * each other.
+ */
 function isSameForParts(previous: CustomResource, object: CustomResource): boolean {
   return !isDeleting(object) && isSameSpec(previous, object) && statusOf(previous).id === statusOf(object).id
 }
@@ -241,7 +246,9 @@ function onInput({ store, wake }: WakeupOptions, source: InputSource, event: Obj
   for (const cr of [...store.readersOf(source, name), ...writers]) wake.managed(nameOf(cr), 'edit')
 }
 
-/** Our own mark before a create: woken by it, a resource whose create is refused would be tried again at once, for ever. */
+/**
+ * Our own mark before a create: woken by it, a resource whose create is refused would be tried again at once, for ever.
+ */
 function isReservation({ object, previous }: ObjectEvent<KubeObject>): boolean {
   const reservedFor = object.metadata.annotations?.[RESERVED_FOR]
   return reservedFor !== undefined && reservedFor !== previous?.metadata.annotations?.[RESERVED_FOR]
