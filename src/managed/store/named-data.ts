@@ -5,8 +5,8 @@ import { outputTarget } from '../outputs/place.ts'
 import type { NamespacedName, Watches } from './resource-store.ts'
 
 /**
- * Every Secret, or every ConfigMap, that an account or a resource names: keys, inputs and outputs. A name may come
- * twice.
+ * Every Secret, or every ConfigMap, that an account or a resource names: keys, inputs and outputs. May contain
+ * duplicates.
  */
 export function namedData(
   kinds: KindsRegistry,
