@@ -40,6 +40,10 @@ import { noteHeldUp } from './held-up.ts'
 import { deletionOrder } from './key-in-use.ts'
 import { awaitRelease, isLeft } from './release-part.ts'
 
+/**
+ * Deletes a CR: waits for dependents, settles open creates, deletes its objects and copies, then removes the finalizer.
+ */
+
 /** The account's session for a deletion. @throws WaitError naming the way out while the account cannot be used. */
 export function sessionForDeletion({ context, cr }: Reconciliation): MemberSession {
   try {

@@ -2,7 +2,7 @@ import type { LabelSelector } from './label-selector.ts'
 
 /**
  * How far the objects of a kind reach. `namespace`: others are affected only if they refer to them. `account`: they
- * open, close or watch the whole account, or other tenants' objects in it. A ClusterAccount allows the latter only to
+ * open, close or watch the whole account, or objects of others in it. A ClusterAccount allows the latter only to
  * namespaces for which an entry of `access` names the kind.
  */
 export type Reach = 'namespace' | 'account'
@@ -25,7 +25,8 @@ export interface AccessEntry {
   /** Domain names, or `*.` and a name for everything below it. Absent: any. */
   readonly domains?: readonly string[]
   /**
-   * Labels that a selection of tunnels must include, and the only values that a tunnel may be bound with. Absent: any.
+   * Labels that a selection of tunnels must include, and the only values of these labels with which tunnels may be
+   * bound. Absent: any.
    */
   readonly labels?: Readonly<Record<string, string>>
   /** For each namespace that the entry selects. Absent: only the account's own limit. */

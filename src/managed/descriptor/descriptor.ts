@@ -10,6 +10,8 @@ import type { OwnMetadata } from './metadata.ts'
 import type { MirrorDescriptor } from './mirror.ts'
 import type { AccountView, Release, TargetView } from './target.ts'
 
+/** The interface between the shared reconcilers and the kinds: whatever is specific to a kind is declared here. */
+
 /** Fields of a remote object by the API's names, in the form in which they are sent. */
 export type Fields = Readonly<Record<string, unknown>>
 

@@ -23,6 +23,11 @@ import { noteMade } from './gone.ts'
 import { notedObject, recoverObject } from './recovery.ts'
 
 /**
+ * The create protocol (docs/decisions/0002-create-exactly-once.md): settles the outcome of every POST that was or may
+ * have been sent, so that at rest there is exactly one object for each CR.
+ */
+
+/**
  * Settles any open attempt and returns the id of the CR's remote object; undefined if there is none.
  * @throws WaitError while the outcome of an earlier POST is unknown.
  */
@@ -258,7 +263,7 @@ async function scanFor(run: Reconciliation, nonce: string, since: number): Promi
 function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): string {
   const { adopted, id } = run.status
   const { create, superseded = [] } = run.internal
-  // An object that was only observed, or is retained, must not be deleted.
+  // An object that was only observed, or was adopted and is retained, must not be deleted.
   const ours = create !== undefined && !(adopted && retains(run.cr))
   if (id !== undefined && id !== object.id && ours) {
     const former = { id, nonce: create.nonce, ...formerNotes(run) }

@@ -7,6 +7,8 @@ import { WaitError } from '../reconcile/errors.ts'
 import { reasons } from '../status/reasons.ts'
 import type { Fingerprints } from './fingerprints.ts'
 
+/** Reads the inputs of a spec from Secrets and ConfigMaps. */
+
 export const secretType: ResourceType = {
   group: '',
   version: 'v1',

@@ -11,6 +11,11 @@ import { templateChanges, templateOfOutput } from './template.ts'
 import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
 import { vacateOthers } from './vacate.ts'
 
+/**
+ * Keeps the token of a CR in its Secret: finds it, moves it, corrects its metadata, and decides when a lost one is
+ * reissued.
+ */
+
 /** Where the token of a CR was found; `none` for kinds without tokens. */
 export type TokenState = { readonly type: 'none' } | Found
 

@@ -15,8 +15,8 @@ export interface AccessPolicy {
 
 /**
  * The `spec` of the ValidatingAdmissionPolicy that refuses a resource on apply if `access` of the ClusterAccount that
- * it names does not allow its namespace or kind. It saves people a look at the condition; the operator makes the same
- * checks, and more, before every call.
+ * it names does not allow its namespace or kind. It only reports this earlier than the condition would; the operator
+ * makes the same checks, and more, before every call.
  *
  * Every ClusterAccount is a parameter, and each is evaluated. A resource that names none is admitted: only the operator
  * knows whether the namespace has an account of its own. So is an update that does not change `accountRef`: its author

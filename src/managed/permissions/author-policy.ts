@@ -57,8 +57,8 @@ export function secretFields({ definition }: Pick<ManagedDescriptor, 'definition
 }
 
 /**
- * Searches objects only: CEL cannot query the authorizer for each member of a list. @throws Error if members of a list
- * name Secrets
+ * Searches objects only: CEL cannot check the members of a list one by one. @throws Error if members of a list name
+ * Secrets
  */
 function fieldsIn(node: SchemaNode | undefined): readonly SecretField[] {
   return Object.entries(node?.properties ?? {}).flatMap(([name, inner]): readonly SecretField[] => {

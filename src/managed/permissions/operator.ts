@@ -9,6 +9,8 @@ import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
 import { namespaceType, SYSTEM_NAMESPACE } from '../store/namespaces.ts'
 import type { Permission, Verb } from './rules.ts'
 
+/** The permissions that the operator needs, each with its reason. The chart's roles are generated from them. */
+
 export interface Reach {
   /** The whole cluster, by a ClusterRole; or some namespaces, by a Role in each. */
   readonly scope: 'cluster' | 'namespace'

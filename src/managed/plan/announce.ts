@@ -4,7 +4,7 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { Operation } from './plan.ts'
 import { isSettled } from './write-reason.ts'
 
-/** Records the Event for a plan, which tells a corrected drift from an edit, and counts drift in the metric. */
+/** Records the Event for a plan, which distinguishes corrected drift from an edit, and counts drift in the metric. */
 export function announce(run: Reconciliation, operations: readonly Operation[]): void {
   const { context, cr, descriptor, unstored } = run
   if (unstored || internalOf(cr).create === undefined) return

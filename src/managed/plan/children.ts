@@ -13,8 +13,8 @@ import { childrenIn } from './children-in.ts'
 import type { Observed } from './plan.ts'
 
 /**
- * The object with its children; each child that a list did not show is confirmed. `reconcile-requested-at` asks for a
- * new list.
+ * The object with its children; each child that a list showed as changed or missing is read live.
+ * `reconcile-requested-at` asks for a new list.
  */
 export async function observeChildren(run: Reconciliation, remote: RemoteObject): Promise<Observed> {
   const { children } = run.descriptor

@@ -6,6 +6,8 @@ import { keptText } from '../descriptor/kept-text.ts'
 import { wantedMetadata } from '../descriptor/metadata.ts'
 import { digestOfChoice, isChosen } from './chosen.ts'
 
+/** Computes the writes that make a remote object match its spec. Pure: nothing here makes a call. */
+
 /**
  * One write to the API. A plan is a list of these, executed in order; an empty plan means that there is nothing to do.
  */

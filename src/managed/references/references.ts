@@ -22,6 +22,11 @@ import { messageName } from './dependents.ts'
 import { keeperOf, notGranted, notPermitted, refuseUse } from './reach.ts'
 import { targetView } from './target-view.ts'
 
+/**
+ * Resolves the references of a spec to ids. Decides which target each means, whether the namespace may refer to it, and
+ * whether it is usable yet.
+ */
+
 /** A target that becomes usable wakes its referrers; this is only the fallback. */
 const FALLBACK_MS = 60_000
 

@@ -15,6 +15,11 @@ import { decideRotation, pauseAfterFailures, type RotationStep } from './decide.
 import { WORDS } from './words.ts'
 
 /**
+ * Decides when tokens rotate and certificates renew, and reports it in status and conditions. The pure decision is in
+ * `decide.ts`.
+ */
+
+/**
  * Decides whether the object is replaced by a new one now. A token that is lost, or has no place, is handled elsewhere.
  */
 export function rotationStep(run: Reconciliation, remote: RemoteObject, token: TokenState): RotationStep {

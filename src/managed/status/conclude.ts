@@ -96,7 +96,7 @@ export function conclude(run: Reconciliation, observed: Observed): ReconcileResu
 
 /**
  * The clock by which the next reconcile was scheduled. If the clock was set during the run, the schedule mixes both
- * settings and matches no clock: infinity never equals an offset.
+ * settings: infinity then makes it count as mistimed.
  */
 function offsetOf({ clockOffset, context: { clock } }: Reconciliation): number {
   return wasClockSet(clockOffset, clock) ? Number.POSITIVE_INFINITY : clockOffset
