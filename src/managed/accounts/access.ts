@@ -32,7 +32,7 @@ export interface GrantingEntry {
   readonly entry: AccessEntry
 }
 
-/** What a resource may do in an account. */
+/** The permissions of a resource in an account. */
 export interface Access {
   /** The entries that allow it. Undefined: the account belongs to the namespace, and everything is allowed. */
   readonly granted: readonly GrantingEntry[] | undefined
@@ -40,7 +40,7 @@ export interface Access {
   readonly unmanagedObjects: UnmanagedObjects
 }
 
-/** What the resources of an Account's own namespace may do in it. */
+/** The permissions of resources in an Account of their own namespace. */
 export const fullAccess: Access = { granted: undefined, unmanagedObjects: 'Adopt' }
 
 /** Whether the allowed level includes the requested one. */

@@ -21,7 +21,7 @@ const SHARED_DEFAULT: AccountName = { kind: 'ClusterAccount', name: 'default' }
 /** A wait for a share of the account's requests is reported if it takes this long or longer. Milliseconds. */
 const TOLD_MS = 30_000
 
-/** What an account is chosen from. */
+/** The kinds and resources from which an account is chosen. */
 export interface AccountChoices {
   readonly kinds: Pick<KindsRegistry, 'managedKind'>
   readonly resources: Pick<Resources, 'get' | 'hasAccount' | 'namespace'>

@@ -7,7 +7,7 @@ import { type Reason, reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import { type AccountResource, keyOfAccount } from './account-resource.ts'
 
-/** What the status of an account should say. */
+/** The intended status of an account. */
 export interface AccountFacts {
   readonly state:
     | { readonly type: 'ready' }

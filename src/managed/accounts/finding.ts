@@ -50,7 +50,7 @@ export function heldBy(error: ApiError): Held | undefined {
 }
 
 /**
- * What a failed list says about the account.
+ * Interprets a failed list as a problem of the account.
  * @param restriction name of an enforced restriction of calls to the API, if one is known
  */
 export function listProblem(error: ApiError, retryMs: number, restriction?: string): Problem {

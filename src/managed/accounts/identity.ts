@@ -1,13 +1,13 @@
 import type { Fingerprints } from '../inputs/fingerprints.ts'
 
-/** What determines which account is used. */
+/** Address and key, which determine the account in use. */
 export interface AccountIdentity {
   /** Origin and path as the client uses them, without a trailing slash. */
   readonly baseURL: string
   readonly apiKey: string
 }
 
-/** What a resync of all collections in use shows about the account that the key opens. */
+/** Evidence from a resync of all collections in use about which account the key opens. */
 export interface IdentityEvidence {
   /** Objects that CRs of the account hold. */
   readonly known: number

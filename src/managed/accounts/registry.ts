@@ -10,7 +10,7 @@ import { MemberAccess } from './member-access.ts'
 import { RequestShare } from './request-share.ts'
 import type { LiveSession } from './session.ts'
 
-/** What the registry needs from the watches. */
+/** The registry's view of the watches. */
 export interface AccountLookup {
   account(key: AccountKey): AccountResource | undefined
   namespace(name: string): KubeObject | undefined

@@ -50,7 +50,7 @@ export class RequestShare {
     return MINUTE_MS / this.perMinute
   }
 
-  /** What may be sent at once after a pause: three seconds' worth, and at least one request. */
+  /** Requests that may be sent at once after a pause, as time: three seconds' worth, and at least one request. */
   get #burstMs(): number {
     return (Math.max(1, Math.floor(this.perMinute / 20)) - 1) * this.#pauseMs
   }

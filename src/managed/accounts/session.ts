@@ -10,7 +10,7 @@ import { reasons } from '../status/reasons.ts'
 import { type AccountKey, accountText } from './account-resource.ts'
 import { tolerated } from './identity.ts'
 
-/** What a session is built from; a change to any of these makes a new session. */
+/** The inputs of a session; a change to any of these makes a new session. */
 export interface SessionConfig {
   readonly baseURL: string
   readonly apiKey: string

@@ -57,7 +57,7 @@ const LASTING_MS = 60_000
 /** How long a restarted session is waited for, in addition to two intervals of the mirror. */
 const COME_BACK_MS = 60_000
 
-/** What commands need from the watches. */
+/** The commands' view of the watches. */
 export interface CommandResources extends Pick<Resources, 'get' | 'hasAccount' | 'namespace'> {
   command(name: ResourceName): CommandResource | undefined
   account(key: AccountKey): AccountResource | undefined

@@ -33,7 +33,7 @@ export interface AccessEntry {
   readonly requestsPerMinute?: number
 }
 
-/** What a spec claims of the things that all users of an account share, each with its field. */
+/** The claims of a spec to things that all users of an account share, each with its field. */
 export interface Claims {
   /** DNS names; `*.` and a name means everything below it, and `*` every name. */
   readonly domains?: readonly { readonly path: string; readonly domain: string }[]

@@ -16,7 +16,7 @@ export interface Companion<Spec> {
   readonly type: ResourceType
   /** Type of the condition that reports on it. */
   readonly condition: string
-  /** What to do if the type is not installed. */
+  /** The remedy if the type is not installed. */
   readonly remedy: string
   /** How to remove one. */
   readonly toRemove: string
@@ -25,9 +25,9 @@ export interface Companion<Spec> {
   /** The field of a spec that asks for one, and those that decide what it publishes, as paths below `spec`. */
   readonly fields: { readonly asks: readonly string[]; readonly names: readonly string[] }
   /**
-   * What the operator may write into one, for the admission policy: a CEL rule over `object`, `oldObject`, which is
-   * null for a create, and `variables.dnsDomains`, the patterns of `--dns-domains`. `message` continues "the operator
-   * of Culvert".
+   * A CEL rule for the admission policy that limits what the operator may write into one, over `object`, `oldObject`,
+   * which is null for a create, and `variables.dnsDomains`, the patterns of `--dns-domains`. `message` continues "the
+   * operator of Culvert".
    */
   readonly admitted: { readonly rule: string; readonly message: string }
   isWanted(spec: Spec): boolean

@@ -53,7 +53,7 @@ export interface Input {
   readonly ref: KeyRef
 }
 
-/** What a reference resolves to at the API. */
+/** The object that a reference resolves to at the API. */
 export interface ResolvedTarget {
   readonly id: string
   readonly object: RemoteObject | undefined
@@ -180,7 +180,7 @@ export interface OneTimeOutput<Spec> {
   /** API field of the answer; one of the collection's `oneTimeFields`. */
   readonly field: string
   /**
-   * What is wrong with the secret in the answer to a create, to follow "the API answered with", without its value;
+   * The problem with the secret in the answer to a create, to follow "the API answered with", without its value;
    * undefined if it may be written.
    */
   problem(answer: RemoteObject): string | undefined
@@ -197,10 +197,10 @@ export interface DerivedOutput<Spec> {
   target(spec: Spec, name: string): OutputTarget | undefined
   template(spec: Spec): OutputTemplate
   /**
-   * What is wrong with what the API returned, to follow "the API answered with"; undefined if the texts may be written.
+   * The problem with what the API returned, to follow "the API answered with"; undefined if the texts may be written.
    */
   problem(remote: RemoteObject): string | undefined
-  /** What is wrong with other objects from which the texts are computed, as a sentence. Absent: there are none. */
+  /** The problem with other objects from which the texts are computed, as a sentence. Absent: there are none. */
   sourceProblem?(desired: Desired<Spec>): string | undefined
   /** The keys of the target with their texts. */
   data(desired: Desired<Spec>, remote: RemoteObject): Readonly<Record<string, string>>
@@ -215,8 +215,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly definition: KindDefinition
   readonly reach: Reach
   /**
-   * What the spec claims that a shared account may limit; absent: nothing. Called before anything is resolved, and
-   * again with `desired`, for claims that depend on the objects that the spec refers to.
+   * The spec's claims that a shared account may limit; absent: none. Called before anything is resolved, and again with
+   * `desired`, for claims that depend on the objects that the spec refers to.
    */
   claims?(spec: Spec, desired?: Desired<Spec>): Claims
   /** Every collection that may contain objects of this kind. */
@@ -290,7 +290,7 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   answerProblem?(spec: Spec, remote: RemoteObject): string | undefined
   /** Status fields of the kind, from what the API returned; `kept` includes what `intent` returned. */
   status(remote: RemoteObject, kept: InternalStatus): Fields
-  /** What `status.internal` records about the object, from what the API returned; `kept` as for `status`. */
+  /** The bookkeeping about the object for `status.internal`, from what the API returned; `kept` as for `status`. */
   internal(remote: RemoteObject, kept: InternalStatus): InternalStatus
   /**
    * Modules and other parts of the object that the spec names, and that others may set there too. Their names consist
@@ -298,8 +298,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    */
   modules(spec: Spec): readonly string[]
   /**
-   * What must be durable in `status.internal` before an update is sent: the parts of which the update takes ownership.
-   * `sent`: modules that the create set, for a spec that may have changed since.
+   * The part of `status.internal` that must be durable before an update is sent: the parts of the object of which the
+   * update takes ownership. `sent`: modules that the create set, for a spec that may have changed since.
    */
   intent(spec: Spec, kept: InternalStatus, sent?: readonly string[]): InternalStatus
   readiness(view: ReadinessView<Spec>): Readiness
@@ -339,7 +339,7 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    */
   releasePart(wholes: readonly TargetView[], account: AccountView): Release
   readonly children?: Children<Spec>
-  /** What the kind writes into a Secret or ConfigMap; its status then has `outputStatus`. */
+  /** The kind's output into a Secret or ConfigMap; its status then has `outputStatus`. */
   readonly output?: OneTimeOutput<Spec> | DerivedOutput<Spec>
   /** The companion that the CR keeps for another operator. */
   readonly companion?: Companion<Spec>
@@ -418,7 +418,7 @@ export interface PlaceholderView<Spec> {
   readonly remote: RemoteObject
   /** All objects of the collection, from a current list. */
   readonly all: readonly RemoteObject[]
-  /** The marker that the placeholder must carry, so that it is recognized and deleted again. */
+  /** The marker that the placeholder must carry, so that it is recognised and deleted again. */
   readonly marker: string
 }
 

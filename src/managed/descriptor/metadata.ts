@@ -71,7 +71,7 @@ export function rawMetadataProblems(path: string, metadata: string | undefined):
   return [`${path}: a JSON object with a top-level \`${MARK_KEY}\` key marks Culvert's own objects: rename the key`]
 }
 
-/** What the spec says about an object's metadata. */
+/** The fields of a spec about an object's metadata. */
 export interface MetadataSpec {
   readonly metadata?: OwnMetadata | undefined
   readonly rawMetadata?: string

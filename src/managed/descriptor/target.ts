@@ -23,8 +23,8 @@ export interface TargetView extends View {
 }
 
 /**
- * What lists of the account show about the whole of a part; the lists began after the deletion of the part was seen.
- * Absent: not read yet.
+ * The account's view of the whole of a part, from lists that began after the deletion of the part was seen. Absent: not
+ * read yet.
  */
 export interface AccountView {
   /** The other children of the whole, whoever created them, without placeholders. */
@@ -45,7 +45,7 @@ export interface PartView extends View {
   readonly name: string
 }
 
-/** What happens to the object of a CR that is being deleted. */
+/** The decision about the object of a CR that is being deleted. */
 export type Release =
   | { readonly type: 'delete' }
   /** Depends on the account: read `at` from it and call again. */

@@ -84,7 +84,7 @@ export function recoverable(
   })
 }
 
-/** What the annotation `internal.culvert.dev/id` says about a CR that has no id in its status. */
+/** The claim in the annotation `internal.culvert.dev/id` of a CR that has no id in its status. */
 export type OwnershipClaim =
   | { readonly type: 'none' }
   /** The CR itself held the object and lost its status. */

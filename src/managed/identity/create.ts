@@ -270,7 +270,7 @@ function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): stri
     run.noteInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
   }
   run.note({ adopted: undefined, ...issueNotes(run) })
-  // The failures that prevented it are over, even if another run has found the object.
+  // Earlier failures no longer count, even if another run has found the object.
   run.memory.rotation = undefined
   run.memory.refusals = undefined
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })

@@ -8,7 +8,7 @@ interface Flights {
   settledAt: number
 }
 
-/** Where ids are unique: one API. Another API may assign the same ids, by chance or on purpose. */
+/** The scope in which ids are unique: one API. Another API may assign the same ids, by chance or on purpose. */
 export interface IdSpace {
   /** Base URL of the API. */
   readonly address: string

@@ -1,4 +1,4 @@
-/** What lists have shown of an object so far. Times are monotonic, in milliseconds. */
+/** The evidence of lists about an object so far. Times are monotonic, in milliseconds. */
 export interface Misses {
   /** Start times of the complete lists that have not shown the object, in an unbroken row since the suspicion. */
   readonly misses: readonly number[]

@@ -5,8 +5,8 @@ import { nameOf } from '../cr.ts'
 import { MARK_KEY, type OwnMetadata, objectText, parseObject, sortedEntries } from '../descriptor/metadata.ts'
 
 /**
- * What Culvert writes into the `metadata` of an object that it creates, so that the object can be recognized as its own
- * whatever happens to the answer: `{"culvert": {…}}`, with the user's own keys beside it.
+ * The marker that Culvert writes into the `metadata` of an object that it creates, so that the object can be recognised
+ * as its own whatever happens to the answer: `{"culvert": {…}}`, with the user's own keys beside it.
  */
 export interface Marker {
   readonly installation: string

@@ -8,7 +8,7 @@ import { keeperOf } from '../references/reach.ts'
 import { reasons } from '../status/reasons.ts'
 import { markerOf } from './marker.ts'
 
-/** What is known about the object that has a name. */
+/** The known facts about the object that has a name. */
 export interface NameHolder {
   /** Namespace of the resource that wants the name. */
   readonly namespace: string | undefined
@@ -23,7 +23,7 @@ export interface NameHolder {
 }
 
 /**
- * Who has a name and what to do, to follow "belongs to"; undefined if the reader must not know. For a resource of
+ * The owner of a name and the remedy, to follow "belongs to"; undefined if the reader must not know. For a resource of
  * another namespace, only its existence is revealed, and not even that if namespaces share the account: otherwise one
  * could learn about the others by asking for names.
  */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** What a fingerprint is for. Fingerprints of one value for two purposes are unrelated. */
+/** The purpose of a fingerprint. Fingerprints of one value for two purposes are unrelated. */
 export type Purpose = 'account' | 'inputs' | 'ownership' | 'token'
 
 /** Number of hexadecimal digits that identify the salt, and of the fingerprint itself. */

@@ -58,7 +58,7 @@ function decoded(value: string | undefined): string | undefined {
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8')
 }
 
-/** What inputs are read with. */
+/** Dependencies of `readInputs`. */
 export interface InputReader {
   readonly kube: KubeClient
   readonly fingerprints: Fingerprints

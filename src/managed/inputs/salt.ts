@@ -36,7 +36,7 @@ export interface SaltOptions {
 /**
  * The salt of all fingerprints, from a Secret in the operator's own namespace. The Secret is created if there is none,
  * and replaced if its salt is too short. It is never overwritten, so that concurrent processes all get the same salt.
- * @throws KubeError if the Secret must not be read or created.
+ * @throws KubeError if the Secret cannot be read or created.
  */
 export async function keptSalt(options: SaltOptions): Promise<Buffer> {
   for (let tries = 1; ; tries++) {

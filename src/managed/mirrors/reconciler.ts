@@ -22,7 +22,7 @@ import type { MirrorWriter } from './writer.ts'
 /** Checking whether an account may be used yet costs nothing. */
 const NOT_READY_MS = 1000
 
-/** What a mirror needs from the watches. */
+/** The mirrors' view of the watches. */
 export interface MirrorResources {
   account(key: AccountKey): AccountResource | undefined
   mirrored(name: ResourceName): MirroredObject | undefined

@@ -9,7 +9,7 @@ import { type DataObject, encoded, textIn } from './place.ts'
 
 const DIGEST_LENGTH = 16
 
-/** What a Secret says about the token in it. */
+/** A token in a Secret, with the Secret's annotations about it. */
 export interface HeldToken {
   /** Id of the token's object. */
   readonly id: string | undefined
@@ -27,7 +27,9 @@ export function heldToken(secret: DataObject | undefined, key: string): HeldToke
   return { id, nonce, token, intact: id !== undefined && token !== undefined && digestOf(token, id) === digest }
 }
 
-/** A digest that is stored only beside the token in its Secret, so it need not be secret. `id` is the object's. */
+/**
+ * A digest that is stored only beside the token in its Secret, so it need not conceal the token. `id` is the object's.
+ */
 function digestOf(token: string, id: string): string {
   return createHmac('sha256', id).update(token).digest('hex').slice(0, DIGEST_LENGTH)
 }

@@ -14,7 +14,7 @@ import { type ResolvedReferences, resolveReferences } from '../references/refere
 import { reasons } from '../status/reasons.ts'
 import { decider } from './left-alone.ts'
 
-/** What a CR asks for, with its references and inputs resolved. */
+/** The wanted state of a CR, with its references and inputs resolved. */
 export interface Wanted {
   readonly desired: Desired<CommonSpec>
   readonly references: ResolvedReferences

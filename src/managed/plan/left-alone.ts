@@ -41,7 +41,7 @@ export function decider<Spec extends CommonSpec>(
 }
 
 /**
- * What must be stored before a write, so that a field removed from the spec before the next status write still returns
+ * The fields to store before a write, so that a field removed from the spec before the next status write still returns
  * to its default.
  */
 export function appliedBefore(descriptor: ManagedDescriptor, cr: CustomResource, status: CommonStatus) {
@@ -51,8 +51,8 @@ export function appliedBefore(descriptor: ManagedDescriptor, cr: CustomResource,
 }
 
 /**
- * What is noted once the object matches the spec: a field that returned to its default is no longer decided by the
- * spec.
+ * The fields to store once the object matches the spec: a field that returned to its default is no longer decided by
+ * the spec.
  */
 export function appliedAfter(descriptor: ManagedDescriptor, cr: CustomResource, status: CommonStatus) {
   return leavesAlone(cr, status) ? { applied: [...fieldsSet(descriptor, cr.spec)] } : {}

@@ -35,7 +35,7 @@ export interface Observed {
   readonly children: readonly RemoteObject[]
 }
 
-/** What a plan depends on besides the spec and the remote object. */
+/** Inputs of a plan besides the spec and the remote object. */
 export interface PlanContext {
   /**
    * Marker and own keys, as an object that Culvert created carries them; undefined for any other object, which gets no

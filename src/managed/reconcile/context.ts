@@ -91,7 +91,7 @@ export interface SessionCache extends Omit<AccountCache, 'create' | 'update' | '
 
 /** Calls to an account that bypass the cache. */
 export interface SessionCalls extends Pick<ApiClient, 'get' | 'list'> {
-  /** As `CommandClient` has it. */
+  /** See `CommandClient`. */
   command(collection: Collection, id: string, command: string, options: WriteOptions): Promise<void>
 }
 
@@ -128,7 +128,7 @@ export type AccountMember = KubeObject & { readonly spec: Pick<CommonSpec, 'acco
 
 /** Access to an account for one of its members. */
 export interface MemberSession extends AccountSession {
-  /** What the member may do there. */
+  /** The member's permissions there. */
   readonly access: Access
   /**
    * How long the member must wait for its share of the account's requests; undefined when it need not. Called just
@@ -190,7 +190,7 @@ export interface Leadership {
 
 /** Waiting times of the create protocol, in milliseconds. */
 export interface ProtocolTimes {
-  /** Longest time after which a request that was sent can still take effect. */
+  /** Longest time between sending a request and its last possible effect. */
   readonly requestTimeoutMs: number
   /** Pause between two lists that must agree before something counts as absent. */
   readonly scanPauseMs: number

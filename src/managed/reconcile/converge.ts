@@ -93,8 +93,8 @@ async function convergeTo(run: Reconciliation, wanted: Wanted, known: string | u
 }
 
 /**
- * What the spec asks for. @throws what `resolveWanted` throws. A CR that has to wait drops an attempt that made
- * nothing, so that nothing waits for it.
+ * Resolves the spec. @throws what `resolveWanted` throws. A CR that has to wait drops an attempt that made nothing, so
+ * that nothing waits for it.
  */
 async function resolveOrLetGo(run: Reconciliation): Promise<Wanted> {
   try {
@@ -111,7 +111,7 @@ async function held(run: Reconciliation, known: string | undefined): Promise<Rem
   if (object !== undefined) return refuseTaken(run, object)
   if (known === undefined) return undefined
   refuseVanished(run, known)
-  // If etcd was restored, the object is gone because it was replaced after the backup.
+  // If etcd was restored, the object may be gone because it was replaced after the backup.
   const successor = await findSuccessor(run)
   if (successor !== undefined) return run.session.cache.get(run.collection, successor)?.object
   noteVanished(run, known)
@@ -170,8 +170,8 @@ async function succeed(run: Reconciliation, wanted: Wanted, existing: RemoteObje
 }
 
 /**
- * What a replacement is for. Repeating it for the object that it produced would be futile. After an etcd restore, the
- * CR may have another object at the same generation.
+ * Identifies the purpose of a replacement. Repeating it for the object that it produced would be futile. After an etcd
+ * restore, the CR may have another object at the same generation.
  */
 function purposeOf({ cr }: Reconciliation, { inputs }: Wanted, { fields }: ReplaceOperation) {
   return ({ id }: RemoteObject): string => JSON.stringify([id, fields, generationOf(cr), inputs.fingerprint])
@@ -329,7 +329,7 @@ function appliedReferences({ references }: Wanted) {
   return references.applied.length === 0 ? undefined : references.applied
 }
 
-/** What must be durable, or certain, before the first write of a plan. */
+/** Makes durable, or certain, whatever the first write of a plan depends on. */
 async function prepare(run: Reconciliation, operations: readonly Operation[], observed: Observed): Promise<void> {
   const { cr, descriptor, internal } = run
   const { remote } = observed

@@ -7,7 +7,7 @@ import type { Reconciliation } from './reconciliation.ts'
 /** How long a new resource waits before its conditions say so, in milliseconds. */
 export const LONG_WAIT_MS = 30_000
 
-/** What a resource waits for: a worker that is free, or the API during its own reconcile. */
+/** The cause of a wait: no free worker, or the API during the resource's own reconcile. */
 export type WaitsFor = 'its turn' | 'the API'
 
 /**
@@ -25,7 +25,7 @@ export async function tellWait(run: Reconciliation, waitsFor: WaitsFor): Promise
   }
 }
 
-/** What Kubernetes refuses is reported later; any other error is a bug. */
+/** A refusal by Kubernetes is reported later; any other error is a bug. */
 export function logUntold(logger: Logger, fields: object, error: unknown): void {
   if (error instanceof KubeError) logger.debug({ ...fields, err: error }, 'a wait was not told')
   else logger.error({ ...fields, err: error }, 'telling of a wait failed')

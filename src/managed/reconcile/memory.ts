@@ -20,7 +20,7 @@ export interface RotationFailure {
   readonly message: string
 }
 
-/** What this process remembers of one CR beyond Kubernetes and the API. Losing it costs time, never correctness. */
+/** One CR's state in this process, beyond Kubernetes and the API. Losing it costs time, never correctness. */
 export interface Memory {
   /** The answer of a POST, kept until it is stored. */
   answer?: Answer | undefined
@@ -78,7 +78,8 @@ export interface Memory {
   /** How often an object that was deleted at the API was recently created again. */
   remakes?: Repeats | undefined
   /**
-   * What the object was last replaced for, while the new one still differs in it: another replacement would not help.
+   * The purpose of the last replacement, while the new object still differs in the same way: another replacement would
+   * not help.
    */
   replacedFor?: string | undefined
   /** Failed rotations since the last one that succeeded. */

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import { LONGEST_REQUEST } from '../descriptor/answer.ts'
 import { CONFIRM_IDENTITY_REQUESTED_AT, RECONCILE_REQUESTED_AT, ROTATE_REQUESTED_AT } from '../names.ts'
 
-/** What users request by annotation, each with the status field that holds the last request that was answered. */
+/** Requests that users make by annotation, each with the status field that holds the last one that was answered. */
 const REQUESTS = {
   reconcile: { annotation: RECONCILE_REQUESTED_AT, answer: 'lastHandledReconcileAt' },
   rotate: { annotation: ROTATE_REQUESTED_AT, answer: 'lastHandledRotateAt' },

@@ -57,7 +57,7 @@ export function isGranted(known: Pick<Known, 'namespace'>, target: CustomResourc
   return permits(allowedReferences, { name: namespace, labels: known.namespace(namespace)?.metadata.labels })
 }
 
-/** The id last sent for a reference by name. */
+/** The entry of `status.internal.references` for a reference by name: what was last sent for it. */
 export function appliedReference(cr: CustomResource, { kind, ref }: CrossReference): SentReference | undefined {
   const namespace = crosses(cr, ref) ? ref.namespace : undefined
   return internalOf(cr).references?.find((entry) => {

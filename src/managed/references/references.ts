@@ -126,7 +126,7 @@ function refText(kind: string, { id, name = '', namespace }: Ref): string {
   return id === undefined && namespace !== undefined ? `${kind} ${namespace}/${name}` : `${kind}/${id ?? name}`
 }
 
-/** What the status records of a resolved reference. */
+/** The entry of `status.internal.references` for a resolved reference. */
 function sentFor({ context, cr }: Resolver, { kind, ref }: FoundReference, id: string): SentReference {
   const { name, namespace } = ref
   if (name === undefined) return { kind, id }
@@ -136,7 +136,7 @@ function sentFor({ context, cr }: Resolver, { kind, ref }: FoundReference, id: s
   return { kind, name, namespace, id, ...(generation === undefined ? {} : { generation }) }
 }
 
-/** What references are resolved with. */
+/** The inputs for resolving references. */
 interface Resolver {
   readonly context: ManagedContext
   readonly descriptor: ManagedDescriptor

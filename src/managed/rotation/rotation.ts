@@ -97,8 +97,8 @@ function conditionOf(run: Reconciliation, step: RotationStep, { type }: Rotation
 }
 
 /**
- * What the status records when a token is issued: the time, and the request that it answers. Nothing for kinds whose
- * tokens are not rotated.
+ * Status fields to set when a token is issued: the time, and the request that it answers. Empty for kinds whose tokens
+ * are not rotated.
  */
 export function issueNotes({
   context,
@@ -112,9 +112,9 @@ export function issueNotes({
 }
 
 /**
- * What `status.internal.superseded` records about the object that the status still names: how long it keeps working,
- * and how its token is identified. Derived only from durable state, so that a process that continues another's create
- * gets the same result.
+ * The entry of `status.internal.superseded` for the object that the status still names: how long it keeps working, and
+ * how its token is identified. Derived only from durable state, so that a process that continues another's create gets
+ * the same result.
  */
 export function formerNotes(run: Reconciliation): Omit<Former, 'id' | 'nonce'> {
   const { context, cr, descriptor } = run

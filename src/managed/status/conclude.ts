@@ -19,7 +19,7 @@ export function planFor(run: Reconciliation, wanted: Wanted, observed: Observed)
   return plan(run.descriptor, wanted.desired, observed, planContextOf(run, wanted))
 }
 
-/** What plans of this run depend on besides spec and object. */
+/** Inputs of this run's plans besides spec and object. */
 export function planContextOf(run: Reconciliation, wanted: Wanted): PlanContext {
   const { internal, status } = run
   const nonce = internal.create?.nonce
@@ -51,7 +51,7 @@ export function noteKindStatus(run: Reconciliation, { remote, children }: Observ
     ...reportRotation(run, remote).fields,
   })
   const settled = descriptor.internal(remote, kept)
-  // What an update without an answer may still write is not a change by another client.
+  // An update without an answer may still write these fields: that would not be a change by another client.
   run.noteInternal(unansweredMs(run) > 0 ? { ...settled, ...intent } : settled)
 }
 

@@ -1,8 +1,8 @@
 /** The explanation of a reason for users; docs/reasons.md is generated from these. */
 export interface Explanation {
-  /** What is true while a condition has the reason, or what happened when an Event has it. */
+  /** The state while a condition has the reason, or the event that happened. */
   readonly means: string
-  /** What to do. */
+  /** The remedy. */
   readonly remedy: string
 }
 

@@ -111,8 +111,8 @@ function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: 
 }
 
 /**
- * A whole is reconciled when one of its parts changes, since its referrers may find it usable then. A part that is
- * being deleted may wait for another part to become Ready, or for the last dependent to go.
+ * A change of a part wakes its whole, and the whole's referrers, which may find it usable then. A part that is being
+ * deleted may wait for another part to become Ready, or for the last dependent to go.
  */
 function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, changed: string): void {
   const { kind, namespace, name } = whole
@@ -126,7 +126,7 @@ function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, chan
   }
 }
 
-/** What a CR refers to: CRs, by name or by an id that they hold, and objects that no CR holds. */
+/** The targets of a CR's references: CRs, by name or by an id that they hold, and objects that no CR holds. */
 function targetsOf(
   store: ResourceStore,
   descriptor: ManagedDescriptor,
