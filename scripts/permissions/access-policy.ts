@@ -3,7 +3,7 @@ import { GROUP, VERSION } from '../../src/managed/names.ts'
 import { list } from './cel-literals.ts'
 import { type Validation, type Variable, writesOf } from './policy-parts.ts'
 
-/** The parts of the `spec` of a ValidatingAdmissionPolicy that say what is refused. */
+/** The parts of a ValidatingAdmissionPolicy's `spec` that say what is refused. */
 export interface AccessPolicy {
   readonly failurePolicy: 'Ignore'
   readonly paramKind: { readonly apiVersion: string; readonly kind: string }
@@ -14,13 +14,16 @@ export interface AccessPolicy {
 }
 
 /**
- * The `spec` of the ValidatingAdmissionPolicy that refuses, as it is applied, what `access` of the ClusterAccount that a spec names does not allow: the namespace, or the kind.
- * It spares people the way to the condition; the operator asks the same, and more, before every call.
+ * The `spec` of the ValidatingAdmissionPolicy that refuses a resource on apply if `access` of the ClusterAccount that
+ * it names does not allow its namespace or kind. It only reports this earlier than the condition would; the operator
+ * makes the same checks, and more, before every call.
  *
- * Every ClusterAccount is a parameter, and each is asked. A resource that names none passes: only the operator knows whether the namespace has an account of its
- * own. So does an update that leaves `accountRef` as it is: whoever made the resource may have been allowed to, and has to be able to release it.
+ * Every ClusterAccount is a parameter, and each is evaluated. A resource that names none is admitted: only the operator
+ * knows whether the namespace has an account of its own. So is an update that does not change `accountRef`: its author
+ * may have been allowed to create the resource, and must be able to release it.
  *
- * It fails open: for half a minute after the CRDs were installed the API server does not know the kind of the parameters, and would refuse every write of every kind.
+ * It fails open: for half a minute after the CRDs were installed, the apiserver does not know the kind of the
+ * parameters and would refuse every write of every kind.
  */
 export function accessPolicy(kinds: KindsRegistry): AccessPolicy {
   const members = [...kinds.managed, ...kinds.commands]
@@ -58,7 +61,7 @@ export function accessPolicy(kinds: KindsRegistry): AccessPolicy {
   }
 }
 
-/** Whether the selector of `entry` selects the labels of the namespace, as Kubernetes means it. */
+/** Whether the selector of `entry` selects the labels of the namespace, as in Kubernetes. */
 const selects = [
   'entry.namespaceSelector.?matchLabels.orValue({}).all(key, variables.labels[?key] == entry.namespaceSelector.matchLabels[?key])',
   `entry.namespaceSelector.?matchExpressions.orValue([]).all(each, ${[

@@ -6,7 +6,7 @@ import type { SchemaNode } from '../schema/schema-node.ts'
 import { list } from './cel-literals.ts'
 import { type Validation, type Variable, writesOf } from './policy-parts.ts'
 
-/** The parts of the `spec` of a ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1) that say what is refused. */
+/** The parts of a ValidatingAdmissionPolicy's `spec` (admissionregistration.k8s.io/v1) that say what is refused. */
 export interface AuthorPolicy {
   readonly failurePolicy: 'Fail'
   readonly matchConstraints: object
@@ -14,13 +14,14 @@ export interface AuthorPolicy {
   readonly validations: readonly Validation[]
 }
 
-/** A field that names a Secret whose content goes to the API: its names from `spec` on. */
+/** A field that names a Secret whose content is sent to the API: its path below `spec`. */
 export type SecretField = readonly string[]
 
 /**
- * The rules by which the API server asks of whoever writes a resource that they may do themselves what it has the operator do with objects of their namespace: read a
- * Secret that it sends to the API, create the Secret, ConfigMap or DNSEndpoint that it writes. They hold where such a field comes or changes, so that patches of controllers
- * pass. The chart adds the variable `home`, the operator's own namespace, where Secrets of ClusterAccounts are.
+ * The rules by which the apiserver requires that the author of a resource has the rights to do what the resource makes
+ * the operator do in its namespace: read a Secret that it sends to the API, create the Secret, ConfigMap or DNSEndpoint
+ * that it writes. They apply when such a field is added or changed, so that patches by controllers are admitted. The
+ * chart adds the variable `home`, the operator's own namespace, which contains the Secrets of ClusterAccounts.
  */
 export function authorPolicy(kinds: KindsRegistry): AuthorPolicy {
   const asked = [...kinds.accounts, ...kinds.managed].filter((descriptor) => {
@@ -47,15 +48,18 @@ export function authorPolicy(kinds: KindsRegistry): AuthorPolicy {
   }
 }
 
-/** Fields of a spec that decide, with the one that names a Secret, who gets its content. */
+/** Fields of a spec that decide, together with the one that names a Secret, who receives its content. */
 const DESTINATIONS = ['accountRef', 'caBundle']
 
-/** Every field of the kind's spec that names a Secret to be read, as its schema has them. */
+/** Every field of the kind's spec that names a Secret to be read, taken from its schema. */
 export function secretFields({ definition }: Pick<ManagedDescriptor, 'definition'>): readonly SecretField[] {
   return fieldsIn(rootSchema(definition).properties?.spec)
 }
 
-/** In objects alone: CEL cannot ask about the members of a list one by one. @throws Error for a Secret that the members of a list name */
+/**
+ * Searches objects only: CEL cannot check the members of a list one by one. @throws Error if members of a list name
+ * Secrets
+ */
 function fieldsIn(node: SchemaNode | undefined): readonly SecretField[] {
   return Object.entries(node?.properties ?? {}).flatMap(([name, inner]): readonly SecretField[] => {
     if (namesSecret(name)) return [[name]]
@@ -84,7 +88,7 @@ function inputValidations(asked: readonly (ManagedDescriptor | AccountDescriptor
 }
 
 function outputValidations(managed: readonly ManagedDescriptor[]): readonly Validation[] {
-  // Without a word of it in the spec, the token goes into a Secret of the resource's own name.
+  // If the spec does not name a Secret, the token is written to one with the resource's own name.
   const tokens = managed.filter(({ output }) => output?.type === 'one-time').map(({ definition }) => definition.kind)
   const named = (member: string) => `variables.now.?output.?${member}.hasValue() && ${changed('output')}`
   const untold = `request.kind.kind in ${list(tokens)} && (oldObject == null || ${changed('output')})`
@@ -122,7 +126,7 @@ function companionValidations(managed: readonly ManagedDescriptor[]): readonly V
   })
 }
 
-/** Of a descriptor of either role, what it has written. */
+/** The output and companion of a descriptor of either role. */
 function outputsOf(descriptor: ManagedDescriptor | AccountDescriptor): {
   readonly output?: unknown
   readonly companion?: Pick<Companion<never>, 'type'>
@@ -130,18 +134,18 @@ function outputsOf(descriptor: ManagedDescriptor | AccountDescriptor): {
   return descriptor.role === 'managed' ? descriptor : {}
 }
 
-/** Whether a member of the spec is another than before. */
+/** Whether a member of the spec differs from before. */
 function changed(member: string): string {
   return `variables.now.?${member} != variables.before.?${member}`
 }
 
 interface Demand {
-  /** Whether the request has the operator do something. */
+  /** Whether the request makes the operator do something. */
   readonly isAsked: string
-  /** What the author has to be allowed for that. */
+  /** The permission that the author needs for that. */
   readonly check: string
   readonly field: string
-  /** The same for people; `name` is a CEL expression. */
+  /** The same in words; `name` is a CEL expression. */
   readonly right: { readonly text: string; readonly name?: string }
 }
 

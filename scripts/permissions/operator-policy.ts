@@ -17,18 +17,21 @@ import {
 } from './operator.ts'
 import type { Validation, Variable } from './policy-parts.ts'
 
-/** What is the same in every installation of the policy for the operator's writes: `spec` without its conditions, and without the variables of `Installation`. */
+/**
+ * The part of the policy for the operator's writes that is the same in every installation: `spec` without its
+ * conditions and without the variables of `Installation`.
+ */
 export interface OperatorPolicy {
   readonly failurePolicy: 'Fail'
   readonly matchConstraints: object
   readonly variables: readonly Variable[]
-  /** Each message is about the operator, without its subject. */
+  /** Each message is the predicate of a sentence about the operator. */
   readonly validations: readonly Validation[]
 }
 
-/** What differs between installations, as CEL expressions. The chart has literals. */
+/** The parts that differ between installations, as CEL expressions. The chart inserts literals. */
 export interface Installation {
-  /** Whether a request is the operator's. */
+  /** Whether a request comes from the operator. */
   readonly isOperator: string
   /** The operator's own namespace. */
   readonly home: string
@@ -38,7 +41,7 @@ export interface Installation {
   readonly hold: string
   /** The namespaces that it watches; an empty list: all. */
   readonly watched: string
-  /** Further namespaces, as `name` or `prefix*`, that get no output. */
+  /** Further namespaces, as `name` or `prefix*`, into which no outputs may be written. */
   readonly protectedNamespaces: string
   /** Patterns of the domains that DNSEndpoints may publish; none without `--dns-endpoints`. */
   readonly dnsDomains: string
@@ -59,18 +62,19 @@ export function policySpec({ failurePolicy, matchConstraints, ...rules }: Operat
   }
 }
 
-/** Namespaces of Kubernetes itself: what lies there is obeyed by the control plane, or by every node. */
+/** Namespaces of Kubernetes itself: the control plane, or every node, acts on objects in them. */
 const RESERVED = ['kube-system', 'kube-public', 'kube-node-lease']
 
-/** Secrets that the operator keeps for itself in its own namespace: their names, and how the names of others begin. */
+/** Secrets that the operator keeps for itself in its own namespace: fixed names, and prefixes of the others. */
 const OWN_SECRETS = { names: [SALT_SECRET], prefixes: [KEPT_KEY_PREFIX] }
 
 /** Annotations of resources that the operator writes. */
 const OWN_ANNOTATIONS = [REMOTE_ID, CREATE_ATTEMPT]
 
 /**
- * The rules by which the API server refuses to the operator's ServiceAccount what the operator never does, whatever RBAC grants it. RBAC
- * cannot tell one Secret from another by its type or its owner; this can, for writes (docs/decisions/0030-admission-of-the-operator.md).
+ * The rules by which the apiserver refuses writes that the operator never makes, whatever RBAC grants its
+ * ServiceAccount. RBAC cannot distinguish Secrets by type or owner; these rules can, for writes
+ * (docs/decisions/0030-admission-of-the-operator.md).
  */
 export function operatorPolicy(kinds: KindsRegistry): OperatorPolicy {
   return {
@@ -99,7 +103,7 @@ function variablesOf(kinds: KindsRegistry): readonly Variable[] {
       " + (has(request.subResource) && request.subResource != '' ? '/' + request.subResource : '')",
     granted: list(operationsOf(kinds)),
     ownResources: list(patched),
-    // Which kinds put outputs into objects of which type.
+    // The kinds that write outputs into each type of object.
     outputs: `{${[...outputKinds(kinds)].map(([resource, names]) => `${text(resource)}: ${list(names)}`).join(', ')}}`,
     name: '(object == null ? oldObject : object).metadata.name',
     note: `object == null ? '' : object.metadata.?annotations[?${text(OUTPUT_OF)}].orValue('')`,
@@ -208,7 +212,7 @@ function companionValidations(kinds: KindsRegistry): readonly Validation[] {
   })
 }
 
-/** One that holds when any of the alternatives does. */
+/** A validation that holds if any of the alternatives does. */
 function validation(what: string, alternatives: readonly string[]): Validation {
   return {
     expression: alternatives.join(' || '),
@@ -225,7 +229,7 @@ const OPERATIONS: Readonly<Partial<Record<Verb, string>>> = {
   deletecollection: 'DELETE',
 }
 
-/** `CREATE secrets`, and so on: every write that a rule of the operator grants, in whatever installation. */
+/** `CREATE secrets` and so on: every write that a rule of the operator grants in any installation. */
 function operationsOf(kinds: KindsRegistry): readonly string[] {
   const permissions: readonly Permission[] = [
     ...watchedPermissions(kinds, { scope: 'cluster', watchSecrets: true, dnsEndpoints: true }),
@@ -240,7 +244,7 @@ function operationsOf(kinds: KindsRegistry): readonly string[] {
   })
 }
 
-/** Types of objects that outputs go into, each with the kinds whose resources may own one. */
+/** Types of objects that outputs are written into, each with the kinds whose resources may own one. */
 function outputKinds({ managed }: KindsRegistry): ReadonlyMap<string, readonly string[]> {
   const found = managed.flatMap(({ definition: { kind }, output, companion }) => {
     const types = [
@@ -257,7 +261,7 @@ function outputKinds({ managed }: KindsRegistry): ReadonlyMap<string, readonly s
   )
 }
 
-/** `group/plural`, without the group for the core's. */
+/** `group/plural`, or `plural` for the core group. */
 function nameOf({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): string {
   return group === '' ? plural : `${group}/${plural}`
 }

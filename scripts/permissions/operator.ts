@@ -9,16 +9,18 @@ import { namespaceType, SYSTEM_NAMESPACE } from '../../src/managed/store/namespa
 import { events } from '../../src/runtime/events.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
 
+/** The permissions that the operator needs, each with its reason. The chart's roles are generated from them. */
+
 export interface Reach {
-  /** Everything, by a ClusterRole; or some namespaces, by a Role in each. */
+  /** The whole cluster, by a ClusterRole; or some namespaces, by a Role in each. */
   readonly scope: 'cluster' | 'namespace'
   /** Whether Secrets and ConfigMaps are watched, or only read one by one. */
   readonly watchSecrets: boolean
-  /** Whether the DNSEndpoints that resources ask for are made (`--dns-endpoints`). */
+  /** Whether the DNSEndpoints that resources ask for are created (`--dns-endpoints`). */
   readonly dnsEndpoints: boolean
 }
 
-/** What the operator has to be allowed in the cluster, or in each namespace that it watches. */
+/** Permissions of the operator in the cluster, or in each namespace that it watches. */
 export function watchedPermissions(
   kinds: KindsRegistry,
   { scope, watchSecrets, dnsEndpoints }: Reach,
@@ -34,7 +36,7 @@ export function watchedPermissions(
   ]
 }
 
-/** What the operator has to be allowed in its own namespace, wherever else it works. */
+/** Permissions of the operator in its own namespace, whatever else it watches. */
 export const ownNamespacePermissions: readonly Permission[] = [
   {
     type: leases,
@@ -43,13 +45,16 @@ export const ownNamespacePermissions: readonly Permission[] = [
   },
   {
     type: secretType,
-    // An apply that makes the object asks for create as well.
+    // An apply that creates the object needs create as well.
     verbs: ['get', 'create', 'patch', 'delete'],
     why: 'The last working key of each account is kept here, so that a namespace whose Secrets are gone can still be deleted; and the salt of all fingerprints.',
   },
 ]
 
-/** Reads what marks objects at the API as this installation's. Nobody needs it who gives `--installation`. */
+/**
+ * To read the UID that identifies this installation in the marker of objects at the API. Not needed with
+ * `--installation`.
+ */
 export const installationPermission: Permission = {
   type: namespaceType,
   verbs: ['get'],
@@ -57,7 +62,10 @@ export const installationPermission: Permission = {
   why: 'Its UID stands for the cluster in the mark on objects at the API; not needed with `--installation`.',
 }
 
-/** Asks the API server who may read the metrics. In the whole cluster, wherever else the operator works: reviews are in no namespace. */
+/**
+ * To ask the apiserver who may read the metrics. Granted in the whole cluster, whatever the operator watches: reviews
+ * are not namespaced.
+ */
 export const metricsAuthenticationPermissions: readonly Permission[] = [
   { type: tokenReviews, verbs: ['create'], why: 'Says whose the token is that a reader of metrics shows.' },
   {
@@ -67,7 +75,7 @@ export const metricsAuthenticationPermissions: readonly Permission[] = [
   },
 ]
 
-/** Holds the RoleBinding of that name in a namespace (docs/decisions/0021-namespaces-that-go.md). */
+/** To hold the RoleBinding of that name in a namespace (docs/decisions/0021-namespaces-that-go.md). */
 export function holdPermission(name: string): Permission {
   return {
     type: roleBindingType,
@@ -93,7 +101,10 @@ function kindPermissions(descriptor: Descriptor): readonly Permission[] {
   ]
 }
 
-/** What is done to the resources themselves. Without `blockOwnerDeletion` in owner references nobody needs their finalizers. */
+/**
+ * Permissions for the resources themselves. Since owner references do not set `blockOwnerDeletion`, the `finalizers`
+ * subresource is not needed.
+ */
 const objectsOf: Readonly<Record<Descriptor['role'], Pick<Permission, 'verbs' | 'why'>>> = {
   managed: {
     verbs: ['get', 'list', 'watch', 'patch'],
@@ -113,7 +124,7 @@ const objectsOf: Readonly<Record<Descriptor['role'], Pick<Permission, 'verbs' | 
   },
 }
 
-/** Secrets and ConfigMaps: keys of accounts and inputs are read, outputs are made, changed and taken away. */
+/** Secrets and ConfigMaps: account keys and inputs are read; outputs are created, changed and deleted. */
 function dataPermissions(kinds: KindsRegistry, watch: readonly Verb[]): readonly Permission[] {
   const outputs = kinds.managed.flatMap(({ output }) => (output === undefined ? [] : [output.type]))
   const of = (type: ResourceType, what: string, isOutput: boolean): readonly Permission[] => [
@@ -137,7 +148,7 @@ function dataPermissions(kinds: KindsRegistry, watch: readonly Verb[]): readonly
   ]
 }
 
-/** Objects of other operators' types that resources keep beside themselves: in what it watches too, but with `--dns-endpoints` only. */
+/** Companions: objects of other operators' types, in the watched namespaces, with `--dns-endpoints` only. */
 export function companionPermissions(kinds: KindsRegistry): readonly Permission[] {
   const types = new Map(kinds.managed.flatMap(({ companion }) => (companion ? [[companion.type.kind, companion]] : [])))
   return [...types.values()].map(({ type }) => ({

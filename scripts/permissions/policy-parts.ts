@@ -2,13 +2,13 @@ import type { Descriptor } from '../../src/managed/descriptor/descriptor.ts'
 import { resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import { GROUP } from '../../src/managed/names.ts'
 
-/** A variable, or a condition, of a ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1). */
+/** A variable or condition of a ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1). */
 export interface Variable {
   readonly name: string
   readonly expression: string
 }
 
-/** A validation of one. `message` is a sentence without its period. */
+/** A validation of a ValidatingAdmissionPolicy. `message` is a sentence without its period. */
 export interface Validation {
   readonly expression: string
   readonly message: string
@@ -16,7 +16,7 @@ export interface Validation {
   readonly reason: 'Forbidden'
 }
 
-/** The `matchConstraints` of a policy for whoever creates or changes resources of these kinds, in whatever version. */
+/** The `matchConstraints` of a policy for all creates and updates of resources of these kinds, in any version. */
 export function writesOf(descriptors: readonly Descriptor[]): object {
   return {
     matchPolicy: 'Equivalent',

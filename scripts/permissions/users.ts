@@ -2,7 +2,7 @@ import type { Reach } from '../../src/managed/descriptor/access.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import type { Permission, Verb } from '../../src/managed/permissions.ts'
 
-/** Roles for people, each to be added to the one of the same name that Kubernetes has. */
+/** Roles for users, each aggregated to the Kubernetes role of the same name. */
 export interface UserRoles {
   readonly view: readonly Permission[]
   readonly edit: readonly Permission[]
@@ -13,8 +13,8 @@ const READ: readonly Verb[] = ['get', 'list', 'watch']
 const WRITE: readonly Verb[] = ['create', 'update', 'patch', 'delete', 'deletecollection']
 
 /**
- * Who may view sees every kind; who may edit writes what reaches no further than the namespace; who administers a namespace also what concerns the whole
- * account, and accounts. What Culvert alone writes is nobody's to write.
+ * Viewers see every kind. Editors write kinds that reach no further than the namespace. Administrators of a namespace
+ * also write those that affect the whole account, and accounts. What only Culvert writes, no user role may write.
  */
 export function userRoles({ managed, commands, accounts, mirrors }: KindsRegistry): UserRoles {
   const of = (descriptors: Parameters<typeof resourceTypeOf>[0][], verbs: readonly Verb[], why: string) => {

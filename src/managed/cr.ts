@@ -7,13 +7,15 @@ import type { InternalStatus } from './descriptor/internal.ts'
 import { type AccountName, type Attempt, parseAttempt } from './identity/attempt.ts'
 import { CREATE_ATTEMPT, FINALIZER, PAUSED } from './names.ts'
 
-/** A custom resource of a managed kind. Its spec is checked against the kind's schema before a descriptor sees it. */
+/**
+ * A custom resource of a managed kind. Its spec is validated against the kind's schema before a descriptor receives it.
+ */
 export interface CustomResource extends KubeObject {
   readonly spec: CommonSpec
   readonly status?: CommonStatus & Fields
 }
 
-/** Names one CR over all kinds. */
+/** Identifies one CR across all kinds. */
 export interface ResourceName extends ObjectKey {
   readonly kind: string
 }
@@ -23,7 +25,7 @@ export function nameText({ kind, namespace, name }: ResourceName): string {
   return `${kind}/${namespace ?? ''}/${name}`
 }
 
-/** `Kind/name`, as messages within a namespace say it. */
+/** `Kind/name`, the form in messages within a namespace. */
 export function shortName({ kind, name }: { readonly kind: string; readonly name: string }): string {
   return `${kind}/${name}`
 }
@@ -37,34 +39,34 @@ export function statusOf(cr: CustomResource): CommonStatus & Fields {
   return cr.status ?? {}
 }
 
-/** Culvert's bookkeeping about the CR, as it stands in Kubernetes. */
+/** Culvert's bookkeeping about the CR, as stored in Kubernetes. */
 export function internalOf(cr: CustomResource): InternalStatus {
   return statusOf(cr).internal ?? {}
 }
 
-/** Ids of the objects that the CR of this status holds: its own, and former ones that are still to be deleted. */
+/** Ids of the objects that the CR with this status holds: its own, and superseded ones that are still to be deleted. */
 export function heldIds({ id, internal }: CommonStatus): readonly string[] {
   const former = (internal?.superseded ?? []).map((entry) => entry.id)
   return id === undefined ? former : [id, ...former]
 }
 
-/** What references lead to: a CR by its name, objects of its kind by their ids. */
+/** The target of references: a CR by its name, objects of its kind by their ids. */
 export interface TargetKey {
   readonly kind: string
   readonly namespace?: string | undefined
   /** Absent for objects that no CR holds. */
   readonly name?: string | undefined
   readonly ids?: readonly string[]
-  /** Whose ids they are: another account may have the same. Without it they are nobody's. */
+  /** The account of the ids: another account may have the same ids. Without it, they match nothing. */
   readonly account?: AccountKey | undefined
 }
 
-/** By what others refer to the CR: its name in its own namespace, and the ids that it holds in its account. */
+/** How others refer to the CR: by its name in its own namespace, and by the ids that it holds in its account. */
 export function targetKeyOf(cr: CustomResource): TargetKey {
   return { ...nameOf(cr), ids: heldIds(statusOf(cr)), account: recordedAccountKey(cr) }
 }
 
-/** The account that the CR has, or may have, an object in. */
+/** The account in which the CR has, or may have, an object. */
 export function recordedAccount(cr: CustomResource): AccountName | undefined {
   return statusOf(cr).accountRef ?? ownAttempt(cr)?.account
 }
@@ -80,43 +82,49 @@ export function ownAttempt(cr: CustomResource): Attempt | undefined {
   return attempt?.uid === cr.metadata.uid ? attempt : undefined
 }
 
-/** The CR's own attempt while it is not known what became of it. */
+/** The CR's own attempt while its outcome is unknown. */
 export function unresolvedAttempt(cr: CustomResource): Attempt | undefined {
   const attempt = ownAttempt(cr)
   return attempt !== undefined && !isSettled(cr, attempt) ? attempt : undefined
 }
 
 /**
- * Whether the status knows what the create of that nonce has made: the object of now, or one that it has replaced. The latter comes
- * back with an old manifest, and to take its object again would undo the replacement.
+ * Whether the status records what the create with that nonce made: the current object, or one that was replaced since.
+ * The latter comes back with an old manifest, and taking its object again would undo the replacement.
  */
 function isSettled(cr: CustomResource, { nonce }: Attempt): boolean {
   const { create, superseded = [] } = internalOf(cr)
   return create?.nonce === nonce || superseded.some((former) => former.nonce === nonce)
 }
 
-/** The CR carries an attempt that is not its own: it came back under another UID, or was copied. */
+/** The CR carries an attempt that is not its own: it came back under another UID, or the annotation was copied. */
 export function hasFormerAttempt(cr: CustomResource): boolean {
   return cr.metadata.annotations?.[CREATE_ATTEMPT] !== undefined && ownAttempt(cr) === undefined
 }
 
-/** The object at the API that the CR is to stand for, instead of one of its own. */
+/** The id of the existing object that the CR should observe or adopt instead of creating one. */
 export function externalId(cr: CustomResource): string | undefined {
   return cr.spec.externalID
 }
 
-/** Status only: never a write to the object. The CRD asks for a policy beside an id; without one, an object that Culvert did not create is not changed. */
+/**
+ * Status only: the object is never written. The CRD requires a policy beside an id; without one, an object that Culvert
+ * did not create is not changed.
+ */
 export function isObserved(cr: CustomResource): boolean {
   return (cr.spec.managementPolicy ?? (externalId(cr) === undefined ? 'Manage' : 'Observe')) === 'Observe'
 }
 
-/** The CR is to take charge of the object that it names, and has not done so yet. */
+/** The CR should adopt the object that it names, and has not done so yet. */
 export function isAdopting(cr: CustomResource): boolean {
   const open = internalOf(cr).create === undefined && unresolvedAttempt(cr) === undefined
   return open && externalId(cr) !== undefined && !isObserved(cr)
 }
 
-/** Whether the object stays when the CR goes. What Culvert did not make is not its to delete, unless the spec says so. */
+/**
+ * Whether the object stays when the CR is deleted. Culvert does not delete what it did not create, unless the spec says
+ * so.
+ */
 export function retains(cr: CustomResource): boolean {
   if (isObserved(cr)) return true
   const adopted = statusOf(cr).adopted ?? isAdopting(cr)
@@ -127,13 +135,13 @@ export function hasFinalizer(object: KubeObject): boolean {
   return object.metadata.finalizers?.includes(FINALIZER) ?? false
 }
 
-/** The finalizers of an object with ours among them. */
+/** The finalizers of an object, including ours. */
 export function withFinalizer(object: KubeObject): readonly string[] {
   const finalizers = object.metadata.finalizers ?? []
   return hasFinalizer(object) ? finalizers : [...finalizers, FINALIZER]
 }
 
-/** The finalizers of an object without ours. */
+/** The finalizers of an object, without ours. */
 export function withoutFinalizer(object: KubeObject): readonly string[] {
   return object.metadata.finalizers?.filter((finalizer) => finalizer !== FINALIZER) ?? []
 }
@@ -146,12 +154,12 @@ export function isPaused(object: KubeObject): boolean {
   return object.metadata.annotations?.[PAUSED] === 'true'
 }
 
-/** Whether no condition says anything yet of a CR that is to be worked on. */
+/** Whether a CR that must be reconciled has no conditions yet. */
 export function isUntold(cr: KubeObject & { readonly status?: { readonly conditions?: readonly unknown[] } }): boolean {
   return (cr.status?.conditions ?? []).length === 0 && !isDeleting(cr) && !isPaused(cr)
 }
 
-/** For whom and why something is written to an account. */
+/** For which resource and why something is written to an account. */
 export function originOf({ kind, metadata }: KubeObject, reason: WriteReason): WriteOrigin {
   const { namespace, name, uid } = metadata
   return { resource: { kind, namespace, name, uid }, reason }

@@ -5,7 +5,7 @@ import type { CommonSpec } from './descriptor/common.ts'
 import type { AccountDescriptor, Descriptor, ManagedDescriptor, ReferenceKind } from './descriptor/descriptor.ts'
 import type { MirrorDescriptor } from './descriptor/mirror.ts'
 
-/** What accounts ask of a kind whose CRs live in them. */
+/** What accounts need to know of a kind whose CRs live in them. */
 interface MemberKind {
   readonly reach: Reach
   claims(spec: CommonSpec): Claims
@@ -27,13 +27,13 @@ export class KindsRegistry {
     this.#byKind = new Map(descriptors.map((descriptor) => [descriptor.definition.kind, descriptor]))
   }
 
-  /** The descriptor of a managed kind; undefined for a kind that has none (yet): it can be referred to by id only. */
+  /** The descriptor of a managed kind; undefined for a kind without one (yet): it can only be referred to by id. */
   managedKind(kind: string): ManagedDescriptor | undefined {
     const descriptor = this.#byKind.get(kind)
     return descriptor?.role === 'managed' ? descriptor : undefined
   }
 
-  /** How far a kind reaches whose CRs live in accounts, and what one of them claims there. */
+  /** The reach of a kind whose CRs live in accounts, and the claims of its specs. */
   member(kind: string): MemberKind {
     const descriptor = this.#byKind.get(kind)
     switch (descriptor?.role) {
@@ -46,14 +46,14 @@ export class KindsRegistry {
     }
   }
 
-  /** Where the CRs of an account kind live. */
+  /** The resource type of an account kind. */
   accountType(kind: string): ResourceType {
     const descriptor = this.accounts.find(({ definition }) => definition.kind === kind)
     if (descriptor === undefined) throw new Error(`${kind} is no kind of account`)
     return resourceTypeOf(descriptor)
   }
 
-  /** Kinds whose specs may refer to `kind`, with how a remote object of theirs names it. */
+  /** Kinds whose specs may refer to `kind`, with how their remote objects name it. */
   referrersOf(kind: string): readonly { readonly descriptor: ManagedDescriptor; readonly reference: ReferenceKind }[] {
     return this.managed.flatMap((descriptor) => {
       return descriptor.refersTo
@@ -63,7 +63,7 @@ export class KindsRegistry {
   }
 }
 
-/** Where the CRs of a kind live in the Kubernetes API. */
+/** The resource type of a kind in the Kubernetes API. */
 export function resourceTypeOf({ definition }: Descriptor): ResourceType {
   const { group, version, plural, kind, scope } = definition
   return { group, version, plural, kind, namespaced: scope === 'Namespaced' }

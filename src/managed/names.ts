@@ -1,7 +1,10 @@
-/** API group of every kind, and prefix of what users set and may build on: its names are promised as fields are. */
+/**
+ * API group of every kind, and prefix of annotations and labels that users set and may rely on: these names are as
+ * stable as fields.
+ */
 export const GROUP = 'culvert.dev'
 export const VERSION = 'v1alpha1'
-/** Prefix of what Culvert notes for itself, which may change in any version. */
+/** Prefix of Culvert's own bookkeeping, which may change in any version. */
 export const INTERNAL = `internal.${GROUP}`
 
 /** Keeps a CR until its remote object is gone. Accounts carry it until the last CR that needs them is gone. */
@@ -9,32 +12,43 @@ export const FINALIZER = `${GROUP}/remote`
 
 /** `true`: Culvert leaves the CR and its remote object alone. */
 export const PAUSED = `${GROUP}/paused`
-/** Any new value asks for a look at the remote object now; answered in `status.lastHandledReconcileAt`. */
+/** Any new value asks for a live read of the remote object now; answered in `status.lastHandledReconcileAt`. */
 export const RECONCILE_REQUESTED_AT = `${GROUP}/reconcile-requested-at`
 /** On a kind with tokens: any new value asks for a new token now; answered in `status.lastHandledRotateAt`. */
 export const ROTATE_REQUESTED_AT = `${GROUP}/rotate-requested-at`
 /**
- * On an Account: any new value confirms that the key now in the Secret is for the account that Culvert should manage; answered in
- * `status.lastHandledConfirmIdentityAt`.
+ * On an Account: any new value confirms that the key now in the Secret is for the account that Culvert should manage;
+ * answered in `status.lastHandledConfirmIdentityAt`.
  */
 export const CONFIRM_IDENTITY_REQUESTED_AT = `${GROUP}/confirm-identity-requested-at`
 
 /** The durable record of a create that is about to be sent: see attempt.ts. */
 export const CREATE_ATTEMPT = `${INTERNAL}/create-attempt`
-/** Which remote object belongs to this CR, where `rawMetadata` or the name of a bot took the marker's place: see ownership.ts. */
+/**
+ * Which remote object belongs to this CR, if `rawMetadata` or the name of a bot took the marker's place: see
+ * ownership.ts.
+ */
 export const REMOTE_ID = `${INTERNAL}/id`
-/** On a Secret or ConfigMap: `Kind/name` of the CR that outputs into it, which also tells when its owner reference was taken off. */
+/**
+ * On a Secret or ConfigMap: `Kind/name` of the CR that outputs into it, which stays readable after its owner reference
+ * was removed.
+ */
 export const OUTPUT_OF = `${INTERNAL}/output-of`
-/** Beside it: the keys in the object that are ours, with commas between. Others are left alone. */
+/** Beside it: our keys in the object, separated by commas. Others are left alone. */
 export const OUTPUT_KEYS = `${INTERNAL}/output-keys`
-/** Beside it: the labels, and the annotations, that the spec of the CR has put there, with commas between. Others are left alone. */
+/**
+ * Beside it: the labels, and the annotations, that the CR's spec has set there, separated by commas. Others are left
+ * alone.
+ */
 export const OUTPUT_LABELS = `${INTERNAL}/output-labels`
 export const OUTPUT_ANNOTATIONS = `${INTERNAL}/output-annotations`
-/** Label by which people find what Culvert made. */
+/** Label by which people find what Culvert created. */
 export const MANAGED_BY = 'app.kubernetes.io/managed-by'
-/** On a Secret with a token: the nonce that the object was created under. Beside it `REMOTE_ID` is the object's id. */
+/**
+ * On a Secret with a token: the nonce of the create that made the object. Beside it, `REMOTE_ID` is the object's id.
+ */
 export const CREATE_NONCE = `${INTERNAL}/create-nonce`
-/** On a Secret with a token: a digest of it, by which an alteration is noticed. */
+/** On a Secret with a token: a digest of it, by which a modification is noticed. */
 export const TOKEN_DIGEST = `${INTERNAL}/token-digest`
-/** On a Secret: the create that it is reserved for, as `nonce/number`. */
+/** On a Secret: the create for which it is reserved, as `nonce/number`. */
 export const RESERVED_FOR = `${INTERNAL}/reserved-for`

@@ -1,6 +1,6 @@
 import type { ResourceType } from '../kube/types.ts'
 
-/** One thing that somebody has to be allowed to do, and why. */
+/** One permission, and why it is needed. */
 export interface Permission {
   readonly type: Pick<ResourceType, 'group' | 'plural'>
   readonly subresource?: string
@@ -11,7 +11,7 @@ export interface Permission {
   readonly why: string
 }
 
-/** As RBAC knows it. */
+/** An RBAC verb. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
 /** A rule of a Role or ClusterRole (rbac.authorization.k8s.io/v1). */
@@ -22,7 +22,7 @@ export interface Rule {
   readonly verbs: readonly Verb[]
 }
 
-/** The rules that give these permissions and nothing else, as few as there can be without giving more. */
+/** The fewest rules that grant exactly these permissions. */
 export function rulesOf(permissions: readonly Permission[]): readonly Rule[] {
   const rules = new Map<string, { readonly rule: Omit<Rule, 'resources'>; readonly resources: string[] }>()
   for (const permission of joined(permissions)) {
@@ -39,12 +39,12 @@ export function rulesOf(permissions: readonly Permission[]): readonly Rule[] {
   }))
 }
 
-/** `edges`, or `edges/status`: as a rule names it. */
+/** `edges`, or `edges/status`: the name in a rule. */
 export function resourceOf({ type, subresource }: Pick<Permission, 'type' | 'subresource'>): string {
   return subresource === undefined ? type.plural : `${type.plural}/${subresource}`
 }
 
-/** Permissions of the same objects as one: what several reasons ask for is granted once. */
+/** Merges permissions for the same objects, so that each verb is granted once. */
 function joined(permissions: readonly Permission[]): readonly Permission[] {
   const byObjects = new Map<string, Permission>()
   for (const permission of permissions) {

@@ -15,40 +15,43 @@ import { selects } from './label-selector.ts'
 
 type Labels = Readonly<Record<string, string>>
 
-/** Who asks for the use of an account, and what for. */
+/** A resource that asks to use an account, and what it claims there. */
 export interface AccessRequest {
   readonly account: AccountName
   readonly namespace: string
-  /** Of the namespace; undefined for one that the watches do not know. */
+  /** Labels of the namespace; undefined for one that the watches do not know. */
   readonly labels: Labels | undefined
   readonly kind: string
   readonly reach: Reach
   readonly claims: Claims
 }
 
-/** An entry of `spec.access` that allows a resource, with its place in the list. */
+/** An entry of `spec.access` that allows a resource, with its index in the list. */
 export interface GrantingEntry {
   readonly index: number
   readonly entry: AccessEntry
 }
 
-/** What a resource may do in an account. */
+/** The permissions of a resource in an account. */
 export interface Access {
-  /** The entries that allow it. Undefined: the account is its namespace's own, and everything is allowed. */
+  /** The entries that allow it. Undefined: the account belongs to the namespace, and everything is allowed. */
   readonly granted: readonly GrantingEntry[] | undefined
-  /** The most that one of these entries gives. */
+  /** The most permissive value of these entries. */
   readonly unmanagedObjects: UnmanagedObjects
 }
 
-/** What the resources of an Account's own namespace may do in it. */
+/** The permissions of resources in an Account of their own namespace. */
 export const fullAccess: Access = { granted: undefined, unmanagedObjects: 'Adopt' }
 
-/** Whether what is allowed includes what is asked for. */
+/** Whether the allowed level includes the requested one. */
 export function includes(allowed: UnmanagedObjects, asked: UnmanagedObjects): boolean {
   return unmanagedObjects.indexOf(allowed) >= unmanagedObjects.indexOf(asked)
 }
 
-/** Whether a resource may use a ClusterAccount: where one entry that selects its namespace allows all of it. The reason says how far it came. */
+/**
+ * Decides whether a resource may use a ClusterAccount: one entry that selects its namespace must allow all of its
+ * claims. The reason of a refusal shows which check failed.
+ */
 export function accessOf(entries: readonly AccessEntry[], request: AccessRequest): Access | Blocked {
   const { account, namespace, kind } = request
   const ofNamespace = selecting(entries, request.labels)
@@ -66,7 +69,7 @@ export function accessOf(entries: readonly AccessEntry[], request: AccessRequest
   return narrowed(ofKind, request)
 }
 
-/** The same where more is known of what the resource claims than when `granted` was found. */
+/** Like `accessOf`, once more of the resource's claims are known than when `granted` was computed. */
 export function narrowed(granted: readonly GrantingEntry[], request: AccessRequest): Access | Blocked {
   const refusals = granted.map(({ entry }) => refusalOf(entry, request))
   const allowing = granted.filter((_, index) => refusals[index] === undefined)
@@ -76,7 +79,10 @@ export function narrowed(granted: readonly GrantingEntry[], request: AccessReque
   return { granted: allowing, unmanagedObjects: unmanagedObjects[Math.max(0, ...levels)] ?? 'Deny' }
 }
 
-/** The entries that concern a kind in a namespace with these labels. While they stay alike, nothing changes for its resources. */
+/**
+ * The entries that apply to a kind in a namespace with these labels. As long as they stay equal, nothing changes for
+ * its resources.
+ */
 export function entriesFor(
   entries: readonly AccessEntry[] = [],
   { labels, ...kind }: Pick<AccessRequest, 'labels' | 'kind' | 'reach'>,
@@ -86,7 +92,7 @@ export function entriesFor(
     .map(({ entry }) => entry)
 }
 
-/** The entries that select a namespace with these labels; none for one that is not known. */
+/** The entries that select a namespace with these labels; none for an unknown namespace. */
 function selecting(entries: readonly AccessEntry[], labels: Labels | undefined): readonly GrantingEntry[] {
   if (labels === undefined) return []
   return entries
@@ -98,7 +104,7 @@ function allowsKind({ kinds }: AccessEntry, { kind, reach }: Pick<AccessRequest,
   return kinds === undefined ? reach === 'namespace' : kinds.includes(kind)
 }
 
-/** The first claim that the entry does not allow. */
+/** The refusal of the first claim that the entry does not allow. */
 function refusalOf(entry: AccessEntry, request: AccessRequest): Blocked | undefined {
   return domainRefusal(entry, request) ?? labelRefusal(entry, request)
 }

@@ -12,30 +12,32 @@ import { reasons } from '../status/reasons.ts'
 /** An account that becomes Ready wakes its resources; this is only the fallback. */
 const FALLBACK_MS = 60_000
 
-/** A watch tells of a new Account sooner. */
+/** The watch should report a new Account sooner. */
 const UNSEEN_MS = 1_000
 
 const OWN_DEFAULT: AccountName = { kind: 'Account', name: 'default' }
 const SHARED_DEFAULT: AccountName = { kind: 'ClusterAccount', name: 'default' }
 
-/** From so long on, a wait for a share of the account's requests is told. Milliseconds. */
+/** A wait for a share of the account's requests is reported if it takes this long or longer. Milliseconds. */
 const TOLD_MS = 30_000
 
-/** What there is to choose from. */
+/** The kinds and resources from which an account is chosen. */
 export interface AccountChoices {
   readonly kinds: Pick<KindsRegistry, 'managedKind'>
   readonly resources: Pick<Resources, 'get' | 'hasAccount' | 'namespace'>
 }
 
-/** The account that a CR's object lives in or is to live in; undefined when there is none to choose. */
+/** The account that holds the CR's object, or will hold it; undefined if there is none to choose. */
 export function accountOf(context: AccountChoices, cr: CustomResource): AccountName | undefined {
   return recordedAccount(cr) ?? chosenAccount(context, cr)
 }
 
 /**
- * The session of a CR's account. An account that was used stays in use: an attempt is resolved, and an object kept, where it was made.
- * @throws WaitError while the account is missing, not Ready or not for this namespace; TerminalError when it is not for what the spec asks for, or the spec
- * names another one than is in use. A deletion waits in either case. WaitError too while its share of the account's requests is used up.
+ * The session of a CR's account. An account that was used stays in use: an attempt is resolved, and an object kept,
+ * where it was made.
+ * @throws WaitError while the account is missing, not Ready, or not for this namespace, or its share of requests is
+ *   used up; TerminalError if it does not allow what the spec asks for, or the spec names another account than the one
+ *   in use. A deletion waits in either case.
  */
 export function openSession(
   context: AccountChoices & { readonly accounts: Accounts },
@@ -43,7 +45,7 @@ export function openSession(
 ): MemberSession {
   const account = accountOf(context, cr)
   if (account === undefined) throw withoutAccount(context, cr)
-  // What is deleted is deleted where it lives, whatever the spec has come to name.
+  // An object is deleted where it is, whatever account the spec names by now.
   if (!isDeleting(cr)) refuseMove(context, cr, account)
   const session = context.accounts.session(account, cr)
   const blocked = 'cache' in session ? session.blocked() : session
@@ -55,9 +57,9 @@ export function openSession(
 }
 
 /**
- * Asks Kubernetes itself, before the first create in the cluster's default account, whether the namespace has a default Account of its
- * own: a watch may not have told of it yet, and what is made stays where it is.
- * @throws WaitError while the watch has yet to tell
+ * Asks Kubernetes directly, before the first create in the cluster's default account, whether the namespace has a
+ * default Account of its own: the watch may not have reported it yet, and an object cannot move later.
+ * @throws WaitError while the watch has not reported it
  */
 export async function confirmDefaultAccount(
   context: ManagedContext,
@@ -72,13 +74,13 @@ export async function confirmDefaultAccount(
   throw new WaitError(reasons.AccountNotReady, `${text(OWN_DEFAULT)} has just been created`, UNSEEN_MS)
 }
 
-/** What a reconcile ends with that may not use an account. */
+/** The error that ends a reconcile when its account is blocked. */
 export function errorOf({ reason, message, silent, lasting }: Blocked, deleting: boolean): WaitError | TerminalError {
   const isTerminal = lasting === true && !deleting
   return isTerminal ? new TerminalError(reason, message) : new WaitError(reason, message, FALLBACK_MS, silent)
 }
 
-/** Why there is none to choose; what comes to be wakes those that wait for it. */
+/** Why there is no account to choose. CRs that wait are woken once there is one. */
 function withoutAccount(context: AccountChoices, cr: CustomResource): WaitError | TerminalError {
   const source = sourceOf(context, cr)
   if (source !== undefined && crosses(cr, source.reference.ref)) return withoutCrossing(cr, source)
@@ -92,7 +94,10 @@ function withoutAccount(context: AccountChoices, cr: CustomResource): WaitError 
   return new WaitError(reasons.AccountNotReady, `there is no account: ${remedy}`, FALLBACK_MS)
 }
 
-/** A resource of another namespace decides: who asks is told the same whether it is there or not, until it grants that. */
+/**
+ * For an account chosen by a resource of another namespace: the error is the same whether that resource exists or not,
+ * until it grants the reference.
+ */
 function withoutCrossing(cr: CustomResource, { reference: { path, kind, ref }, target }: AccountSource): TerminalError {
   const what = `${kind} ${ref.namespace}/${ref.name}`
   if (target === undefined) return notGranted(cr, path, what)
@@ -133,7 +138,7 @@ interface AccountSource {
   readonly target: CustomResource | undefined
 }
 
-/** What decides about the account of a CR in place of its own spec; undefined when nothing does. */
+/** The resource that decides the account of a CR instead of its own spec; undefined if there is none. */
 function sourceOf({ kinds, resources }: AccountChoices, cr: CustomResource): AccountSource | undefined {
   const reference = kinds.managedKind(cr.kind)?.accountFrom?.(cr.spec)
   if (reference?.ref.name === undefined) return undefined
@@ -153,12 +158,15 @@ function chosenAccount(context: AccountChoices, cr: CustomResource): AccountName
   )
 }
 
-/** An Account is its namespace's own: in another namespace its name means another. */
+/** An Account belongs to its namespace: in another namespace, its name means another account. */
 function sharedAccount(account: AccountName | undefined, isElsewhere: boolean): AccountName | undefined {
   return isElsewhere && account?.kind === 'Account' ? undefined : account
 }
 
-/** Where a CR that came back without its status was when it made its last attempt: a deletion does not wait for what decided that. */
+/**
+ * The account of the last attempt of a CR that came back without its status: a deletion does not wait for the resource
+ * that decided it.
+ */
 function formerAccount(cr: CustomResource): AccountName | undefined {
   return parseAttempt(cr.metadata.annotations?.[CREATE_ATTEMPT])?.account
 }

@@ -7,7 +7,7 @@ import type { AccountKey, AccountResource } from './account-resource.ts'
 import { type Problem, problem } from './finding.ts'
 import type { SessionConfig } from './session.ts'
 
-/** Address and key of an account, or what is wrong with them. */
+/** Reads address and key of an account, or returns what is wrong with them. */
 export async function accountConfig(
   context: AccountContext,
   key: AccountKey,

@@ -15,25 +15,25 @@ import type { KeptKeys } from './kept-key.ts'
 import type { AccountRegistry } from './registry.ts'
 import type { LiveSession, SessionConfig } from './session.ts'
 
-/** The CRs of accounts, as the watches know them. */
+/** Accounts and their members, as the watches have reported them. */
 export interface AccountResources {
   account(key: AccountKey): AccountResource | undefined
-  /** CRs that live in the account or are to. */
+  /** CRs whose object is, or will be, in the account. */
   membersOf(key: AccountKey): readonly CustomResource[]
   get(name: ResourceName): CustomResource | undefined
-  /** Whether the CR's object is, or is to be, in that account, whatever the account is called. */
+  /** Whether the CR's object is, or will be, in that account, whatever name the account has. */
   livesIn(cr: CustomResource, account: AccountKey): boolean
-  /** Whether the CR's account is at the same API as another: they may be one account that two keys open. */
+  /** Whether the CR's account is at the same API as another: they may be one account, opened with two keys. */
   isBeside(cr: CustomResource, account: AccountKey): boolean
   /** The CR that holds an object of the account or, for inline children, its parent. */
   holderOf(account: AccountKey, id: string): CustomResource | undefined
   childHolderOf(account: AccountKey, id: string): CustomResource | undefined
-  /** CRs that have issued keys of the API into that Secret. */
+  /** CRs that issued API keys into that Secret. */
   keyIssuersOf(secret: { readonly namespace: string; readonly name: string }): readonly CustomResource[]
   record(object: AccountResource): void
 }
 
-/** Everything the reconciler of accounts works with. */
+/** Everything that the reconciler of accounts depends on. */
 export interface AccountContext {
   readonly kinds: KindsRegistry
   readonly resources: AccountResources
@@ -46,16 +46,16 @@ export interface AccountContext {
   readonly baseURLPolicy: BaseURLPolicy
   readonly installation: string
   readonly fingerprints: Fingerprints
-  /** Namespace of the operator: where the Secrets of ClusterAccounts live. */
+  /** The operator's namespace: the Secrets of ClusterAccounts are there. */
   readonly operatorNamespace: string
-  /** Undefined where no RoleBinding of a namespace is held. */
+  /** Undefined if the operator holds no RoleBindings. */
   readonly holds?: Pick<NamespaceHolds, 'hold'> | undefined
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
-  /** What mirrors have to say of an account; undefined while none of this process has looked. */
+  /** Conditions of an account's mirrors; undefined until this process has reconciled them. */
   readonly mirrorConditions: (account: AccountKey) => readonly KindCondition[] | undefined
-  /** Makes a session; the only place where a client is built. */
+  /** Creates a session; the only place where a client is created. */
   openSession(key: AccountKey, config: SessionConfig): LiveSession
   /** Queues a CR of a managed kind. */
   wake(name: ResourceName, priority: 'edit' | 'drift'): void
@@ -63,6 +63,6 @@ export interface AccountContext {
 
 export interface AccountMetrics {
   orphans(account: string, count: number): void
-  /** The account is gone. */
+  /** Called when an account is gone. */
   forget(account: string): void
 }

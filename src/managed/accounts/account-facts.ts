@@ -5,7 +5,7 @@ import type { AccountResource } from './account-resource.ts'
 import type { AccountFacts } from './account-status.ts'
 import type { Finding } from './finding.ts'
 
-/** What the status of an account should say after a look at it. `dependents` are the CRs that keep it from being deleted. */
+/** The intended status of an account after a check. `dependents` are the CRs that block its deletion. */
 export function accountFacts(
   resource: AccountResource,
   finding: Finding,

@@ -7,16 +7,16 @@ import type { DataObject } from '../outputs/place.ts'
 import type { AccountContext } from './account-context.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'
 
-/** The Secret with an account's key, and the key in it. */
+/** The Secret with an account's key, and the name of the key in it. */
 export function secretOf({ operatorNamespace }: AccountContext, key: AccountKey, { spec }: AccountResource) {
   const { name, key: dataKey = accountDefaults.apiKeySecretKey } = spec.apiKeySecretRef
   return { namespace: key.namespace ?? operatorNamespace, name, dataKey }
 }
 
 /**
- * The key to work with: the Secret's, or the last one that worked. That one stands in while the account is being deleted, since
- * deleting a namespace takes its Secrets first; and while an APIKey of ours finds its Secret deleted or altered, since nobody else
- * could issue another.
+ * The API key to use: the Secret's, or the last one that worked. The latter is used while the account is being deleted,
+ * since deleting a namespace deletes its Secrets first; and while the Secret of one of our own APIKeys is missing or
+ * altered, since no other key could issue a new one.
  */
 export async function accountApiKey(
   context: AccountContext,
@@ -34,7 +34,7 @@ export async function accountApiKey(
   return isReplaceable ? ((await keptKeys.read(uid)) ?? token) : token
 }
 
-/** A Secret that somebody else has put in the place of the issuer's holds the key that they mean. */
+/** If somebody has replaced the issuer's Secret, theirs holds the key that they mean to use. */
 function isIssuers(secret: DataObject | undefined, cr: CustomResource): boolean {
   const { type } = ownershipOf(secret, cr)
   return type === 'own' || type === 'absent'

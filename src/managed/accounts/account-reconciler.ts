@@ -19,23 +19,23 @@ import { type Finding, type Held, heldBy, listProblem, listRetryMs, type Problem
 import { apiRestriction, concerned, holdingsOf, listAll, type Orphan, sweep } from './resync.ts'
 import type { LiveSession, SessionConfig } from './session.ts'
 
-/** From so many minutes on a first look is announced. */
+/** The first check of an account is announced if it takes this many minutes or more. */
 const SLOW_MINUTES = 0.5
 
-/** A member that goes away wakes its account; this is only the fallback. */
+/** A member that is deleted wakes its account; this is only the fallback. */
 const IN_USE_MS = 30_000
 
-/** Reconciles Accounts and ClusterAccounts: opens their sessions, proves key and identity, and makes the drift passes. */
+/** Reconciles Accounts and ClusterAccounts: opens their sessions, verifies key and identity, and resyncs them. */
 export class AccountReconciler {
   readonly #context: AccountContext
   readonly #resyncs = new Map<string, Resync>()
-  /** UIDs of the accounts that were last seen under their names. */
+  /** UIDs of the accounts last seen under their names. */
   readonly #uids = new Map<string, string>()
-  /** Accounts whose lists are being made. */
+  /** Accounts whose lists are in progress. */
   readonly #checking = new Set<string>()
   readonly #failures = new Map<string, number>()
   readonly #orphans = new Map<string, readonly Orphan[]>()
-  /** The problem that members of an account were last woken to hear of. */
+  /** The problem about which members of an account were last woken. */
   readonly #told = new Map<string, string>()
 
   constructor(context: AccountContext) {
@@ -72,7 +72,7 @@ export class AccountReconciler {
     const finding = await this.#check(key, resource, session).finally(() => this.#checking.delete(accountText(key)))
     if (finding.type !== 'held') return this.#conclude(key, resource, finding)
     const { message, retryMs } = finding
-    // Of a new session nobody has heard anything yet.
+    // Members of a new session have not been told anything yet.
     if (session.starting && message !== undefined) {
       return this.#conclude(key, resource, problem(reasons.Unreachable, message, false, retryMs))
     }
@@ -80,8 +80,8 @@ export class AccountReconciler {
   }
 
   /**
-   * Says of a new account that it waits to be looked at; undefined when its conditions say something already, or nothing is to be done. The
-   * account must not be reconciled meanwhile. Never throws.
+   * Reports in the conditions of a new account that it waits to be reconciled; undefined if they already say something,
+   * or nothing is to be done. The account must not be reconciled meanwhile. Never throws.
    */
   tellWait(key: AccountKey): Promise<void> | undefined {
     const { logger, resources } = this.#context
@@ -94,22 +94,22 @@ export class AccountReconciler {
   }
 
   /**
-   * The account or its Secret may have changed: a look that waits for the budget of the session before is given up, or the new key,
-   * address or budget would have to wait for it.
+   * The account or its Secret may have changed. A check that waits in the old session's rate budget is aborted:
+   * otherwise the new key, address or budget would have to wait for it.
    */
   async noticeChange(key: AccountKey): Promise<void> {
     const resource = this.#context.resources.account(key)
     if (resource === undefined || !this.#checking.has(accountText(key))) return
     const session = this.#context.registry.get(key)
-    // What keeps the Secret from being read is told by the reconcile that follows.
+    // If the Secret cannot be read, the following reconcile reports why.
     const config = await accountConfig(this.#context, key, resource).catch(() => undefined)
     if (config === undefined || session === undefined || session !== this.#context.registry.get(key)) return
     if ('type' in config || !sameConfig(config, session.config)) session.endWaiting()
   }
 
   /**
-   * Address and key. Where Kubernetes does not let us read the key of an account that is not at work, the account says so; one that is
-   * goes on as it is known.
+   * Address and key. If Kubernetes forbids reading the key, an account without a session reports that; one with a
+   * session continues with the known key.
    */
   async #config(key: AccountKey, resource: AccountResource): Promise<SessionConfig | Problem> {
     try {
@@ -131,7 +131,7 @@ export class AccountReconciler {
     return session
   }
 
-  /** A full pass when one is due, else only what asks for an answer now. */
+  /** A full resync if one is due, otherwise only what needs an answer now. */
   async #check(key: AccountKey, resource: AccountResource, session: LiveSession): Promise<Finding | Held> {
     const { clock, resources } = this.#context
     const holdings = holdingsOf(this.#context, session, resources.membersOf(key), resource.status?.orphans)
@@ -143,7 +143,7 @@ export class AccountReconciler {
         openRequest(resource, 'reconcile') !== undefined ||
         session.blocked() !== undefined
       ) {
-        // One call tells whether the trouble is over, before every collection is asked for.
+        // One call shows whether the problem is over, before every collection is listed.
         if (session.blocked() !== undefined && !session.starting)
           await listAll(session, holdings.collections.slice(0, 1))
         await listAll(session, holdings.collections)
@@ -151,7 +151,7 @@ export class AccountReconciler {
         this.#noteResync(key, resource, clock.monotonic())
         this.#orphans.set(accountText(key), sweep(this.#context, session, holdings.collections))
       } else if (hasFailed) {
-        // One list tells whether the trouble is the account's or one resource's.
+        // One list shows whether the problem affects the account or only one resource.
         await listAll(session, holdings.collections.slice(0, 1))
       }
     } catch (error) {
@@ -159,7 +159,7 @@ export class AccountReconciler {
       if (error.code === 'Unauthorized') session.noteRefused()
       const held = heldBy(error)
       if (held !== undefined) return held
-      // Only a 403 may come from a restriction: to look for one at each failure would walk all members.
+      // Only a 403 can come from a restriction: searching for one after every failure would walk all members.
       const isRefused = error.code === 'Forbidden'
       const restriction = isRefused ? apiRestriction(this.#context, session, holdings.members) : undefined
       return listProblem(error, this.#backoff(key), restriction)
@@ -172,8 +172,8 @@ export class AccountReconciler {
   }
 
   /**
-   * Where the rate limit lets a first look take long, the account and its resources say so before it begins.
-   * @returns the account as it is then.
+   * If the rate limit makes the first check slow, the account and its resources report that before it begins.
+   * @returns the account's state after that.
    */
   async #announceSlowness(key: AccountKey, resource: AccountResource, session: LiveSession): Promise<AccountResource> {
     const { requestsPerMinute, burst = accountDefaults.burst } = session.config
@@ -206,7 +206,7 @@ export class AccountReconciler {
     if (unkept !== undefined) return this.#conclude(key, resource, unkept)
     const opened = session.blocked() !== undefined
     if (!session.unblock(finding.judged)) return { type: 'after', ms: 0, reason: 'judged too early', priority: 'poll' }
-    // Before anything that may fail: the next try would find the session open and tell nobody.
+    // Before anything that may fail: on a retry the session would be open already, and nobody would be woken.
     if (opened) this.#wakeAll(key, 'edit')
     this.#context.metrics.orphans(accountText(key), finding.orphans.length)
     await writeAccountStatus(this.#context, resource, this.#facts(key, resource, finding))
@@ -217,7 +217,10 @@ export class AccountReconciler {
     return { type: 'after', ms: Math.max(left, 1), reason: 'resync', priority: 'drift' }
   }
 
-  /** Without a kept key, deleting the account's namespace might never end: an account is not Ready before it is kept. */
+  /**
+   * An account is not Ready until its key is kept: without a kept key, deleting the account's namespace might never
+   * end.
+   */
   async #keepKey({ metadata }: AccountResource, session: LiveSession): Promise<Finding | undefined> {
     try {
       await this.#context.keptKeys.keep(metadata.uid, session.config.apiKey)
@@ -234,7 +237,7 @@ export class AccountReconciler {
     for (const cr of this.#context.resources.membersOf(key)) this.#context.wake(nameOf(cr), priority)
   }
 
-  /** An account goes when nothing needs it any more; until then its CRs are deleted with the last key that worked. */
+  /** Deletes an account once nothing needs it; until then its CRs are deleted with the last working key. */
   async #remove(key: AccountKey, resource: AccountResource): Promise<Outcome> {
     if (!hasFinalizer(resource)) return done
     if (dependentsOfAccount(this.#context, key).length > 0) {
@@ -247,7 +250,9 @@ export class AccountReconciler {
     return done
   }
 
-  /** An account that went without our finalizer, by hand, leaves the key behind that was kept for it. */
+  /**
+   * If an account was deleted after its finalizer was removed by hand, the key kept for it is left behind: delete it.
+   */
   async #forgetFormer(key: AccountKey, resource: AccountResource | undefined): Promise<void> {
     const text = accountText(key)
     const former = this.#uids.get(text)
@@ -270,7 +275,10 @@ export class AccountReconciler {
     this.#context.metrics.forget(accountText(key))
   }
 
-  /** Monotonic time of the account's next pass; undefined before the first. A changed interval counts from the last pass. */
+  /**
+   * Monotonic time of the account's next resync; undefined before the first. A changed interval counts from the last
+   * resync.
+   */
   #nextResync(key: AccountKey, resource: AccountResource): number | undefined {
     const resync = this.#resyncs.get(accountText(key))
     return resync === undefined || resync.interval === resource.spec.resyncInterval
@@ -278,7 +286,7 @@ export class AccountReconciler {
       : this.#noteResync(key, resource, resync.at)
   }
 
-  /** @returns monotonic time of the pass after the one at `at`. */
+  /** @returns monotonic time of the resync after the one at `at`. */
   #noteResync(key: AccountKey, resource: AccountResource, at: number): number {
     const next = at + this.#interval(resource)
     this.#resyncs.set(accountText(key), { at, next, interval: resource.spec.resyncInterval })
@@ -297,13 +305,13 @@ export class AccountReconciler {
   }
 }
 
-/** The last complete pass of an account, and when the next is due. Monotonic times. */
+/** The last complete resync of an account, and when the next is due. Monotonic times. */
 interface Resync {
   readonly at: number
   readonly next: number
-  /** `resyncInterval` by which that was worked out. */
+  /** The `resyncInterval` from which `next` was computed. */
   readonly interval: string | undefined
 }
 
-/** Problems with which no call may be made at all. */
+/** Problems that forbid any call. */
 const NO_SESSION: ReadonlySet<Reason> = new Set([reasons.BaseURLNotAllowed, reasons.SecretMissing])

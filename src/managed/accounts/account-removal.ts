@@ -3,19 +3,21 @@ import type { AccountContext } from './account-context.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'
 import { patchAccountMetadata } from './account-status.ts'
 
-/** CRs whose deletion needs the account: until the last of them is gone, so does the account stay. */
+/** CRs whose deletion needs the account: the account stays until the last of them is gone. */
 export function dependentsOfAccount(context: AccountContext, key: AccountKey): readonly CustomResource[] {
   return context.resources.membersOf(key).filter(hasFinalizer)
 }
 
-/** Keeps an account from going before those that need it, and the operator's rights in its namespace for as long. */
+/**
+ * Keeps an account from being deleted before its dependents, and the operator's rights in its namespace for as long.
+ */
 export async function addAccountFinalizer(context: AccountContext, resource: AccountResource): Promise<void> {
   const { namespace } = resource.metadata
   if (namespace !== undefined) await context.holds?.hold(namespace)
   await patchAccountMetadata(context, resource, { finalizers: withFinalizer(resource) })
 }
 
-/** Lets an account go that nobody needs any more, and the key that was kept for it. */
+/** Releases an account that has no dependents left, and deletes the key kept for it. */
 export async function releaseAccount(context: AccountContext, resource: AccountResource): Promise<void> {
   await context.keptKeys.forget(resource.metadata.uid)
   await patchAccountMetadata(context, resource, { finalizers: withoutFinalizer(resource) })

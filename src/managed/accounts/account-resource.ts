@@ -2,18 +2,18 @@ import type { KubeObject } from '../../kube/types.ts'
 import type { AccountSpec, AccountStatus } from '../descriptor/account.ts'
 import type { AccountName } from '../identity/attempt.ts'
 
-/** An Account or ClusterAccount as the watches know it. */
+/** An Account or ClusterAccount as the watches have reported it. */
 export interface AccountResource extends KubeObject {
   readonly spec: AccountSpec
   readonly status?: AccountStatus
 }
 
-/** Names one account over both kinds; no namespace for a ClusterAccount. */
+/** Identifies one account across both kinds; no namespace for a ClusterAccount. */
 export interface AccountKey extends AccountName {
   readonly namespace?: string | undefined
 }
 
-/** The account a CR of `namespace` means by `account`. */
+/** The account that a CR of `namespace` means by `account`. */
 export function accountKey(account: AccountName, namespace: string): AccountKey {
   return account.kind === 'Account' ? { ...account, namespace } : account
 }

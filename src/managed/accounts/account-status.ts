@@ -7,7 +7,7 @@ import { type Reason, reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import { type AccountResource, keyOfAccount } from './account-resource.ts'
 
-/** What the status of an account should say. */
+/** The intended status of an account. */
 export interface AccountFacts {
   readonly state:
     | { readonly type: 'ready' }
@@ -16,7 +16,7 @@ export interface AccountFacts {
   readonly fields: Omit<AccountStatus, 'conditions' | 'observedGeneration'>
 }
 
-/** Writes an account's status when a fact in it changed, and tells of a new state by an Event. */
+/** Writes an account's status if a fact in it changed, and records a new Ready state as an Event. */
 export async function writeAccountStatus(
   context: AccountContext,
   resource: AccountResource,
@@ -42,7 +42,7 @@ export async function writeAccountStatus(
   context.events.record(resource, { type, reason: ready.reason, message: ready.message })
 }
 
-/** What stands in the conditions of an account beside the common ones. */
+/** The conditions of an account other than the common ones. */
 function mirrorConditions(context: AccountContext, resource: AccountResource): readonly ConditionText[] {
   const told = resource.status?.conditions ?? []
   return context.mirrorConditions(keyOfAccount(resource)) ?? told.filter(({ type }) => !isCommon(type))

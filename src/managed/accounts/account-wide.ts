@@ -9,7 +9,7 @@ const TROUBLE: ReadonlySet<ApiErrorCode> = new Set([
   'InvalidResponse',
 ])
 
-/** Whether a call failed in a way that may concern the whole account, so that the account should look for itself. */
+/** Whether a call failed in a way that may affect the whole account, so that the account should be checked. */
 export function isAccountWide(error: unknown): error is ApiError {
   return error instanceof ApiError && TROUBLE.has(error.code)
 }

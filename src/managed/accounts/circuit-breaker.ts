@@ -8,15 +8,18 @@ import { identityDoubt, identityFingerprint } from './identity.ts'
 import { countMissing } from './resync.ts'
 import type { LiveSession } from './session.ts'
 
-/** Whose account the session's key opens. */
+/** The result of checking whether the session's key opens our account. */
 export interface IdentityCheck {
-  /** Of address and key in use, for the status of a proven account. */
+  /** Fingerprint of address and key in use, for the status of a verified account. */
   readonly fingerprint: string
   /** Why the account is not proven to be ours. */
   readonly doubt: string | undefined
 }
 
-/** Judges the identity of an account, from what its lists showed of the objects that `members` hold. */
+/**
+ * Checks the identity of an account, from which of its members' objects the lists showed. An open circuit breaker
+ * blocks all use of the account until its identity is proven or confirmed.
+ */
 export function checkIdentity(
   context: AccountContext,
   session: LiveSession,
@@ -34,18 +37,21 @@ export function checkIdentity(
   )
   const fingerprint = identityFingerprint(session.config, context.fingerprints)
   const doubt = identityDoubt({
-    // What is deleted while the brake holds stays until it is released: to delete what is missing must not release it.
+    // While the circuit breaker is open, members being deleted count too: deleting those whose objects are missing must
+    // not close it.
     ...(isOpen ? held : staying),
-    // A deletion ends when the API does not know the object: in another account it would end with the object left behind.
+    // A deletion ends when the API does not know the object: in another account it would end with the object left
+    // behind.
     changed: compareFingerprints(status?.internal?.keyFingerprint, fingerprint) !== 'same',
     noneFound: held.known > 0 && held.missing === held.known,
-    // While a session is in use, few objects can be missing at a time: the brake works as soon as they are too many.
+    // While a session is in use, only a few objects can be missing at a time: the circuit breaker opens as soon as
+    // there are too many.
     confirmed: !doubted || openRequest(resource, 'confirmIdentity') !== undefined,
   })
   return { fingerprint, doubt }
 }
 
-/** Whether the brake was on when the account was last judged, before a restart it may be. */
+/** Whether the circuit breaker was open at the last check, possibly before a restart. */
 function isUnproven({ status }: AccountResource): boolean {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   return ready?.reason === reasons.IdentityUnproven

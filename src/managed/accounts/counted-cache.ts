@@ -3,7 +3,10 @@ import type { Known } from '../../api/collection-cache.ts'
 import type { CallOptions, Collection, RemoteObject, RequestBody, WriteOptions } from '../../api/types.ts'
 import type { SessionCache, SessionCalls } from '../reconcile/context.ts'
 
-/** An account's cache for members that have a share of its requests: `spend` is told of each. A list counts for the one that begins it. */
+/**
+ * An account's cache for members that share its requests: calls `spend` for each request. A list counts for the caller
+ * that begins it.
+ */
 export class CountedCache implements SessionCache {
   readonly #cache: SessionCache
   readonly #spend: () => void
@@ -77,7 +80,7 @@ export class CountedCache implements SessionCache {
   }
 }
 
-/** The same for calls past the cache. */
+/** Counts the requests that bypass the cache. */
 export function countedCalls(calls: SessionCalls, spend: () => void): SessionCalls {
   return {
     get: (...args) => {

@@ -3,18 +3,18 @@ import type { Blocked } from '../reconcile/context.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
 import type { Orphan } from './resync.ts'
 
-/** What one look at an account came to. */
+/** The result of one check of an account. */
 export type Finding =
   | {
       readonly type: 'ready'
       readonly orphans: readonly Orphan[]
       readonly fingerprint: string
-      /** What stopped the account's use when its identity was judged. */
+      /** Why use of the account was blocked when its identity was checked. */
       readonly judged: Blocked | undefined
     }
   | Problem
 
-/** The API has asked to be left alone: what is known of the account still holds. */
+/** The API asked for a pause: what is known of the account stays valid. */
 export interface Held {
   readonly type: 'held'
   /** Undefined: over in a moment. */
@@ -26,7 +26,7 @@ export interface Problem {
   readonly type: 'problem'
   readonly reason: Reason
   readonly message: string
-  /** Nothing helps until somebody changes something. */
+  /** Lasts until a person changes something. */
   readonly stalled: boolean
   readonly retryMs: number
 }
@@ -38,7 +38,7 @@ export function problem(reason: Reason, message: string, stalled: boolean, retry
   return { type: 'problem', reason, message, stalled, retryMs }
 }
 
-/** A list that was not made since the API has asked to be left alone, or was given up since the account has changed. */
+/** A list that was not made because the API asked for a pause, or was aborted because the account has changed. */
 export function heldBy(error: ApiError): Held | undefined {
   if (error.code === 'Aborted') return { type: 'held', message: undefined, retryMs: 1 }
   if (error.code !== 'RateLimited') return undefined
@@ -50,7 +50,7 @@ export function heldBy(error: ApiError): Held | undefined {
 }
 
 /**
- * What a list that failed says about the account.
+ * Interprets a failed list as a problem of the account.
  * @param restriction name of an enforced restriction of calls to the API, if one is known
  */
 export function listProblem(error: ApiError, retryMs: number, restriction?: string): Problem {
@@ -71,7 +71,7 @@ function remedyFor({ code }: ApiError, restriction: string | undefined): string 
   )
 }
 
-/** How long to wait after so many lists in a row that failed, in milliseconds, without jitter. */
+/** How long to wait after that many failed lists in a row, in milliseconds, without jitter. */
 export function listRetryMs(failures: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS)
 }

@@ -5,25 +5,26 @@ import type { Logger } from '../../util/logger.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { type KeptKeys, keptFor } from './kept-key.ts'
 
-/** Pause before another try when Kubernetes fails a call. Milliseconds. */
+/** Pause before a retry when a call to Kubernetes fails. Milliseconds. */
 const RETRY_MS = 60_000
 
 export interface KeptKeySweepOptions {
   readonly kinds: KindsRegistry
   readonly kube: KubeClient
   readonly keptKeys: KeptKeys
-  /** UIDs of the Accounts and ClusterAccounts of the whole cluster, as the watches have shown them. */
+  /** UIDs of the Accounts and ClusterAccounts of the whole cluster, as the watches have reported them. */
   readonly known: () => ReadonlySet<string>
-  /** Secrets of the operator's namespace, as the watch has shown them. */
+  /** Secrets of the operator's namespace, as the watch has reported them. */
   readonly secrets: () => readonly KubeObject[]
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /**
- * Deletes the keys that were kept for accounts that are gone: an Account whose finalizer was taken off by hand leaves one behind when no
- * operator sees it go. For an operator that watches the whole cluster, once when it begins to lead: another may serve the accounts that
- * one of some namespaces does not see. Costs no call where nothing is left.
+ * Deletes keys kept for accounts that are gone: an Account whose finalizer was removed by hand leaves one behind if no
+ * operator sees its deletion. Only for an operator that watches the whole cluster, once when it becomes the leader:
+ * accounts that an operator of some namespaces does not see may belong to another operator. Makes no call if there is
+ * nothing to delete.
  */
 export async function sweepKeptKeys(options: KeptKeySweepOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -44,7 +45,7 @@ async function sweepOnce({ kinds, kube, keptKeys, known, secrets }: KeptKeySweep
   const left = secrets().flatMap((secret) => keptFor(secret) ?? [])
   const candidates = left.filter((uid) => !seen.has(uid))
   if (candidates.length === 0) return
-  // The watches may lag behind: an account that is there needs its key.
+  // The watches may lag behind: an account that exists needs its key.
   const live = await liveAccounts(kinds, kube)
   for (const uid of candidates) if (!live.has(uid)) await keptKeys.forget(uid)
 }

@@ -3,24 +3,24 @@ import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import { readSecretKey, secretType } from '../inputs/inputs.ts'
 
 const DATA_KEY = 'apiKey'
-/** Names of the Secrets with the last working keys begin so. */
+/** Prefix of the names of the Secrets with the last working keys. */
 export const KEPT_KEY_PREFIX = 'culvert-key-'
 const LABELS = { 'app.kubernetes.io/managed-by': 'culvert' }
 
-/** UID of the account that a Secret of the operator's namespace keeps a key for; undefined for any other Secret. */
+/** UID of the account whose key a Secret of the operator's namespace keeps; undefined for any other Secret. */
 export function keptFor({ metadata: { name, labels = {} } }: KubeObject): string | undefined {
   const isOurs = Object.entries(LABELS).every(([label, value]) => labels[label] === value)
   return isOurs && name.startsWith(KEPT_KEY_PREFIX) ? name.slice(KEPT_KEY_PREFIX.length) : undefined
 }
 
 /**
- * The last working key of each account, in a Secret of the operator's own namespace. Deleting a namespace takes its Secrets
- * first; with this copy the remote objects of its CRs can still be deleted, and the deletion ends.
+ * The last working key of each account, in a Secret of the operator's own namespace. Deleting a namespace deletes its
+ * Secrets first; with this copy, the remote objects of its CRs can still be deleted, and the deletion completes.
  */
 export class KeptKeys {
   readonly #kube: KubeClient
   readonly #namespace: string
-  /** UIDs of accounts and the key that is known to be kept for them. */
+  /** Keys known to be kept, by the account's UID. */
   readonly #known = new Map<string, string>()
 
   constructor(kube: KubeClient, namespace: string) {
@@ -35,7 +35,7 @@ export class KeptKeys {
     return key
   }
 
-  /** Keeps `key`; writes only when another or none is kept. */
+  /** Keeps `key`; writes only if another or none is kept. */
   async keep(uid: string, key: string): Promise<void> {
     if ((await this.read(uid)) === key) return
     const { name } = this.#ref(uid)
@@ -54,7 +54,10 @@ export class KeptKeys {
     this.#known.set(uid, key)
   }
 
-  /** Resolves to false when none was kept. @throws KubeError `NotFound` when a deletion is answered so, and it is there. */
+  /**
+   * Deletes the kept key; resolves to false if there was none. @throws KubeError `NotFound` if the deletion is answered
+   * with 404 although the Secret exists.
+   */
   async forget(uid: string): Promise<boolean> {
     this.#known.delete(uid)
     const key = { namespace: this.#namespace, name: this.#ref(uid).name }

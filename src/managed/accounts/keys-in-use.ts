@@ -15,8 +15,8 @@ export interface KeyResources {
 }
 
 /**
- * The keys that accounts last worked with. A key that is put into an account's Secret counts once the API has accepted it, and until
- * then the one before does: it must not be revoked, or an operator could lock itself out.
+ * The keys that accounts last used successfully. A new key in an account's Secret counts once the API has accepted it;
+ * until then the previous one does, and must not be revoked, or an operator could lock itself out.
  */
 export class KeysInUse implements KeyDependents {
   readonly #kept: KeptKeys
@@ -49,18 +49,21 @@ export class KeysInUse implements KeyDependents {
     return use
   }
 
-  /** Accounts that work with the token of the object `id`, which the CR holds. */
+  /** Accounts that use the token of object `id`, which the CR holds. */
   async *#dependents(cr: CustomResource, id: string, digest: string | undefined): AsyncGenerator<AccountResource> {
     for (const account of this.#resources.accounts()) {
       const key = await this.#kept.read(account.metadata.uid)
       if (key === undefined) continue
       const use = this.#compare(key, id, digest)
-      // A key of another API opens nothing here, whatever ids that one gives.
+      // A key of another API opens nothing here, whatever ids that API assigns.
       if (use === 'same' || (use === 'unknown' && this.#resources.isBeside(cr, keyOfAccount(account)))) yield account
     }
   }
 
-  /** Whether the key is the token of that object. Where nobody can tell, any key may be that is not known to be another's. */
+  /**
+   * Whether the key is the token of that object. If that cannot be determined, it is unknown for every key that is not
+   * the token of another object.
+   */
   #compare(key: string, id: string, digest: string | undefined): 'same' | 'unknown' | 'different' {
     const compared = compareFingerprints(digest, tokenFingerprint(this.#fingerprints, key, id))
     if (digest !== undefined && compared !== 'unknown') return compared

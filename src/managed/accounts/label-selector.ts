@@ -4,7 +4,10 @@ import type { LabelSelector } from '../descriptor/label-selector.ts'
 type Labels = Readonly<Record<string, string>>
 type Requirement = NonNullable<LabelSelector['matchExpressions']>[number]
 
-/** Whether `selector` selects an object with `labels`, as Kubernetes means it: absent selects nothing, empty everything. */
+/**
+ * Whether `selector` selects an object with `labels`, as in Kubernetes: an absent selector selects nothing, an empty
+ * one everything.
+ */
 export function selects(selector: LabelSelector | undefined, labels: Labels): boolean {
   if (selector === undefined) return false
   const { matchLabels = {}, matchExpressions = [] } = selector

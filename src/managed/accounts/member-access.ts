@@ -19,9 +19,9 @@ export interface MemberAccessOptions {
   readonly session: AccountSession
   readonly access: Access
   readonly request: AccessRequest
-  /** Undefined: only the account's own budget counts. */
+  /** Undefined: only the account's own budget limits it. */
   readonly share: RequestShare | undefined
-  /** Tells members apart that wait for the share. */
+  /** Distinguishes members that wait for the share. */
   readonly uid: string
 }
 

@@ -10,7 +10,7 @@ import { MemberAccess } from './member-access.ts'
 import { RequestShare } from './request-share.ts'
 import type { LiveSession } from './session.ts'
 
-/** What the registry asks of the watches. */
+/** The registry's view of the watches. */
 export interface AccountLookup {
   account(key: AccountKey): AccountResource | undefined
   namespace(name: string): KubeObject | undefined
@@ -23,9 +23,9 @@ export class AccountRegistry implements Accounts {
   readonly #clock: Clock
   readonly #sessions = new Map<string, LiveSession>()
   readonly #absent = new Map<string, Blocked>()
-  /** By account, then by namespace and place of the entry in the list. */
+  /** By account, then by namespace and index of the entry. */
   readonly #shares = new Map<string, Map<string, RequestShare>>()
-  /** Sessions that nobody gets any more, whose last calls are under way. */
+  /** Sessions no longer handed out whose last calls are in flight. */
   readonly #ending = new Set<Promise<void>>()
 
   constructor(lookup: AccountLookup, kinds: KindsRegistry, clock: Clock) {
@@ -57,7 +57,7 @@ export class AccountRegistry implements Accounts {
     return this.#absent.get(accountText(key)) ?? NOT_SEEN
   }
 
-  /** Whether a resource or command may use an account that is there. */
+  /** Whether a resource or command may use an account; false if the account does not exist. */
   allows(account: AccountName, cr: AccountMember): boolean {
     const resource = this.#lookup.account(accountKey(account, cr.metadata.namespace ?? ''))
     return resource !== undefined && !('reason' in this.#accessOf(resource, this.#requestOf(account, cr)))
@@ -68,13 +68,13 @@ export class AccountRegistry implements Accounts {
     return this.#sessions.get(accountText(key))
   }
 
-  /** Address of the API that shows the account an object of that id; undefined while none does. */
+  /** Address of the API that shows an object with that id to the account; undefined if none does. */
   shownAt(key: AccountKey, id: string): string | undefined {
     const session = this.#sessions.get(accountText(key))
     return session?.cache.shows(id) ? session.config.baseURL : undefined
   }
 
-  /** Puts a new session in the place of an older one, which makes no new calls from then on. */
+  /** Replaces an account's session; the old one makes no new calls from then on. */
   replace(key: AccountKey, session: LiveSession): void {
     const former = this.#sessions.get(accountText(key))
     this.#sessions.set(accountText(key), session)
@@ -82,7 +82,7 @@ export class AccountRegistry implements Accounts {
     this.#end(former)
   }
 
-  /** Ends an account's session, if there is one; `why` is what its CRs are told from now on. */
+  /** Ends an account's session, if there is one; `why` is reported to its CRs from now on. */
   drop(key: AccountKey, why: Blocked): void {
     const former = this.#sessions.get(accountText(key))
     this.#sessions.delete(accountText(key))
@@ -99,21 +99,24 @@ export class AccountRegistry implements Accounts {
     this.#end(former)
   }
 
-  /** Ends all sessions; resolves when their last calls are over. */
+  /** Ends all sessions; resolves when their last calls have ended. */
   async close(): Promise<void> {
     for (const session of this.#sessions.values()) this.#end(session)
     this.#sessions.clear()
     await Promise.all(this.#ending)
   }
 
-  /** Nobody waits for the calls under way: each has its time-out. */
+  /** The caller does not wait for calls in flight: each has its timeout. */
   #end(session: LiveSession | undefined): void {
     if (session === undefined) return
     const ending = session.close().finally(() => this.#ending.delete(ending))
     this.#ending.add(ending)
   }
 
-  /** Of several entries that allow a member the one counts that gives most, and each gives to every namespace apart. */
+  /**
+   * If several entries allow a member, the one with the most requests counts. Each entry gives every namespace a share
+   * of its own.
+   */
   #shareOf(key: AccountKey, { granted = [] }: Access, { namespace }: AccessRequest): RequestShare | undefined {
     const limits = granted.map(({ entry }) => entry.requestsPerMinute ?? Number.POSITIVE_INFINITY)
     const most = Math.max(...limits)
@@ -140,5 +143,5 @@ export class AccountRegistry implements Accounts {
   }
 }
 
-/** The account's own reconcile has not come to it yet: over in a moment. */
+/** The account has not been reconciled yet: over in a moment. */
 const NOT_SEEN: Blocked = { reason: reasons.AccountNotReady, message: 'the account is not set up yet', silent: true }

@@ -3,15 +3,16 @@ import type { Clock } from '../../util/clock.ts'
 const MINUTE_MS = 60_000
 
 /**
- * A share of an account's requests: so many a minute on average. Whoever has a turn may send what it takes, since nothing that was begun is broken off; what
- * exceeds the share is made up for before the next turn. Nobody holds a worker while they wait: they are told when to come back, one after the other.
+ * A share of an account's requests: an average per minute. A member whose turn has come may send whatever it needs,
+ * since work that has begun is not interrupted; requests beyond the share delay the next turn. Waiting members hold no
+ * worker: each is told when to come back, one after another.
  */
 export class RequestShare {
   readonly perMinute: number
   readonly #clock: Clock
-  /** Monotonic time when nothing is owed any more. */
+  /** Monotonic time when the debt is paid off. */
   #settledAt = Number.NEGATIVE_INFINITY
-  /** When those who wait were told to come back, the last one last. */
+  /** When waiting members were told to come back, in order. */
   readonly #turns = new Map<string, number>()
   #lastTurn = Number.NEGATIVE_INFINITY
 
@@ -20,12 +21,15 @@ export class RequestShare {
     this.perMinute = perMinute
   }
 
-  /** One request more. */
+  /** Counts one request. */
   spend(): void {
     this.#settledAt = Math.max(this.#settledAt, this.#clock.monotonic()) + this.#pauseMs
   }
 
-  /** How long `who` has to wait for a turn, in milliseconds; 0: it begins. Who comes back earlier is told the same time again. */
+  /**
+   * How long `who` has to wait for a turn, in milliseconds; 0: it may begin. A member that comes back early gets the
+   * same time again.
+   */
   waitMs(who: string): number {
     const now = this.#clock.monotonic()
     this.#forgetLost(now)
@@ -46,12 +50,12 @@ export class RequestShare {
     return MINUTE_MS / this.perMinute
   }
 
-  /** What may be sent at once after a rest: three seconds' worth, and one request at least. */
+  /** Requests that may be sent at once after a pause, as time: three seconds' worth, and at least one request. */
   get #burstMs(): number {
     return (Math.max(1, Math.floor(this.perMinute / 20)) - 1) * this.#pauseMs
   }
 
-  /** Who has not come back is gone. */
+  /** Forgets members that did not come back. */
   #forgetLost(now: number): void {
     for (const [who, turn] of this.#turns) {
       if (turn > now - MINUTE_MS) return

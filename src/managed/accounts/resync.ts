@@ -7,7 +7,7 @@ import { type Marker, markerOf } from '../identity/marker.ts'
 import type { AccountContext } from './account-context.ts'
 import type { LiveSession } from './session.ts'
 
-/** What CRs of an account hold, and in which collections to look for it. */
+/** The members of an account, and the collections that may contain their objects. */
 export interface Holdings {
   readonly members: readonly CustomResource[]
   /** Paths of the collections that the members use now. */
@@ -16,8 +16,8 @@ export interface Holdings {
 }
 
 /**
- * The members of an account and every collection to look at, each once: those that they use, and those in which objects of ours
- * may be left although no CR uses them any more.
+ * The members of an account and the collections to list, each once: those that the members use, and those that may
+ * contain objects of ours although no CR uses them any more.
  */
 export function holdingsOf(
   context: AccountContext,
@@ -41,12 +41,12 @@ export function holdingsOf(
   return { members, used: new Set(used.keys()), collections: [...used.values(), ...left] }
 }
 
-/** Not what may not use the account, and never did: for that, nothing is asked. */
+/** False for a CR that may not use the account and never did: nothing is listed for it. */
 function mayHold({ registry }: AccountContext, { account }: LiveSession, cr: CustomResource): boolean {
   return hasFinalizer(cr) || statusOf(cr).id !== undefined || registry.allows(account, cr)
 }
 
-/** Each once: children of one kind may be objects of another. */
+/** Each collection once: children of one kind may be objects of another. */
 function collectionsOf(descriptors: readonly ManagedDescriptor[]): readonly Collection[] {
   const all = descriptors.flatMap(({ collections, children }) => {
     return children === undefined ? collections : [...collections, children.collection]
@@ -54,14 +54,14 @@ function collectionsOf(descriptors: readonly ManagedDescriptor[]): readonly Coll
   return [...new Set(all)]
 }
 
-/** Whether this installation made the object. */
+/** Whether this installation created the object. */
 function isOurs({ installation }: AccountContext, object: RemoteObject): boolean {
   return markerOf(object)?.installation === installation
 }
 
 /**
- * Lists every collection in use, once: drift is looked for at the price of pages (`management-api.md § Pagination`). An account
- * without objects lists one collection all the same, to prove that address and key work.
+ * Lists every collection in use, once: detecting drift costs pages (`management-api.md § Pagination`). An account
+ * without objects lists one collection all the same, to verify address and key.
  * @throws ApiError of the first list that fails.
  */
 export async function listAll(session: LiveSession, collections: readonly Collection[]): Promise<void> {
@@ -70,7 +70,7 @@ export async function listAll(session: LiveSession, collections: readonly Collec
   await Promise.all(listed.map((collection) => session.cache.refresh(collection, 'drift')))
 }
 
-/** CRs among `members` whose object no complete list shows, of those that hold one. */
+/** Counts the `members` that hold an object, and those of them whose object no complete list shows. */
 export function countMissing(
   context: AccountContext,
   session: LiveSession,
@@ -88,7 +88,7 @@ export function countMissing(
   return { known, missing }
 }
 
-/** A marked object whose CR is gone. Only reported: deleting it is for people to decide. */
+/** A marked object whose CR is gone. Only reported: whether to delete it is for people to decide. */
 export interface Orphan {
   readonly collection: string
   readonly id: string
@@ -97,9 +97,7 @@ export interface Orphan {
   readonly name: string
 }
 
-/**
- * Goes through everything the lists showed once: notes copies for their CRs to delete, and returns what nobody owns any more.
- */
+/** Checks every object that the lists showed: notes copies for their CRs to delete, and returns the orphans. */
 export function sweep(
   context: AccountContext,
   session: LiveSession,
@@ -115,7 +113,7 @@ export function sweep(
       if (isOwned(context, session, object, marker)) continue
       if (isOwnedBeside(context, session, object, marker)) continue
       const cr = namedBy(context, session, marker)
-      // Without an id, the CR is yet to find out what is its own.
+      // A CR without an id has not yet settled which objects are its own.
       if (cr !== undefined && statusOf(cr).id === undefined) continue
       if (cr?.metadata.uid !== marker.uid) orphans.push(orphanOf(collection, object, marker))
       else if (isCopy(context, cr, collection)) copies.set(marker.uid, [...(copies.get(marker.uid) ?? []), object.id])
@@ -125,13 +123,16 @@ export function sweep(
   return orphans.sort((left, right) => (left.id < right.id ? -1 : 1))
 }
 
-/** The CR that a marker names. What an API says of a CR that has its object in another account is not true of it. */
+/**
+ * The CR that a marker names, if it lives in this account: an API can say nothing about a CR whose object is in another
+ * account.
+ */
 function namedBy({ resources }: AccountContext, { key }: LiveSession, marker: Marker): CustomResource | undefined {
   const cr = resources.get(marker)
   return cr !== undefined && resources.livesIn(cr, key) ? cr : undefined
 }
 
-/** A CR holds the object, or, of the kind that its marker names, the parent it is a child of. */
+/** Whether a CR holds the object or, for the kind that the marker names, its parent. */
 function isOwned(
   { kinds, resources }: AccountContext,
   { key }: LiveSession,
@@ -144,8 +145,9 @@ function isOwned(
 }
 
 /**
- * The CR that made the object holds it, or is about to, in another account at the same API. That one may be the same, opened with another key, and need not have
- * been listed: its key may be refused, or its turn is yet to come.
+ * Whether the CR that created the object holds it, or is about to, in another account at the same API. That may be the
+ * same account, opened with another key, and need not have been listed: its key may be refused, or it waits for its
+ * turn.
  */
 function isOwnedBeside(
   { kinds, resources }: AccountContext,
@@ -160,7 +162,7 @@ function isOwnedBeside(
   return status.id === undefined || heldIds(status).some((id) => id === object.id || id === parent)
 }
 
-/** True for an object beside the one its CR holds; one whose create is still open is not judged. */
+/** Whether the object is a copy beside the one that its CR holds. While a create is open, that is not decided. */
 function isCopy(context: AccountContext, cr: CustomResource, collection: Collection): boolean {
   const descriptor = context.kinds.managedKind(cr.kind)
   const ofParent = descriptor?.collections.some(({ path }) => path === collection.path) ?? false
@@ -168,13 +170,13 @@ function isCopy(context: AccountContext, cr: CustomResource, collection: Collect
 }
 
 function orphanOf(collection: Collection, { id }: RemoteObject, { kind, namespace, name }: Marker): Orphan {
-  // A mark is what the API says it is: no name in the status is longer than one can be.
+  // The API may return any marker: names are cut to the length that names can have.
   return { collection: collection.path, id, kind, namespace: namespace.slice(0, 63), name: name.slice(0, 253) }
 }
 
 /**
- * CRs that a pass has something to tell: their object, or a child of it, changed or vanished, or has copies; or their next look was planned
- * by a wall clock that was set since.
+ * CRs to wake after a resync: their object, or a child of it, changed or vanished, or has copies; or their next poll
+ * was scheduled by a wall clock that was set since.
  */
 export function concerned(
   context: AccountContext,
@@ -203,7 +205,10 @@ export function concerned(
   return [...found.values()]
 }
 
-/** Name of an enforced restriction that may keep the operator out of the API: as last seen there, or as a resource has it. */
+/**
+ * Name of an enforced restriction that may keep the operator out of the API: as last seen there, or as a resource
+ * declares it.
+ */
 export function apiRestriction(
   { kinds, resources }: AccountContext,
   session: LiveSession,

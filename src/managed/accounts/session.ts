@@ -10,7 +10,7 @@ import { reasons } from '../status/reasons.ts'
 import { type AccountKey, accountText } from './account-resource.ts'
 import { tolerated } from './identity.ts'
 
-/** What a session is made of; another value of any of these is another session. */
+/** The inputs of a session; a change to any of these makes a new session. */
 export interface SessionConfig {
   readonly baseURL: string
   readonly apiKey: string
@@ -30,9 +30,9 @@ export interface SessionOptions {
   readonly knownObjects: () => number
   /** Whether a CR that is not being deleted holds `id`. */
   readonly isHeld: (id: string) => boolean
-  /** Ends the wait of calls for their turn in the rate budget. Absent: none waits. */
+  /** Aborts calls that wait in the rate budget. Absent: none wait. */
   readonly endWaiting?: () => void
-  /** Asks the account's reconciler to look at the account now. */
+  /** Asks the account's reconciler to check the account now. */
   readonly recheck: () => void
 }
 
@@ -47,7 +47,7 @@ const STARTING_SLOWLY: Blocked = {
   message: 'the account is being looked at for the first time, which takes minutes with its spec.rateLimit',
 }
 
-/** An account that calls are made at: its client, what is known of it, and whether it may be used. */
+/** An account in use: its client, its cache, and whether it may be used. */
 export class LiveSession implements AccountSession {
   readonly account: AccountName
   readonly key: AccountKey
@@ -59,14 +59,14 @@ export class LiveSession implements AccountSession {
   #blocked: Blocked | undefined = STARTING
   #changes: Change[] = []
   #hasFailed = false
-  /** Held objects that vanished since the last pass began. */
+  /** Held objects that vanished since the last resync began. */
   #vanished = new Set<string>()
-  /** Objects held when the first of these vanished: counting them again for each of many would take too long. */
+  /** Number of objects held when the first of these vanished: counting them again for each would take too long. */
   #held: number | undefined
   #usedBefore: ReadonlySet<string> = new Set()
-  /** Since when the API refuses the key. */
+  /** Monotonic time since when the API refuses the key. */
   #refusedAt: number | undefined
-  /** How many are complete. */
+  /** Number of completed resyncs. */
   #passes = 0
 
   constructor(options: SessionOptions) {
@@ -89,7 +89,7 @@ export class LiveSession implements AccountSession {
     return this.#blocked === STARTING || this.#blocked === STARTING_SLOWLY
   }
 
-  /** The first look takes so long that people should hear of it. */
+  /** The first check takes so long that it should be reported. */
   startSlowly(): void {
     if (this.#blocked === STARTING) this.#blocked = STARTING_SLOWLY
   }
@@ -102,7 +102,7 @@ export class LiveSession implements AccountSession {
     return this.#refusedAt === undefined ? undefined : this.#options.clock.monotonic() - this.#refusedAt
   }
 
-  /** The API does not take the key. */
+  /** The API refused the key. */
   noteRefused(): void {
     this.#refusedAt ??= this.#options.clock.monotonic()
   }
@@ -121,21 +121,21 @@ export class LiveSession implements AccountSession {
     this.#options.recheck()
   }
 
-  /** Whether trouble was reported since this was last asked. */
+  /** Whether a failure was reported since the last call. */
   takeFailure(): boolean {
     const hasFailed = this.#hasFailed
     this.#hasFailed = false
     return hasFailed
   }
 
-  /** Stops all use. `message` stands in the conditions of every CR of the account. */
+  /** Blocks all use. `message` appears in the conditions of every CR of the account. */
   block(reason: Blocked['reason'], message: string): void {
     this.#blocked = { reason, message }
   }
 
   /**
-   * Lets the account be used, after it was judged while blocked by `judged`.
-   * @returns false when it was blocked anew since: that is not judged yet, and the block stays.
+   * Allows use of the account again, after a check made while it was blocked by `judged`.
+   * @returns false if it was blocked again since: that has not been checked yet, and the block stays.
    */
   unblock(judged: Blocked | undefined): boolean {
     if (this.#blocked !== judged) return false
@@ -144,35 +144,35 @@ export class LiveSession implements AccountSession {
     return true
   }
 
-  /** A pass begins: what vanishes is counted anew. */
+  /** A resync begins: vanished objects are counted from zero. */
   beginResync(): void {
     this.#vanished = new Set()
     this.#held = undefined
   }
 
   /**
-   * Whether a collection that nothing uses now may hold something of ours all the same: it was in use at the last complete pass, and
-   * something may have come late. The second pass looks everywhere, since nobody knows what a former process has left where; the
-   * first does not, so that a start is quick.
+   * Whether a collection that nothing uses now may still contain objects of ours: it was in use at the last complete
+   * resync, and a late request may have taken effect. The second resync covers all collections, since it is unknown
+   * what a former process left where; the first does not, so that a start is quick.
    */
   mayHold(path: string): boolean {
     return this.#passes === 1 || this.#usedBefore.has(path)
   }
 
-  /** A pass is complete; `used` are the paths of the collections in use. */
+  /** A resync is complete; `used` are the paths of the collections in use. */
   endResync(used: ReadonlySet<string>): void {
     this.#usedBefore = used
     this.#passes++
   }
 
-  /** Changes since they were last taken; nobody is woken by them before the identity of the account has been judged. */
+  /** Takes the changes since the last call. They wake no CR before the identity of the account has been checked. */
   takeChanges(): readonly Change[] {
     const changes = this.#changes
     this.#changes = []
     return changes
   }
 
-  /** Calls that wait for their turn fail: the account has got another key, address or budget. */
+  /** Aborts calls that wait for their turn: the account has got another key, address or budget. */
   endWaiting(): void {
     this.#options.endWaiting?.()
   }
@@ -183,8 +183,8 @@ export class LiveSession implements AccountSession {
   }
 
   /**
-   * The brake has to work in the same instant in which a list shows too much missing: between a list and the next pass, a
-   * reconcile might otherwise see a vanished object and make it again.
+   * The circuit breaker must open at the very moment a list shows that too much is missing: between a list and the next
+   * resync, a reconcile might otherwise see a vanished object and create it again.
    */
   #note(change: Change): void {
     this.#changes.push(change)

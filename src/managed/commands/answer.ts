@@ -1,14 +1,15 @@
 import { ApiError } from '../../api/errors.ts'
 import type { Result } from './progress.ts'
 
-/** What an answer without success says of an action. @throws what is no failed call. */
+/** The result of an action whose request failed. @throws any error that is not a failed call. */
 export function resultOf(error: unknown): Result {
   if (!(error instanceof ApiError)) throw error
   if (!error.definite) return { state: 'Unknown', message: error.message }
   switch (error.code) {
     case 'NotFound':
       return { state: 'Gone', message: error.message }
-    // Surely nothing reached the agent, and later the same request may be well: never sent, or turned away at the door.
+    // The request certainly did not reach the agent, and may succeed later: it was never sent, or rejected at the API's
+    // entrance.
     case 'Network':
     case 'Timeout':
     case 'NotLeader':
@@ -24,7 +25,7 @@ export function resultOf(error: unknown): Result {
     case 'InvalidResponse':
     case 'Redirect':
     case 'HostNotAllowed':
-      // Codes are not documented: they are passed on, and nothing is decided by them.
+      // Error codes are not documented: they are passed on, and nothing depends on them.
       return { state: 'Refused', code: error.errorCode, message: error.message }
   }
 }

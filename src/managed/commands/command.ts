@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { CommandSpec, CommandStatus } from '../descriptor/command.ts'
 
-/** A command as the watches know it. */
+/** A command as the watches have reported it. */
 export interface CommandResource extends KubeObject {
   readonly spec: CommandSpec
   readonly status?: CommandStatus

@@ -1,24 +1,27 @@
 import { isNotedAhead } from '../../util/noted-time.ts'
 import type { Action, ActionState, CommandStatus, CommandStep, Target } from '../descriptor/command.ts'
 
-/** What a command does next. */
+/** The next step of a command. */
 export type Next =
   | { readonly type: 'send'; readonly id: string; readonly step: CommandStep }
   | { readonly type: 'wait'; readonly ms: number }
   | { readonly type: 'finished' }
 
-/** Beside what the API asks for, so that neither rounding nor a slightly faster clock shortens it. */
+/** Added to the pause that the API asks for, so that neither rounding nor a slightly faster clock shortens it. */
 const MARGIN_MS = 500
 
-/** No request lasts longer, with its repetitions. */
+/** Longest time that a request can take, with its retries. */
 const LONGEST_REQUEST_MS = 120_000
 
-/** Actions of that name by other commands on the target of that id. */
+/** Actions of that name that other commands took on the target of that id. */
 export type OtherActions = (id: string, action: string) => readonly Action[]
 
 const noOthers: OtherActions = () => []
 
-/** The first request that may be sent now: every target's first step before any target's second. Nothing that was sent is sent again. */
+/**
+ * The first request that may be sent now: every target's first step before any target's second. A request that was sent
+ * is never sent again.
+ */
 export function nextOf(
   targets: readonly Target[],
   steps: readonly CommandStep[],
@@ -41,8 +44,8 @@ export function nextOf(
 }
 
 /**
- * How long a step still has to wait for what was done to the same target before, here or by others. A wall clock that was set back makes nobody wait for
- * longer than the whole time.
+ * How long a step must still wait after an earlier action on the same target, by this or another command. If the wall
+ * clock was set back, the wait is at most the whole pause.
  */
 export function spacingMs(
   { id, actions }: Pick<Target, 'id' | 'actions'>,
@@ -57,7 +60,10 @@ export function spacingMs(
   return Math.min(Math.max(0, ...left), whole)
 }
 
-/** When an action that may have reached its target was over at the latest; a time that a wrong clock has noted says nothing. */
+/**
+ * Latest time at which an action that may have reached its target was over; a time recorded by a wrong clock is
+ * ignored.
+ */
 function doneBy({ state, sentAt, endedAt }: Action, now: number): number {
   const isOpen = state === 'Sent'
   if (!isOpen && state !== 'Done' && state !== 'Unknown') return Number.NEGATIVE_INFINITY
@@ -66,14 +72,14 @@ function doneBy({ state, sentAt, endedAt }: Action, now: number): number {
   return isOpen ? noted + LONGEST_REQUEST_MS : noted
 }
 
-/** What became of an action. */
+/** The result of an action. */
 export interface Result {
   readonly state: ActionState
   readonly code?: string | undefined
   readonly message?: string | undefined
 }
 
-/** The targets with one action changed; what follows an action that came to nothing is skipped. */
+/** The targets with one action changed; actions after a failed one are skipped. */
 export function withResult(
   targets: readonly Target[],
   { id, action }: { readonly id: string; readonly action: string },
@@ -86,12 +92,12 @@ export function withResult(
   })
 }
 
-/** About to be sent: this has to be stored first. */
+/** About to be sent: this must be stored first. */
 export function sent(action: Action, now: number): Action {
   return { action: action.action, state: 'Sent', sentAt: time(now) }
 }
 
-/** Its end is known. What surely did not reach anybody waits again, as if it had never been meant to be sent. */
+/** The result is known. A request that certainly reached nothing is pending again, as if it had never been sent. */
 export function ended(action: Action, { state, code, message }: Result, now: number): Action {
   if (state === 'Pending') return { action: action.action, state }
   return {
@@ -106,8 +112,8 @@ export function ended(action: Action, { state, code, message }: Result, now: num
 const LOST = 'no answer is known: it may have been carried out or not, and is not sent again'
 
 /**
- * What was about to be sent when a process ended, or an answer could not be stored, is unknown for ever; `answered` knows the answers
- * that this process still has in memory.
+ * Requests that were about to be sent when a process ended, or whose answer could not be stored, stay Unknown forever;
+ * `answered` returns the answers that this process still has in memory.
  */
 export function withoutSent(
   targets: readonly Target[],
@@ -125,7 +131,10 @@ export function withoutSent(
   return after
 }
 
-/** With the ends that a clock that was ahead has noted as of now: a pause that counts from one would begin again and again. */
+/**
+ * Replaces end times recorded by a clock that ran ahead by the current time: a pause that counts from such a time would
+ * start over again and again.
+ */
 export function withTimesCorrected(targets: readonly Target[], now: number): readonly Target[] {
   const isAhead = ({ endedAt }: Action): boolean => endedAt !== undefined && isNotedAhead(Date.parse(endedAt), now)
   return targets.map((target) => {
@@ -148,12 +157,12 @@ function skipped(actions: readonly Action[]): Action[] {
   })
 }
 
-/** How many targets had all done to them. */
+/** Number of targets whose actions are all Done. */
 export function countDone(targets: readonly Target[]): number {
   return targets.filter(({ actions }) => actions.every(({ state }) => state === 'Done')).length
 }
 
-/** A few words on what became of the targets: `2 of 5 done; Refused: 2, Gone: 1`. */
+/** A short summary of the results: `2 of 5 done; Refused: 2, Gone: 1`. */
 export function summary(targets: readonly Target[]): string {
   const counts = new Map<ActionState, number>()
   for (const { actions } of targets) {
@@ -165,12 +174,12 @@ export function summary(targets: readonly Target[]): string {
   return others.length === 0 ? done : `${done}; ${others.map(([state, count]) => `${state}: ${count}`).join(', ')}`
 }
 
-/** Whether the command has run its course. */
+/** Whether the command is over. */
 export function isFinished({ finishedAt }: CommandStatus): boolean {
   return finishedAt !== undefined
 }
 
-/** With milliseconds: a wait is counted from it. */
+/** Includes milliseconds, since waits are computed from it. */
 export function time(now: number): string {
   return new Date(now).toISOString()
 }

@@ -47,24 +47,26 @@ import type { CommandStore } from './store.ts'
 import { isAwaiting, withSuccessors } from './successors.ts'
 import { type Candidate, candidateOf, targetsOf } from './targets.ts'
 
-/** The mirror has its first list in a moment. */
+/** The mirror's first list arrives in a moment. */
 const SETTLING_MS = 1000
-/** Between two looks at what the mirror shows, and tries of what did not reach the API. */
+/** Pause between two reads of the mirror, and between retries of requests that did not reach the API. */
 const LOOK_MS = 2000
 const RETRY_MS = 5000
-/** What somebody has to change first wakes those that wait for it; this is only the fallback. */
+/** The change that a lasting block waits for wakes the command; this is only the fallback. */
 const LASTING_MS = 60_000
-/** How long a renewed object is waited for, beside two intervals of the mirror. */
+/** How long a restarted session is waited for, in addition to two intervals of the mirror. */
 const COME_BACK_MS = 60_000
 
-/** What commands ask of the watches. */
+/** The commands' view of the watches. */
 export interface CommandResources extends Pick<Resources, 'get' | 'hasAccount' | 'namespace'> {
   command(name: ResourceName): CommandResource | undefined
   account(key: AccountKey): AccountResource | undefined
   mirroredIn(kind: string, namespace: string): readonly MirroredObject[]
   mirrored(name: ResourceName): MirroredObject | undefined
   mirrorHolder(object: MirroredObject): AccountResource | undefined
-  /** Actions of that name by other commands than `cr` on an object of the account, whatever the account is called. */
+  /**
+   * Actions of that name that commands other than `cr` took on an object of the account, whatever name the account has.
+   */
   actionsOn(
     account: AccountKey,
     at: { readonly id: string; readonly action: string },
@@ -94,7 +96,7 @@ interface Sending {
   readonly origin: WriteOrigin
 }
 
-/** Carries commands out, each once: docs/decisions/0011-tunnel-sessions.md. */
+/** Carries out commands, each at most once: docs/decisions/0011-tunnel-sessions.md. */
 export class CommandReconciler {
   readonly #context: CommandContext
   /** Answers that could not be stored yet, by CR, target and action. */
@@ -116,7 +118,7 @@ export class CommandReconciler {
     }
   }
 
-  /** A wait is said once; everything else is tried again, and what was about to be sent is not sent again. */
+  /** Reports a wait in the status; any other error is retried. Neither sends again what was about to be sent. */
   async #excuse(descriptor: CommandDescriptor, cr: CommandResource, error: unknown): Promise<Outcome> {
     const waits = error instanceof WaitError || error instanceof TerminalError
     if (!waits) return { type: 'backoff', error }
@@ -160,7 +162,7 @@ export class CommandReconciler {
         this.#running(marked, step),
       )
       this.#forget(cr)
-      // Another command may have come between. Nothing was sent yet.
+      // Another command may have acted meanwhile. Nothing was sent yet.
       const ms = spacingMs({ id, actions: actionsOf(targets, id) }, step, this.#context.clock.now(), others)
       if (ms > 0) {
         await this.#write(descriptor, cr, { ...commandStatus(cr), targets: [...targets] })
@@ -178,7 +180,7 @@ export class CommandReconciler {
     }
   }
 
-  /** Settles whom the command means, before anything is sent; with nobody to send to, it is over. */
+  /** Chooses the targets before anything is sent; without any, the command is over. */
   async #begin(descriptor: CommandDescriptor, cr: CommandResource): Promise<CommandResource> {
     const { clock } = this.#context
     const chosen = this.#withAccount(descriptor, cr)
@@ -201,7 +203,10 @@ export class CommandReconciler {
     return written
   }
 
-  /** By its id, a session is reached that is shown in the command's namespace; of a shared account another only where nobody is shown it. */
+  /**
+   * An id may name a session that is shown in the command's namespace; in a shared account, any other only if no
+   * namespace is shown it.
+   */
   #refuseBeyondReach(descriptor: CommandDescriptor, cr: CommandResource, session: MemberSession): void {
     const { id } = cr.spec.target
     if (id === undefined || session.access.granted === undefined) return
@@ -209,11 +214,11 @@ export class CommandReconciler {
     const name = mirrorName(this.#mirrorOf(descriptor).namePrefix, id)
     const shown = this.#context.resources.namespacesShowing(descriptor.mirror, name, session.key)
     const keeper = shown.includes(namespace) ? namespace : shown[0]
-    // What is stopped is changed.
+    // Stopping a session changes it, so the level for changes applies.
     refuseUse(session, namespace, keeper, { path: 'spec.target.id', id, asked: 'Adopt' })
   }
 
-  /** One that is named by reference is in the account that shows it, where the spec names none. */
+  /** If the spec names no account, a session named by reference is in the account that shows it. */
   #withAccount(descriptor: CommandDescriptor, cr: CommandResource): CommandResource {
     const { sessionRef } = cr.spec.target
     if (cr.spec.accountRef !== undefined || sessionRef === undefined) return cr
@@ -225,11 +230,11 @@ export class CommandReconciler {
     return { ...cr, spec: { ...cr.spec, accountRef: nameOfAccount(holder) } }
   }
 
-  /** @returns whether the account mirrors at all. @throws WaitError while it does and has not listed yet. */
+  /** @returns whether the account mirrors sessions. @throws WaitError while it does and has not listed them yet. */
   #awaitMirror(descriptor: CommandDescriptor, cr: CommandResource, session: MemberSession): boolean {
     const account = this.#accountOf(cr, session)
     if (account === undefined || this.#mirrorOf(descriptor).settings(account.spec)?.enabled !== true) return false
-    // In a shared account, whose a session is shows in where it is mirrored.
+    // In a shared account, the mirror shows to which namespace a session belongs.
     const asksMirror = cr.spec.target.type !== 'ID' || session.access.granted !== undefined
     if (asksMirror && !this.#context.isSettled(descriptor.mirror, account)) {
       throw new WaitError(reasons.AccountNotReady, 'the sessions of the account are being listed', SETTLING_MS, true)
@@ -243,12 +248,12 @@ export class CommandReconciler {
       return { state: 'Done' }
     } catch (error) {
       if (isAccountWide(error)) session.reportFailure(error)
-      // What is no failed call is a bug; whether the request went out is as open as after a crash.
+      // Any other error is a bug; whether the request was sent is as unknown as after a crash.
       return error instanceof ApiError ? resultOf(error) : { state: 'Unknown', message: 'an error inside Culvert' }
     }
   }
 
-  /** The stored targets, with what was about to be sent and has no answer as unknown. */
+  /** The stored targets; those that were about to be sent and have no answer become Unknown. */
   #recovered(cr: CommandResource): readonly Target[] {
     const answered = (id: string, action: string) => this.#answers.get(answerKey(cr, { id, action }))
     const now = this.#context.clock.now()
@@ -273,14 +278,17 @@ export class CommandReconciler {
     return written
   }
 
-  /** Nothing is sent any more: under which ids targets came back, and when the CR goes, which its spec may come to say otherwise. */
+  /**
+   * After the end, nothing is sent. What remains: record the ids under which targets came back, and delete the CR in
+   * time, which its spec may still change.
+   */
   async #afterwards(descriptor: CommandDescriptor, finished: CommandResource): Promise<Outcome> {
     const { clock } = this.#context
     const now = clock.now()
     const cr = await this.#withEndCorrected(descriptor, finished, now)
     if (leftMs(cr, now) === 0) return await this.#remove(descriptor, cr)
     const found = await this.#withSuccessors(descriptor, cr, now)
-    // An edit that came between was taken in with the answer to the write, and wakes nobody.
+    // An edit made meanwhile was recorded with the response to our write, so it wakes nothing.
     if (generationOf(found) !== commandStatus(found).observedGeneration)
       return await this.#afterwards(descriptor, found)
     const ms = Math.min(
@@ -290,12 +298,12 @@ export class CommandReconciler {
     return Number.isFinite(ms) ? { type: 'after', ms, reason: 'after the end', priority: 'drift' } : done
   }
 
-  /** As it was read: an edit that keeps it for longer is not overtaken. */
+  /** Deletes only the version that was read, so that an edit which extends the time takes effect. */
   async #remove(descriptor: CommandDescriptor, { metadata }: CommandResource): Promise<Outcome> {
     const { namespace, name, uid, resourceVersion } = metadata
     const preconditions = { uid, resourceVersion }
     const isDeleted = await this.#context.kube.delete(resourceTypeOf(descriptor), { namespace, name }, preconditions)
-    // A 404 may come from something on the way: if it is really gone, the next run finds none.
+    // A proxy may have answered the 404: if the CR is really gone, the next run finds none.
     return isDeleted ? done : { type: 'after', ms: RETRY_MS, reason: 'ttlAfterFinished', priority: 'drift' }
   }
 
@@ -307,20 +315,23 @@ export class CommandReconciler {
     return await this.#write(descriptor, cr, { ...status, targets: [...targets] })
   }
 
-  /** Whether what was renewed may still be found under its new id. */
+  /** Whether restarted targets may still be found under their new ids. */
   #isFollowed(descriptor: CommandDescriptor, cr: CommandResource, now: number): boolean {
     const { targets = [] } = commandStatus(cr)
     return now < finishedAt(cr, now) + this.#comeBackMs(descriptor, cr) && isAwaiting(descriptor, cr.spec, targets)
   }
 
-  /** With an end that a clock that was ahead has noted as of now: the command would else stay for as long as it was ahead. */
+  /**
+   * Replaces an end time recorded by a clock that ran ahead by the current time: otherwise the command would stay for
+   * as long as the clock was ahead.
+   */
   async #withEndCorrected(descriptor: CommandDescriptor, cr: CommandResource, now: number): Promise<CommandResource> {
     const status = commandStatus(cr)
     if (status.finishedAt === undefined || !isNotedAhead(Date.parse(status.finishedAt), now)) return cr
     return await this.#write(descriptor, cr, { ...status, finishedAt: time(now) })
   }
 
-  /** How long after its end a command looks for what it renewed; nothing where nothing is mirrored. */
+  /** How long after its end a command searches for the sessions that it restarted; 0 if none are mirrored. */
   #comeBackMs(descriptor: CommandDescriptor, cr: CommandResource): number {
     const { accountRef } = commandStatus(cr)
     if (accountRef === undefined) return 0
@@ -363,7 +374,7 @@ export class CommandReconciler {
     const { store, clock } = this.#context
     const observedGeneration = generationOf(cr)
     const previous = commandStatus(cr).conditions ?? []
-    // What an edit can change leaves them true: `kubectl wait` takes no condition of an earlier generation.
+    // An edit does not make the conditions untrue, and `kubectl wait` ignores conditions of an earlier generation.
     const kept = previous.map((condition) => ({ ...condition, observedGeneration }))
     const conditions =
       said === undefined ? kept : stampConditions(conditionsOf(said), previous, observedGeneration, clock.now())
@@ -372,7 +383,7 @@ export class CommandReconciler {
     return await store.write(resourceTypeOf(descriptor), cr, after)
   }
 
-  /** What was stored need not be kept. */
+  /** Drops answers that were stored. */
   #forget({ metadata: { uid } }: CommandResource): void {
     for (const key of this.#answers.keys()) if (key.startsWith(`${uid} `)) this.#answers.delete(key)
   }
@@ -389,12 +400,12 @@ function answerKey(
   return `${uid} ${action} ${id}`
 }
 
-/** When the command was over, in milliseconds. */
+/** Wall time at which the command was over, in milliseconds. */
 function finishedAt(cr: CommandResource, now: number): number {
   return Date.parse(commandStatus(cr).finishedAt ?? time(now))
 }
 
-/** How long a finished command stays. */
+/** How long a finished command still stays, in milliseconds. */
 function leftMs(cr: CommandResource, now: number): number {
   const { ttlAfterFinished } = cr.spec
   if (ttlAfterFinished === undefined) return Number.POSITIVE_INFINITY

@@ -2,15 +2,16 @@ import { MAX_TARGETS } from '../descriptor/command.ts'
 import type { KindCondition } from '../descriptor/descriptor.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
 
-/** Over and all done, over and not all done, or not over. */
+/** Over with everything done, over with something not done, or still running. */
 export type Phase = 'Complete' | 'Failed' | 'Running'
 
-/** How a command stands. */
+/** Phase, reason and message from which a command's conditions are made. */
 export type Said = readonly [phase: Phase, reason: Reason, message: string]
 
 /**
- * `Complete` and `Failed` as those of a Job, for `kubectl wait`: one of them is True as soon as the command is over, and neither before.
- * `Reconciling` and `Stalled` are for tools that wait by kstatus, which knows the other two of Jobs only.
+ * `Complete` and `Failed` have the meaning of those of a Job, for `kubectl wait`: one of them is True as soon as the
+ * command is over, and neither before. `Reconciling` and `Stalled` are for tools that wait by kstatus, which knows
+ * `Complete` and `Failed` for Jobs only.
  */
 export function conditionsOf([phase, reason, message]: Said): readonly KindCondition[] {
   const is = (type: string, holds: boolean): KindCondition => {

@@ -10,11 +10,11 @@ const TRIES = 5
 
 export interface CommandStoreOptions {
   readonly kube: Pick<KubeClient, 'get' | 'mergePatch'>
-  /** Takes the response of a write in at once. */
+  /** Records the response to a write at once. */
   readonly record: (object: KubeObject) => void
 }
 
-/** Writes the status of commands, each time on the version that it was decided from. */
+/** Writes the status of commands, each time on the version from which it was decided. */
 export class CommandStore {
   readonly #options: CommandStoreOptions
 
@@ -23,9 +23,9 @@ export class CommandStore {
   }
 
   /**
-   * Stores `after` and returns the CR with it. Where somebody else wrote the CR meanwhile, and left the targets alone, it is written
-   * on top of that.
-   * @throws ConflictError when another process wrote the targets: then nothing may be sent; KubeError otherwise.
+   * Stores `after` and returns the CR with it. If another client changed the CR meanwhile but not its targets, `after`
+   * is written to the newer version.
+   * @throws ConflictError if another process wrote the targets: then nothing may be sent; KubeError otherwise.
    */
   async write(type: ResourceType, cr: CommandResource, after: CommandStatus): Promise<CommandResource> {
     const { kube, record } = this.#options

@@ -2,8 +2,9 @@ import type { CommandDescriptor, CommandSpec, Target } from '../descriptor/comma
 import type { Candidate } from './targets.ts'
 
 /**
- * The ids under which targets came back, as far as that can be told: for each that was renewed, the only object of its likeness that
- * appeared since and started later. None where two targets, or two objects, are alike.
+ * Records the ids under which targets came back, as far as they can be determined: for each restarted target, the only
+ * object of the same likeness that appeared since and started later. None if two targets, or two objects, have the same
+ * likeness.
  */
 export function withSuccessors(
   descriptor: CommandDescriptor,
@@ -27,7 +28,7 @@ export function withSuccessors(
   })
 }
 
-/** Whether some target may still be found again. */
+/** Whether a target may still be found again. */
 export function isAwaiting(descriptor: CommandDescriptor, spec: CommandSpec, targets: readonly Target[]): boolean {
   const renewing = new Set(
     descriptor
@@ -38,7 +39,7 @@ export function isAwaiting(descriptor: CommandDescriptor, spec: CommandSpec, tar
   return targets.some((target) => target.newID === undefined && renewedAt(target, renewing) !== undefined)
 }
 
-/** When the target was told to come back; undefined unless it was, and what it keeps is known. */
+/** When the target was told to restart; undefined if it was not, or if its likeness is unknown. */
 function renewedAt({ internal, startedAt, actions }: Target, renewing: ReadonlySet<string>): string | undefined {
   if (internal?.likeness === undefined || startedAt === undefined) return undefined
   return actions.find(({ action, state }) => renewing.has(action) && state === 'Done')?.sentAt
@@ -60,7 +61,7 @@ function isSuccessor(
     began !== undefined &&
     Date.parse(began) >= Date.parse(startedAt) &&
     shownAt !== undefined &&
-    // Kubernetes tells times in whole seconds.
+    // Kubernetes timestamps have whole seconds.
     Date.parse(shownAt) >= Math.floor(Date.parse(since) / 1000) * 1000
   )
 }

@@ -5,7 +5,7 @@ import type { CommandDescriptor, CommandSpec, Target } from '../descriptor/comma
 import type { MirrorDescriptor } from '../descriptor/mirror.ts'
 import { type MirroredObject, mirrorName } from '../mirrors/mirrored.ts'
 
-/** An object that a command may choose, with the account it belongs to. */
+/** An object that a command may choose, with the account that it belongs to. */
 export interface Candidate {
   readonly object: MirroredObject
   readonly id: string
@@ -14,8 +14,8 @@ export interface Candidate {
 }
 
 /**
- * A mirrored object as a candidate. What people write into it must not aim a command at something else: the id has to be the one
- * that the name was made from, and the owner an account.
+ * A mirrored object as a candidate. Edits of the mirror must not redirect a command: the name must have been made from
+ * the id, and the owner must be an account.
  */
 export function candidateOf(
   object: MirroredObject | undefined,
@@ -28,7 +28,7 @@ export function candidateOf(
   return { object, id, account: shortName(nameOfAccount(holder)) }
 }
 
-/** Whom a command means, each once, in a fixed order. */
+/** The targets of a command, each once, in a fixed order. */
 export function targetsOf(
   descriptor: CommandDescriptor,
   spec: CommandSpec,

@@ -7,8 +7,8 @@ import { type CommandResource, commandStatus } from './command.ts'
 import { isFinished } from './progress.ts'
 
 /**
- * Has a command looked at when it appears and when somebody else changes it; and one that is not over, when something changes of which accounts there are and who
- * may use them.
+ * Wakes a command when it appears and when another client changes it; and commands that are not over when an account,
+ * or who may use it, changes.
  */
 export function subscribeCommands(
   store: { readonly recording: boolean },
@@ -38,7 +38,7 @@ export function subscribeCommands(
   })
 }
 
-/** Whether an object has come or gone, or a part of it has changed. */
+/** Whether an object was added or deleted, or the given part of it changed. */
 function isOtherwise<T extends KubeObject>(
   { object, previous, type }: ObjectEvent<T>,
   part: (object: T) => unknown,

@@ -40,7 +40,11 @@ import { noteHeldUp } from './held-up.ts'
 import { deletionOrder } from './key-in-use.ts'
 import { awaitRelease, isLeft } from './release-part.ts'
 
-/** The account's session for a deletion. @throws WaitError that names the way out while the account cannot be used. */
+/**
+ * Deletes a CR: waits for dependents, settles open creates, deletes its objects and copies, then removes the finalizer.
+ */
+
+/** The account's session for a deletion. @throws WaitError naming the way out while the account cannot be used. */
 export function sessionForDeletion({ context, cr }: Reconciliation): MemberSession {
   try {
     return openSession(context, cr)
@@ -51,19 +55,19 @@ export function sessionForDeletion({ context, cr }: Reconciliation): MemberSessi
   }
 }
 
-/** True when the deletion of this CR concerns the account: an object exists, or one may. */
+/** Whether the deletion of this CR involves the account: an object exists, or may exist. */
 export function deletionNeedsAccount(run: Reconciliation): boolean {
   const { cr, descriptor } = run
   if (!hasFinalizer(cr) || retains(cr)) return false
-  // While the object is being replaced there may be none but its placeholder.
+  // During a replacement, only its placeholder may exist.
   const hasPlaceholder = descriptor.replacement?.placeholder !== undefined && internalOf(cr).create !== undefined
   return hasPlaceholder || statusOf(cr).id !== undefined || unresolvedAttempt(cr) !== undefined || hasFormerAttempt(cr)
 }
 
 /**
- * Ends a CR that is being deleted: the object and its copies go first, then the finalizer. Where the object is retained
- * the finalizer goes without any API call, so that it works with a revoked key too.
- * @throws WaitError while others use the object, or an earlier create is not settled.
+ * Completes the deletion of a CR: removes the object and its copies, then the finalizer. If the object is retained, the
+ * finalizer is removed without any API call, so that this works with a revoked key too.
+ * @throws WaitError while the object has dependents, or an earlier create is not settled.
  */
 export async function remove(run: Reconciliation): Promise<ReconcileResult> {
   if (!hasFinalizer(run.cr) || run.memory.released) return silent
@@ -77,7 +81,7 @@ async function releaseOutputs(run: Reconciliation): Promise<void> {
   await release(run, { companion: run.context.companions.policy.enabled })
 }
 
-/** Takes our finalizer off: nothing is left at the API that is the CR's. */
+/** Removes our finalizer: nothing of the CR is left at the API. */
 export async function letGo(run: Reconciliation): Promise<ReconcileResult> {
   await run.patchMetadata({ finalizers: withoutFinalizer(run.cr) })
   run.memory.released = true
@@ -88,12 +92,12 @@ async function removeObject(run: Reconciliation): Promise<void> {
   run.memory.deletingSince ??= run.context.clock.monotonic()
   refuseWhileReferred(run)
   await run.session.cache.ensureListed(run.collection)
-  // Asked first, since it may take people to change it, and again when nothing is waited for any more.
+  // Checked first, since it may need a person to act, and again once nothing else is waited for.
   await awaitReleaseOf(run, heldIds(statusOf(run.cr)))
   await revealPlaceholders(run)
   const settled = await settleIdentity(run)
   const former = internalOf(run.cr).superseded?.map(({ id }) => id) ?? []
-  // A vanished object's successor may be settled while the id in status is still the old one: both go.
+  // The successor of a deleted object may be settled while the status still has the old id: delete both.
   const ids = new Set([settled, statusOf(run.cr).id, ...former])
   const held = [...ids].filter((id) => id !== undefined)
   const { cache } = run.session
@@ -101,7 +105,7 @@ async function removeObject(run: Reconciliation): Promise<void> {
   for (const id of held) {
     await refuseShutOut(run, undefined, heldAlone(cache.get(run.collection, id)?.object))
   }
-  // What is another's stays in place, whoever works with it.
+  // An object that belongs to another CR stays, even if accounts use its key.
   const isTaken = (id: string): boolean => isNeighbours(run, cache.get(run.collection, id)?.object ?? { id })
   const { others, last } = await deletionOrder(
     run,
@@ -114,14 +118,14 @@ async function removeObject(run: Reconciliation): Promise<void> {
   await removeOne(run, last)
 }
 
-/** As `awaitRelease`. Once the objects are gone, nobody decides any more whether they may go. */
+/** Like `awaitRelease`, but not once the objects are gone: then there is nothing left to decide. */
 async function awaitReleaseOf(run: Reconciliation, ids: readonly string[]): Promise<void> {
   const { cache } = run.session
   const areGone = ids.length > 0 && ids.every((id) => cache.isDeleted(run.collection, id)) && !hasCopies(run)
   if (!areGone) await awaitRelease(run)
 }
 
-/** Whether objects with our mark are left, such as what stands in during a replacement. */
+/** Whether objects with our marker are left, such as the placeholder of a replacement. */
 function hasCopies({ collection, context, cr, session }: Reconciliation): boolean {
   return copiesOf(session.cache.all(collection), cr.metadata.uid, {}, context.installation).length > 0
 }
@@ -129,24 +133,24 @@ function hasCopies({ collection, context, cr, session }: Reconciliation): boolea
 async function removeOne(run: Reconciliation, id: string): Promise<void> {
   if (await isTakenLive(run, id)) return
   await refuseWhileUsed(run, id)
-  // Who came to refer to it while lists were waited for.
+  // New referrers may have appeared while lists were awaited.
   refuseWhileReferred(run)
   run.memory.heldUp = undefined
   await deleteOwn(run, id)
   run.context.inFlight.forget(run.session, id)
 }
 
-/** Other CRs that refer to this one and may hold an object that uses ours. */
+/** Refuses while other CRs refer to this one and may have an object that depends on ours. */
 function refuseWhileReferred(run: Reconciliation): void {
   const dependents = referringDependents(run, targetKeyOf(run.cr), (referrer) => !hasRunItsCourse(run, referrer))
   if (dependents.length === 0) return
   noteHeldUp(run, dependents)
-  // They may hold it for long: by the time they let go, somebody else may use it.
+  // They may block the deletion for long: by the time they are gone, there may be new dependents.
   run.memory.deletingSince = undefined
   throw inUse(dependents)
 }
 
-/** What lists, begun after the deletion was seen, show of objects that use ours. */
+/** Refuses while lists that began after the deletion was seen show objects that refer to ours. */
 async function refuseWhileUsed(run: Reconciliation, id: string): Promise<void> {
   const { collection, context, cr, memory } = run
   const dependents = await dependentsOf(
@@ -156,7 +160,7 @@ async function refuseWhileUsed(run: Reconciliation, id: string): Promise<void> {
   )
   if (dependents.length === 0) return
   noteHeldUp(run, dependents)
-  // By the next look they may have let go: these lists do not count then.
+  // By the next check they may have gone: these lists will not count then.
   run.memory.deletingSince = undefined
   throw inUse(dependents)
 }
@@ -183,8 +187,8 @@ async function deleteOwn(run: Reconciliation, id: string): Promise<void> {
 }
 
 /**
- * After more than one attempt a late answer may still have left a copy: one more list shows it. What this process has made beside the
- * object is sought for where no list shows it yet.
+ * After more than one attempt, a late request may still have left a copy: one more list shows it. Objects that this
+ * process created and no list shows yet are searched for.
  */
 async function removeCopies(run: Reconciliation, kept: string | undefined): Promise<void> {
   const { context, cr, session } = run

@@ -5,11 +5,14 @@ import type { Dependent } from '../references/dependents.ts'
 /** A deletion that waits for resources of other namespaces. */
 export interface HeldUp {
   readonly resource: ResourceName
-  /** Whom it waits for, sorted. */
+  /** The resources that it waits for, sorted. */
   readonly by: readonly ResourceName[]
 }
 
-/** People of the namespace are told no more than that it is another. Which it is, is for administrators: in a metric, and in the log, once for each change. */
+/**
+ * Users of the namespace only learn that another namespace is involved. Which one is shown to administrators: in a
+ * metric, and in the log once for each change.
+ */
 export function noteHeldUp({ context, cr, memory }: Reconciliation, dependents: readonly Dependent[]): void {
   const others = dependents.flatMap(({ resource }) => {
     return resource === undefined || resource.metadata.namespace === cr.metadata.namespace ? [] : [nameOf(resource)]

@@ -8,10 +8,12 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { IN_USE_MS } from '../references/dependents.ts'
 import { reasons } from '../status/reasons.ts'
 
-/** For so long the API has to refuse a key before a process that did not delete it itself takes it for deleted. Milliseconds. */
+/**
+ * How long the API must refuse a key before a process that did not delete it itself takes it for deleted. Milliseconds.
+ */
 const REFUSED_MS = 120_000
 
-/** Objects that go with a CR: those that any call can delete, and the key that the calls themselves are made with. */
+/** Objects to delete with a CR: those that any call can delete, and the key that the calls themselves use. */
 export interface ReleaseRun {
   readonly others: readonly string[]
   /** Deleted by the last call that its account can make. */
@@ -19,9 +21,9 @@ export interface ReleaseRun {
 }
 
 /**
- * The order in which objects of a CR that is being deleted may go.
- * @throws WaitError as long as an account works with the token of one of them and is needed by other resources: they would be left
- * `Deleting` for ever, and their objects at the API.
+ * The order in which the objects of a CR that is being deleted may be deleted.
+ * @throws WaitError while an account uses the token of one of them and other resources need that account: they would
+ *   stay `Deleting` forever, and their objects would stay at the API.
  */
 export async function deletionOrder(run: Reconciliation, ids: readonly string[]): Promise<ReleaseRun> {
   const others: string[] = []
@@ -35,7 +37,7 @@ export async function deletionOrder(run: Reconciliation, ids: readonly string[])
   return { others, last }
 }
 
-/** Who works with the token of the object `id` of a CR; undefined where that opens no account, or none works with it. */
+/** The account that uses the token of object `id` of a CR; undefined if the token opens no account, or none uses it. */
 async function keyUseOf(
   keyDependents: Reconciliation['context']['keyDependents'],
   descriptor: ManagedDescriptor,
@@ -66,8 +68,8 @@ function inUse({ account }: KeyUse, other: string): WaitError {
 }
 
 /**
- * Whether the API refuses the very key that this CR, which is being deleted, stands for: its own deletion was the last call of the
- * account, and nothing can be asked any more.
+ * Whether the API refuses the very key of this CR, which is being deleted: its own deletion was the account's last
+ * call, and no further call is possible.
  */
 export async function isGoneWithItsCalls(run: Reconciliation): Promise<boolean> {
   const { context, cr, descriptor, memory } = run
@@ -84,8 +86,8 @@ export async function isGoneWithItsCalls(run: Reconciliation): Promise<boolean> 
 }
 
 /**
- * Before an update that makes the API refuse the keys of what belongs to the object.
- * @throws TerminalError naming the account that works with one of these.
+ * Called before an update after which the API refuses the keys that belong to the object.
+ * @throws TerminalError naming the account that uses one of them.
  */
 export async function refuseSilencing(run: Reconciliation, operations: readonly Operation[]): Promise<void> {
   const { context, descriptor, session, status } = run

@@ -8,7 +8,7 @@ import { listAll } from '../store/list-every-page.ts'
 export interface LeftoverOptions {
   readonly kube: Pick<KubeClient, 'list' | 'serves'>
   readonly kinds: KindsRegistry
-  /** Namespaces to look at; empty: all, and what belongs to the whole cluster. */
+  /** Namespaces to search; empty: all, and cluster-scoped resources. */
   readonly namespaces: readonly string[]
 }
 
@@ -19,7 +19,7 @@ export interface Leftovers {
   readonly names: readonly string[]
 }
 
-/** Finds what would hang when it is deleted after the operator went: whatever bears the finalizer. */
+/** Finds resources whose deletion would hang once the operator is gone: all that have the finalizer. */
 export async function findLeftovers({ kube, kinds, namespaces }: LeftoverOptions): Promise<readonly Leftovers[]> {
   const found: Leftovers[] = []
   for (const descriptor of finalizedKinds(kinds, namespaces.length > 0)) {
@@ -30,7 +30,7 @@ export async function findLeftovers({ kube, kinds, namespaces }: LeftoverOptions
   return found
 }
 
-/** What `findLeftovers` has to be allowed, in the cluster or in each namespace that it looks at. */
+/** Permissions that `findLeftovers` needs, in the cluster or in each namespace that it searches. */
 export function leftoverPermissions(kinds: KindsRegistry, scope: 'cluster' | 'namespace'): readonly Permission[] {
   return finalizedKinds(kinds, scope === 'namespace').map((descriptor) => ({
     type: resourceTypeOf(descriptor),
@@ -39,7 +39,7 @@ export function leftoverPermissions(kinds: KindsRegistry, scope: 'cluster' | 'na
   }))
 }
 
-/** Kinds that get the finalizer. Mirrors and commands hold nothing at the API, and go by themselves. */
+/** Kinds that get the finalizer. Mirrors and commands hold nothing at the API and are deleted without it. */
 function finalizedKinds({ managed, accounts }: KindsRegistry, namespacedOnly: boolean): readonly Descriptor[] {
   return [...managed, ...accounts].filter(({ definition }) => !namespacedOnly || definition.scope === 'Namespaced')
 }

@@ -12,12 +12,15 @@ export const roleBindingType: ResourceType = {
   namespaced: true,
 }
 
-/** Name of the RoleBinding that keeps an operator's rights in a namespace that is being deleted, and of the ClusterRole that it binds. */
+/**
+ * Name of the RoleBinding that keeps an operator's rights in a namespace being deleted, and of the ClusterRole that it
+ * binds.
+ */
 export function holdName(operatorNamespace: string, operatorName: string): string {
   return `${operatorNamespace}-${operatorName}-hold`
 }
 
-/** Which namespaces have resources that need the operator to go. */
+/** Which namespaces have resources whose deletion needs the operator. */
 export interface HeldResources {
   /** Whether a resource in the namespace has our finalizer, or is about to get it. */
   needsOperator(namespace: string): boolean
@@ -32,15 +35,16 @@ export interface NamespaceHoldsOptions {
 }
 
 /**
- * Keeps the operator's rights in a namespace for as long as something there needs it. Kubernetes deletes the RoleBindings of a namespace
- * along with all else, and an operator without rights cannot take finalizers off; so a RoleBinding has our finalizer as long as a resource
- * does. RBAC honours a binding that is being deleted until it is gone. See docs/decisions/0021-namespaces-that-go.md.
+ * Keeps the operator's rights in a namespace as long as something there needs them. When a namespace is deleted,
+ * Kubernetes deletes its RoleBindings along with everything else, and without rights the operator cannot remove
+ * finalizers. So a RoleBinding carries our finalizer as long as a resource does; RBAC honours a binding that is being
+ * deleted until it is gone. See docs/decisions/0021-namespaces-that-go.md.
  */
 export class NamespaceHolds {
   readonly #options: NamespaceHoldsOptions
-  /** Whether the binding of a namespace has our finalizer, as far as this process knows. */
+  /** Whether the binding of a namespace carries our finalizer, as far as this process knows. */
   readonly #held = new Map<string, boolean>()
-  /** The write under way for each namespace: they follow each other. */
+  /** The pending write of each namespace; writes run one after another. */
   readonly #writing = new Map<string, Promise<void>>()
   readonly #warned = new Set<string>()
 
@@ -49,15 +53,15 @@ export class NamespaceHolds {
   }
 
   /**
-   * Holds the namespace before a resource there gets a finalizer. Costs nothing once it is held. A namespace without the binding, or where
-   * it may not be written, is not held: the log says so.
-   * @throws KubeError when Kubernetes fails the call.
+   * Holds the namespace before a resource there gets a finalizer. Costs nothing once it is held. A namespace that lacks
+   * the binding, or where it may not be written, is not held; this is logged.
+   * @throws KubeError if the call to Kubernetes fails.
    */
   async hold(namespace: string): Promise<void> {
     if (this.#held.get(namespace) !== true) await this.#inTurn(namespace, () => true)
   }
 
-  /** Holds the namespace or lets it go, as its resources need it now. Costs nothing while that does not change. */
+  /** Holds or releases the namespace, as its resources require now. Costs nothing while that does not change. */
   async reconcile(namespace: string): Promise<Outcome> {
     const { resources } = this.#options
     try {
@@ -70,7 +74,7 @@ export class NamespaceHolds {
     }
   }
 
-  /** `isNeeded` is asked when the turn has come: what came meanwhile counts. */
+  /** `isNeeded` is called when the write's turn has come, so that it sees changes made meanwhile. */
   #inTurn(namespace: string, isNeeded: () => boolean): Promise<void> {
     const before = this.#writing.get(namespace) ?? Promise.resolve()
     const write = before.catch(() => undefined).then(() => this.#set(namespace, isNeeded()))
@@ -104,9 +108,9 @@ export class NamespaceHolds {
 }
 
 /**
- * Puts our finalizer on a RoleBinding, or takes it off.
- * @returns whether the binding is there; one that is being deleted and not held is as good as gone.
- * @throws KubeError when Kubernetes refuses a call.
+ * Adds our finalizer to a RoleBinding, or removes it.
+ * @returns whether the binding exists; one that is being deleted and is not held counts as gone.
+ * @throws KubeError if Kubernetes refuses a call.
  */
 export async function setHold(
   kube: KubeClient,
@@ -116,7 +120,7 @@ export async function setHold(
   const binding = await kube.get<KubeObject>(roleBindingType, key)
   if (binding === undefined) return false
   if (hasFinalizer(binding) === isHeld) return true
-  // Nothing more can hold what is being deleted.
+  // A finalizer cannot be added to an object that is being deleted.
   if (isHeld && binding.metadata.deletionTimestamp !== undefined) return false
   const { uid, resourceVersion } = binding.metadata
   const finalizers = isHeld ? withFinalizer(binding) : withoutFinalizer(binding)

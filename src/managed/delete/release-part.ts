@@ -12,15 +12,15 @@ import { targetOf, wholesOf } from '../references/references.ts'
 import { partView } from '../references/target-view.ts'
 import { reasons } from '../status/reasons.ts'
 
-/** Whether the object of a part that is deleted belongs to somebody else by now, and is not to be touched. */
+/** Whether the object of a deleted part belongs to another owner by now and must not be touched. */
 export function isLeft({ context, cr, descriptor }: Reconciliation): boolean {
   return descriptor.releasePart(wholesOf(context, descriptor, cr), {}).type === 'leave'
 }
 
 /**
- * Returns once the object of a part that is deleted may go. What its kind wants to know is looked up in the account, as it is after the
- * deletion was seen; what resources say is judged as it is at the end, when nothing is waited for any more.
- * @throws WaitError while it has to stay
+ * Returns once the object of a deleted part may be deleted. What its kind needs to know is read from the account, from
+ * lists that began after the deletion was seen; resources are evaluated last, when nothing else is waited for.
+ * @throws WaitError while the object has to stay
  */
 export async function awaitRelease(run: Reconciliation): Promise<void> {
   const { context, cr, descriptor, memory } = run
@@ -32,7 +32,7 @@ export async function awaitRelease(run: Reconciliation): Promise<void> {
         account = { ...account, [choice.at]: await LOOKS[choice.at](run) }
         break
       case 'wait':
-        // By the next look others may have come: these lists do not count then.
+        // By the next check there may be new ones: these lists will not count then.
         memory.deletingSince = undefined
         throw new WaitError(reasons.Deleting, choice.message, IN_USE_MS)
       default:
@@ -43,7 +43,10 @@ export async function awaitRelease(run: Reconciliation): Promise<void> {
 
 const LOOKS = { siblings: siblingsOf, dependents: dependentsOfWholes } as const
 
-/** The other objects of what the part belongs to. What an open create has made stands in no status yet: its mark tells whose it is. */
+/**
+ * The other children of the objects that the part belongs to. A child made by an open create is in no status yet: its
+ * marker shows the owner.
+ */
 async function siblingsOf(run: Reconciliation): Promise<readonly SiblingView[]> {
   const { context, cr, session } = run
   const found: SiblingView[] = []
@@ -65,7 +68,10 @@ async function siblingsOf(run: Reconciliation): Promise<readonly SiblingView[]> 
   }
 }
 
-/** Whether the object goes with the part: it holds it, or has made it. One that holds nothing takes what a former life of it has made. */
+/**
+ * Whether the object is deleted with the part: the part holds it, or created it. A part that holds nothing also takes
+ * what was created before it lost its status.
+ */
 function isOwn({ context, cr, status }: Reconciliation, object: RemoteObject): boolean {
   const held = new Set([...heldIds(statusOf(cr)), ...heldIds(status)])
   if (held.has(object.id)) return true
@@ -74,7 +80,7 @@ function isOwn({ context, cr, status }: Reconciliation, object: RemoteObject): b
   return marker.uid === cr.metadata.uid || held.size === 0
 }
 
-/** What uses what the part belongs to. */
+/** Dependents of the objects that the part belongs to. */
 async function dependentsOfWholes(run: Reconciliation): Promise<readonly string[]> {
   const found: string[] = []
   for (const { id, key, descriptor } of wholesAtAPI(run)) {
@@ -94,7 +100,7 @@ interface Whole {
   readonly descriptor: ManagedDescriptor
 }
 
-/** What the CR is part of, as the account knows it, whether a resource stands for it or not. */
+/** The objects that the CR is part of, as the account has them, whether a resource manages them or not. */
 function wholesAtAPI({ context, cr, descriptor, session }: Reconciliation): readonly Whole[] {
   return descriptor.references(cr.spec).flatMap((reference: FoundReference): readonly Whole[] => {
     const { kind, partOf, ref } = reference
@@ -114,7 +120,7 @@ function wholesAtAPI({ context, cr, descriptor, session }: Reconciliation): read
   })
 }
 
-/** When the deletion was seen: lists count from then on. */
+/** Monotonic time when the deletion was seen; only lists that began later count. */
 function since({ context, memory }: Reconciliation): number {
   memory.deletingSince ??= context.clock.monotonic()
   return memory.deletingSince

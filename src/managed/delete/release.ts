@@ -12,32 +12,33 @@ import { setHold } from './namespace-hold.ts'
 export interface ReleaseOptions {
   readonly kube: KubeClient
   readonly kinds: KindsRegistry
-  /** Namespaces to release; empty: all, and with them what belongs to the whole cluster. */
+  /** Namespaces to release; empty: all, and cluster-scoped resources. */
   readonly namespaces: readonly string[]
   readonly operatorNamespace: string
   /** `holdName` of the operator. */
   readonly holdName: string
-  /** Hears what was let go of and what could not be, line by line. */
+  /** Receives what was released and what could not be, line by line. */
   readonly tell: (line: string) => void
 }
 
-/** What came of it. */
+/** The result of a release. */
 export interface Departure {
-  /** Resources whose finalizer was taken off. */
+  /** Resources whose finalizer was removed. */
   readonly resources: number
   /** Objects at the API that resources hold, released now or before. */
   readonly objects: number
   readonly outputs: number
   readonly keptKeys: number
-  /** What could not be let go of. */
+  /** Resources that could not be released. */
   readonly failures: number
 }
 
 const TRIES = 5
 
 /**
- * Lets go of everything that needs an operator to go: outputs and finalizers. Nothing is asked of any account. Each resource
- * is done when its finalizer is off, which goes last, so that a second run finishes what a first one began.
+ * Releases everything whose deletion needs an operator: outputs and finalizers. Makes no call to any account. A
+ * resource is done once its finalizer is removed, which comes last, so that a second run completes what a first one
+ * began.
  */
 export async function releaseEverything(options: ReleaseOptions, signal: AbortSignal): Promise<Departure> {
   return new ReleaseRun(options, signal).run()
@@ -64,7 +65,7 @@ class ReleaseRun {
     for (const descriptor of kinds.managed) {
       await this.#each<CustomResource>(resourceTypeOf(descriptor), (cr) => this.#resource(descriptor, cr))
     }
-    // As long as a resource needs its account, this is kept: they go last.
+    // An account is kept as long as a resource needs it: accounts come last.
     for (const descriptor of kinds.accounts) {
       if (namespaces.length > 0 && descriptor.definition.scope !== 'Namespaced') continue
       const type = resourceTypeOf(descriptor)
@@ -100,7 +101,10 @@ class ReleaseRun {
     if (isReleased || hadKey) this.#tell(account, hadKey ? ['the copy of its key was removed'] : [])
   }
 
-  /** Goes last: with the RoleBinding, the operator's own rights may go. Who may not read it has none that is held. */
+  /**
+   * Comes last: the operator's own rights may go with the RoleBinding. Without permission to read the binding, none is
+   * held.
+   */
   async #letNamespaceGo(namespace: string): Promise<void> {
     const { kube, holdName: name } = this.#options
     this.#signal.throwIfAborted()
@@ -114,7 +118,7 @@ class ReleaseRun {
     }
   }
 
-  /** @returns whether there was one to take off. */
+  /** @returns whether there was a finalizer to remove. */
   async #dropFinalizer(type: ResourceType, object: KubeObject): Promise<boolean> {
     const { kube } = this.#options
     const { uid } = object.metadata
@@ -134,7 +138,7 @@ class ReleaseRun {
     }
   }
 
-  /** Acts on every object of the type. One that resists keeps none of the others. */
+  /** Runs `act` on every object of the type. A failure does not stop the others. */
   async #each<T extends KubeObject>(type: ResourceType, act: (object: T) => Promise<void>): Promise<void> {
     const { kube, namespaces } = this.#options
     for (const object of await listAll<T>(kube, type, namespaces)) {
@@ -156,5 +160,5 @@ class ReleaseRun {
 }
 
 const MOVED: ReadonlySet<string> = new Set(['Conflict', 'NotFound'])
-/** This process may not write any more, or is told to stop. */
+/** This process must not write any more, or is stopping. */
 const ENDED: ReadonlySet<string> = new Set(['NotLeader', 'Aborted'])

@@ -1,37 +1,44 @@
 import type { LabelSelector } from './label-selector.ts'
 
 /**
- * How far what a kind makes reaches. `namespace`: others notice it only where they refer to it. `account`: it opens, closes or watches the account as a
- * whole, or what others have in it. A ClusterAccount gives the latter to a namespace only where an entry of `access` names the kind.
+ * How far the objects of a kind reach. `namespace`: others are affected only if they refer to them. `account`: they
+ * open, close or watch the whole account, or objects of others in it. A ClusterAccount allows the latter only to
+ * namespaces for which an entry of `access` names the kind.
  */
 export type Reach = 'namespace' | 'account'
 
-/** How resources of a namespace may use objects of the account that no resource holds; each includes the one before. */
+/**
+ * How resources of a namespace may use objects of the account that no resource holds; each level includes the one
+ * before.
+ */
 export const unmanagedObjects = ['Deny', 'Reference', 'Adopt'] as const
 
 export type UnmanagedObjects = (typeof unmanagedObjects)[number]
 
-/** One entry of `spec.access` of a ClusterAccount: who may make what. */
+/** One entry of `spec.access` of a ClusterAccount: which namespaces may use it, and for what. */
 export interface AccessEntry {
   readonly namespaceSelector: LabelSelector
   /** Absent: every kind whose reach is its namespace. */
   readonly kinds?: readonly string[]
   /** Absent: `Deny`. */
   readonly unmanagedObjects?: UnmanagedObjects
-  /** Names, and `*.` with a name for all below it. Absent: any. */
+  /** Domain names, or `*.` and a name for everything below it. Absent: any. */
   readonly domains?: readonly string[]
-  /** Labels that what chooses tunnels has to name, and the only values that what binds tunnels may give them. Absent: any. */
+  /**
+   * Labels that a selection of tunnels must include, and the only values of these labels with which tunnels may be
+   * bound. Absent: any.
+   */
   readonly labels?: Readonly<Record<string, string>>
-  /** For each namespace that the entry selects. Absent: no limit beside the account's. */
+  /** For each namespace that the entry selects. Absent: only the account's own limit. */
   readonly requestsPerMinute?: number
 }
 
-/** What a spec takes for itself of what all who share an account have in common, each with its field. */
+/** The claims of a spec to things that all users of an account share, each with its field. */
 export interface Claims {
-  /** Names in DNS; `*.` with a name stands for all below it, and `*` for every name. */
+  /** DNS names; `*.` and a name means everything below it, and `*` every name. */
   readonly domains?: readonly { readonly path: string; readonly domain: string }[]
   /** Labels by which tunnels are chosen: all that have them, whoever runs them. */
   readonly chosen?: { readonly path: string; readonly labels: Readonly<Record<string, string>> }
-  /** Labels that tunnels may have; `*` stands for every key or value. */
+  /** Labels that tunnels may be bound with; `*` means every key or value. */
   readonly bound?: readonly { readonly path: string; readonly key: string; readonly value: string }[]
 }

@@ -8,12 +8,12 @@ import { conditions, observedGeneration } from './common.ts'
 import { durationText } from './duration.ts'
 import { INTERNAL_DESCRIPTION } from './internal.ts'
 
-/** What an Account does where its spec is silent. The CRD fills in the same values. */
+/** Defaults for fields that an Account's spec leaves out. The CRD sets the same values. */
 export const accountDefaults = {
   apiKeySecretKey: 'apiKey',
   versionHeader: 'Service-Version',
   resyncInterval: '10m',
-  /** Requests that may be sent at once after a pause, where `rateLimit` names no `burst`. */
+  /** Requests that may be sent at once after a pause, if `rateLimit` has no `burst`. */
   burst: 10,
 } as const
 
@@ -65,10 +65,10 @@ const rateLimit = object(
   },
 )
 
-/** Headers that a request carries anyway, so that none of them can be the version's. */
+/** Headers that every request has, so the version header cannot have their names. */
 const RESERVED_HEADERS = "['authorization', 'connection', 'content-length', 'content-type', 'cookie', 'host']"
 
-/** Spec fields of both kinds of account. `secretPlace` says where the Secret with the key lives. */
+/** Spec fields of both kinds of account. `secretPlace` says where the Secret with the key is. */
 export function accountSpecFields(secretPlace: string) {
   return {
     baseURL: text({
@@ -127,7 +127,7 @@ const orphan = object(
   { description: 'An object that Culvert created for a resource that no longer exists.' },
 )
 
-/** How many orphans the status names; `orphanCount` counts all. */
+/** How many orphans the status lists; `orphanCount` counts all. */
 export const ORPHANS_SHOWN = 20
 
 /** Status fields of both kinds of account. */
@@ -160,11 +160,11 @@ export const accountStatusFields = {
 
 const commonAccountSpec = object(accountSpecFields('its namespace'), { description: 'An account.' })
 const commonAccountStatus = object(accountStatusFields, { description: 'State of an account.' })
-/** What the reconciler reads of the spec of either kind of account. */
+/** The part of the spec of either kind of account that the reconciler reads. */
 export type AccountSpec = Static<typeof commonAccountSpec> & {
   /** ClusterAccount only. Absent or empty: nobody may use the account. */
   readonly access?: readonly AccessEntry[]
-  /** `namespace`: ClusterAccount only, and always there. */
+  /** `namespace`: ClusterAccount only, where it is required. */
   readonly mirrorSessions?: {
     readonly enabled: boolean
     readonly interval?: string
@@ -173,5 +173,5 @@ export type AccountSpec = Static<typeof commonAccountSpec> & {
   }
 }
 
-/** What the reconciler writes into the status of either kind of account. */
+/** The status of either kind of account, as the reconciler writes it. */
 export type AccountStatus = Static<typeof commonAccountStatus>

@@ -1,10 +1,13 @@
 import { Type } from 'typebox'
 import { text } from '../../schema/define.ts'
 
-/** In characters: of a longer value of a request, as much counts and is told. */
+/** In characters. A longer value of a request is cut to this length before it is compared and recorded. */
 export const LONGEST_REQUEST = 255
 
-/** The status field that answers a request which users make by an annotation: it takes the annotation's value. `when` finishes "that was last …". */
+/**
+ * The status field that answers a request made by an annotation: it takes the annotation's value. `when` completes
+ * "that was last …".
+ */
 export function answerTo(annotation: string, when: string) {
   return Type.Optional(
     text({

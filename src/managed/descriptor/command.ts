@@ -9,10 +9,10 @@ import { durationText } from './duration.ts'
 import { INTERNAL_DESCRIPTION } from './internal.ts'
 import { labelSelector } from './label-selector.ts'
 
-/** Most objects that one command is sent to: its status has to hold a result for each. */
+/** Maximum number of targets of one command: its status must hold a result for each. */
 export const MAX_TARGETS = 200
 
-/** Spec fields that every command has beside what it does. */
+/** Spec fields common to all commands. */
 export function commandSpec(target: string) {
   return {
     accountRef: Type.Optional(
@@ -56,7 +56,7 @@ export function commandSpec(target: string) {
   }
 }
 
-/** What has become of one action on one target. */
+/** The state of one action on one target. */
 export const actionStates = ['Pending', 'Sent', 'Done', 'Refused', 'Gone', 'Unknown', 'Skipped'] as const
 
 export type ActionState = (typeof actionStates)[number]
@@ -144,7 +144,7 @@ export const commandStatusFields = {
 const status = object(commandStatusFields, { description: 'State of a command.' })
 const commonSpec = object(commandSpec('target'), { description: 'A command.' })
 
-/** What the reconciler reads of the spec of any command. */
+/** The part of the spec of any command that the reconciler reads. */
 export type CommandSpec = Static<typeof commonSpec>
 export type CommandStatus = Static<typeof status>
 export type Target = Static<typeof target>
@@ -152,26 +152,35 @@ export type Action = Static<typeof action>
 
 /** One request to each target. */
 export interface CommandStep {
-  /** As the status calls it: `Restart`. */
+  /** Its name in the status: `Restart`. */
   readonly action: string
-  /** As the API calls it: `restart`. */
+  /** Its name at the API: `restart`. */
   readonly command: string
-  /** How long it waits, in milliseconds, after the end of another action on the same target, whichever command that was of. */
+  /**
+   * How long it waits, in milliseconds, after another action on the same target has ended, whichever command that
+   * belonged to.
+   */
   readonly spacing?: { readonly after: string; readonly ms: number }
   /** Whether the target comes back under another id. */
   readonly renews: boolean
 }
 
-/** A kind whose CRs are commands: each is carried out once, by at most one request for each target and step. All of it is pure. */
+/**
+ * A kind whose CRs are commands: each is carried out once, with at most one request for each target and step. All of it
+ * is pure.
+ */
 export interface CommandDescriptor<Spec extends CommandSpec = CommandSpec> {
   readonly role: 'command'
   readonly definition: KindDefinition
   readonly reach: Reach
   readonly collection: Collection
-  /** The kind that mirrors the collection: what `sessionRef` and `selector` choose among. */
+  /** The kind that mirrors the collection: `sessionRef` and `selector` choose among its CRs. */
   readonly mirror: string
   steps(spec: Spec): readonly CommandStep[]
-  /** A digest of what an object keeps when it comes back under another id, from the status of the CR that mirrors it. */
+  /**
+   * A digest of what an object keeps when it comes back under another id, computed from the status of the CR that
+   * mirrors it.
+   */
   likeness(status: Readonly<Record<string, unknown>>): string | undefined
   /** When the object started, from the status of the CR that mirrors it. */
   startedAt(status: Readonly<Record<string, unknown>>): string | undefined

@@ -8,7 +8,7 @@ import { internalStatus } from './internal.ts'
 import { OWN_METADATA_BYTES, type OwnMetadata, ownMetadata } from './metadata.ts'
 import { namespaceName } from './namespace-name.ts'
 
-/** A name of a Kubernetes object, as long as the apiserver allows one. */
+/** A name of a Kubernetes object, as long as the apiserver allows. */
 export function objectName(description: string) {
   return text({ description, minLength: 1, maxLength: 253 })
 }
@@ -50,7 +50,7 @@ const externalID = text({
   maxLength: 255,
 })
 
-/** What every managed kind shares, whatever its objects can hold. */
+/** Fields that every managed kind has, whatever its objects can store. */
 export const bareSpec = {
   managementPolicy: Type.Optional(managementPolicy),
   externalID: Type.Optional(externalID),
@@ -79,7 +79,10 @@ export function commonSpec(limits: TextLimits) {
   }
 }
 
-/** In which unit the contract limits `description` and `metadata`; a map of own data is small enough for all. Backends have no stated limit; only the body limit bounds them. */
+/**
+ * The unit in which the contract limits `description` and `metadata`; a map of own data is small enough for all.
+ * Backends have no stated limit, only the limit of the body.
+ */
 export type TextLimits = 'bytes' | 'characters' | 'unstated'
 
 const DESCRIPTION = 255
@@ -131,7 +134,8 @@ export const bareSpecRules: readonly Rule[] = [
 /** Rules over the whole resource that every managed kind shares. */
 export const commonRootRules: readonly Rule[] = [
   {
-    // Once an object is managed, the spec has to go on naming it: a resource that lost its status would otherwise create a second one.
+    // Once an object is managed, the spec must keep naming it: otherwise a resource that lost its status would create a
+    // second one.
     rule: `!has(oldSelf.status) || !has(oldSelf.status.internal) || !has(oldSelf.status.internal.create) || (${SAME_EXTERNAL_ID}) || (${NAMES_HELD_OBJECT})`,
     message:
       'spec.externalID is immutable once this resource manages an object: leave it as it was, or set it to status.id. To manage another object, delete this resource (an adopted object stays unless deletionPolicy is Delete) and create it again',
@@ -143,7 +147,7 @@ export const commonRootRules: readonly Rule[] = [
 /** Rules over the whole of a spec with the fields of `commonSpec`. */
 export const commonSpecRules: readonly Rule[] = [...bareSpecRules, atMostOne(['metadata', 'rawMetadata'])]
 
-/** `Ready`, or a word below a domain, as `example.com/Ready`. */
+/** `Ready`, or a word with a domain, such as `example.com/Ready`. */
 const CONDITION_TYPE =
   '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$'
 
@@ -188,12 +192,15 @@ const managedConditions = conditionsList(
   `${CONDITIONS} ReferencesGranted: present only while it is false, since a reference between namespaces that was in use when its grant was withdrawn is kept until the spec with it changes.`,
 )
 
-/** Of a status. The CRD fills in -1, so that tools which read kstatus take a resource that nobody looked at yet for work in progress. */
+/**
+ * The CRD defaults it to -1, so that tools which read kstatus treat a resource that was not reconciled yet as in
+ * progress.
+ */
 export const observedGeneration = Type.Optional(
   integer({ description: 'Generation of the spec that Culvert last acted on; -1: none yet.', minimum: -1 }),
 )
 
-/** An account as a status names it: the namespace of an Account is that of the resource. */
+/** An account in a status: an Account is in the namespace of the resource. */
 export function accountInUse(description: string) {
   return object(
     {
@@ -217,7 +224,7 @@ export const commonStatus = {
   conditions: Type.Optional(managedConditions),
 }
 
-/** The namespace of what a reference names; `namespaceRule` goes with it. */
+/** The namespace of a reference's target; use together with `namespaceRule`. */
 export function referenceNamespace(target: string) {
   return Type.Optional(
     namespaceName(
@@ -226,7 +233,7 @@ export function referenceNamespace(target: string) {
   )
 }
 
-/** Fields of a reference by name, or by id of an object that is not managed here; `referenceRules` go with them. */
+/** Fields of a reference by name, or by id of an unmanaged object; use together with `referenceRules`. */
 export function referenceFields(target: string) {
   return {
     name: Type.Optional(objectName(`Name of the ${target}.`)),
@@ -241,7 +248,7 @@ export function referenceFields(target: string) {
   }
 }
 
-/** Rule of an object with `referenceNamespace` beside a name that need not be there. */
+/** Rule of an object with `referenceNamespace` beside an optional name. */
 export const namespaceRule: Rule = {
   rule: '!has(self.__namespace__) || has(self.name)',
   message: 'namespace goes with name: set name, or remove namespace',
@@ -250,7 +257,7 @@ export const namespaceRule: Rule = {
 /** Rules of an object with `referenceFields`. */
 export const referenceRules: readonly Rule[] = [exactlyOne(['name', 'id']), namespaceRule]
 
-/** A reference that stands alone. `about` says what it is for. */
+/** A stand-alone reference. `about` says what it is for. */
 export function reference(target: string, about = `The ${target}.`) {
   return object(referenceFields(target), {
     description: `${about} Exactly one of name and id.`,
@@ -269,7 +276,7 @@ export function secretKeyRef(description: string) {
   )
 }
 
-/** Where a text comes from when it does not stand in the spec itself; a change there is noticed. */
+/** The source of a text that is not in the spec itself; changes there are noticed. */
 export function valueFrom(description: string) {
   return object(
     {
@@ -291,7 +298,7 @@ export function valueFrom(description: string) {
   )
 }
 
-/** What the reconciler reads of any spec. */
+/** The part of any spec that the reconciler reads. */
 export interface CommonSpec {
   readonly managementPolicy?: 'Manage' | 'Observe'
   readonly externalID?: string
@@ -300,11 +307,11 @@ export interface CommonSpec {
   readonly metadata?: OwnMetadata
   readonly rawMetadata?: string
   readonly deletionPolicy?: 'Delete' | 'Retain'
-  /** Kinds that others refer to. Absent: nobody of another namespace may. */
+  /** For kinds that others refer to. Absent: no other namespace may. */
   readonly allowedReferences?: readonly ReferenceGrant[]
 }
 
-/** Status fields that kinds with outputs have beside the common ones. */
+/** Additional status fields of kinds with outputs. */
 export const outputStatus = {
   output: Type.Optional(
     object(
@@ -321,7 +328,7 @@ export const outputStatus = {
   ),
 }
 
-/** Status fields that kinds with rotated tokens have beside these. */
+/** Additional status fields of kinds with rotated tokens. */
 export const rotationStatus = {
   rotatedAt: Type.Optional(timestamp({ description: 'When the token in use was issued.' })),
   nextRotationAt: Type.Optional(
@@ -335,29 +342,32 @@ const commonStatusObject = object(
   { description: 'Common status.' },
 )
 
-/** What the reconciler reads of any status; `output` only kinds with outputs have, and those of rotation only kinds with tokens. Fields of the kind stand beside these. */
+/**
+ * The part of any status that the reconciler reads, beside the kind's own fields. Only kinds with outputs have
+ * `output`, and only kinds with tokens the fields of rotation.
+ */
 export type CommonStatus = Static<typeof commonStatusObject>
 
 export type Condition = Static<typeof condition>
 
-/** A reference as it stands in a spec. */
+/** A reference in a spec. */
 export interface Ref {
   readonly name?: string
-  /** Absent: that of the resource which refers. */
+  /** Absent: the namespace of the referring resource. */
   readonly namespace?: string
   readonly id?: string
 }
 
-/** A key of a Secret or ConfigMap as it stands in a spec. */
+/** A key of a Secret or ConfigMap in a spec. */
 export interface KeyRef {
   readonly name: string
   readonly key: string
 }
 
-/** Where an input of a spec comes from. */
+/** The source of an input of a spec. */
 export type InputSource = 'Secret' | 'ConfigMap'
 
-/** `<field>From` as it stands in a spec: exactly one member. */
+/** `<field>From` in a spec: exactly one member. */
 export interface ValueFrom {
   readonly secretKeyRef?: KeyRef
   readonly configMapKeyRef?: KeyRef

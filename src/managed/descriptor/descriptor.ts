@@ -10,24 +10,26 @@ import type { OwnMetadata } from './metadata.ts'
 import type { MirrorDescriptor } from './mirror.ts'
 import type { AccountView, Release, TargetView } from './target.ts'
 
+/** The interface between the shared reconcilers and the kinds: whatever is specific to a kind is declared here. */
+
 /** Fields of a remote object by the API's names, in the form in which they are sent. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /**
- * A kind: one whose CRs each stand for a remote object, one that gives access to an account, one that mirrors a collection, or one
- * whose CRs are commands.
+ * Everything that is specific to a kind. Its role: CRs with a remote object each, CRs that give access to an account,
+ * CRs that mirror a collection, or commands.
  */
 export type Descriptor = ManagedDescriptor | AccountDescriptor | MirrorDescriptor | CommandDescriptor
 
-/** Account and ClusterAccount: where the calls go and with which key. */
+/** Account and ClusterAccount: the address and key for calls. */
 export interface AccountDescriptor {
   readonly role: 'account'
   readonly definition: KindDefinition
-  /** Where the Secret with the key lives. */
+  /** Where the Secret with the key is. */
   readonly secretNamespace: 'own' | 'operator'
 }
 
-/** A reference field of a spec, with the place it was found at. */
+/** A reference in a spec, with the path of its field. */
 export interface FoundReference {
   /** For messages: `spec.ipRestriction.ipPolicyRefs[0]`. */
   readonly path: string
@@ -35,56 +37,59 @@ export interface FoundReference {
   readonly ref: Ref
   /** The remote object itself is needed, not only its id (an edge's hostport needs the domain's name). */
   readonly needsObject?: boolean
-  /** The target may be referred to once only: another such reference that leads to the same object is refused. */
+  /** The target may be referred to only once: a second such reference that resolves to the same object is refused. */
   readonly once?: boolean
   /**
-   * The CR is a part of the target, and so need not wait until that is usable. Asked each time: why the target takes no such part;
-   * undefined when it does.
+   * The CR is a part of the target, and so need not wait until the target is usable. Returns why the target does not
+   * accept this part; undefined if it does.
    */
   partOf?(target: TargetView): string | undefined
 }
 
-/** A value that a spec takes from a Secret or ConfigMap, with the place where it says so. */
+/** A value that a spec takes from a Secret or ConfigMap, with the path of its field. */
 export interface Input {
   readonly path: string
   readonly source: InputSource
   readonly ref: KeyRef
 }
 
-/** What a reference stands for at the API. */
+/** The object that a reference resolves to at the API. */
 export interface ResolvedTarget {
   readonly id: string
   readonly object: RemoteObject | undefined
 }
 
-/** Everything that decides what the remote object should be. All I/O lies behind; descriptors only compute. */
+/**
+ * Everything from which the wanted state of the remote object is computed. All I/O is done before; descriptors only
+ * compute.
+ */
 export interface Desired<Spec> {
   readonly spec: Spec
-  /** Status as last written: what Culvert put there before. */
+  /** Status as last written by Culvert. */
   readonly status: CommonStatus & Fields
   /** Id of a reference that was found by `references`. */
   id(kind: string, ref: Ref): string
   /** Id and object of such a reference. */
   target(kind: string, ref: Ref): ResolvedTarget
   /**
-   * Whether the object of such a reference was deleted at the API after it was applied, for kinds whose objects others may go on holding then. Known only
-   * where the object would have to be sent another list of them.
+   * Whether the object of such a reference was deleted at the API after it was applied, for kinds whose ids others may
+   * keep after a deletion. Only known if the object has to be sent another list of them.
    */
   isGone(kind: string, ref: Ref): boolean
-  /** Value of an input that was found by `inputs`, to the letter. */
+  /** Value of an input that was found by `inputs`, verbatim. */
   input(source: InputSource, ref: KeyRef): string
   /**
-   * Whether the spec decides about an API field (or, with children, about the field that declares them). Always, but for an adopted object: there only about
-   * fields that it sets or has set; the others are left alone.
+   * Whether the spec decides an API field (or, with children, the field that declares them). Always true, except for an
+   * adopted object: there only for fields that the spec sets or has set; the others are left alone.
    */
   decides(field: string): boolean
   /** Wall time in milliseconds. */
   readonly now: number
-  /** `metadata` of the object or one of its children: the marker, with keys of the user's beside it. */
+  /** `metadata` of the object or of one of its children: the marker, with the user's own keys beside it. */
   marker(nonce: string, metadata?: OwnMetadata): string
 }
 
-/** What a condition says, which may be one that another version has left. */
+/** A condition's content, which another version of Culvert may have written. */
 export interface ConditionText {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
@@ -92,22 +97,22 @@ export interface ConditionText {
   readonly message: string
 }
 
-/** A condition of the kind, beside the common ones. */
+/** A condition of the kind, in addition to the common ones. */
 export interface KindCondition extends ConditionText {
   readonly reason: Reason
 }
 
-/** Whether the remote object, equal to the spec as it is, does its work. */
+/** Whether the remote object, which equals the spec, is Ready. */
 export interface Readiness {
   readonly ready: boolean
   readonly reason: Reason
   readonly message: string
-  /** Nothing moves until somebody acts: shown as Stalled. */
+  /** Lasts until a person acts: shown as Stalled. */
   readonly stalled?: boolean
   readonly conditions?: readonly KindCondition[]
-  /** What the object has that nobody declares who may: where namespaces share the account, it is not Synced then. */
+  /** Parts of the object that no permitted resource declares: in a shared account, the CR is then not Synced. */
   readonly undeclared?: string
-  /** Look at the remote object again after this many milliseconds. Absent: changes are noticed by the drift pass. */
+  /** Read the remote object again after this many milliseconds. Absent: the account's resync notices changes. */
   readonly pollMs?: number
 }
 
@@ -116,7 +121,9 @@ export type ChildOperation =
       readonly type: 'create'
       readonly body: Fields
       readonly about: string
-      /** Deleted again after the last write of the plan. Should that not come to pass, the next plan removes it as unwanted. */
+      /**
+       * Deleted again after the last write of the plan. If that does not happen, the next plan removes it as unwanted.
+       */
       readonly placeholder?: true
     }
   | {
@@ -130,20 +137,18 @@ export type ChildOperation =
       readonly type: 'delete'
       readonly id: string
       readonly about: string
-      /** Id of a child that has to be there still: it is looked at live, and when it is gone the plan is made anew. */
+      /** Id of a child that must still exist: it is read live, and if it is gone the plan is computed again. */
       readonly beside?: string
     }
 
-/** Objects of another collection that the CR declares inline and owns whole (the rules of a policy). */
+/** Objects of another collection that the CR declares inline and owns completely (the rules of a policy). */
 export interface Children<Spec> {
-  /** Spec field that declares them: how a child too many or too few is called where drift is counted. */
+  /** Spec field that declares them; the drift metric counts children to create or delete under this name. */
   readonly field: string
   readonly collection: Collection
   /** Id of the parent that a child belongs to. */
   parentId(child: RemoteObject): string | undefined
-  /**
-   * The writes that turn `current` (all children of the parent) into what the spec says, in the order in which they are safe.
-   */
+  /** The writes that turn `current` (all children of the parent) into what the spec says, in a safe order. */
   plan(desired: Desired<Spec>, parentId: string, current: readonly RemoteObject[]): readonly ChildOperation[]
   /** Ids of the children that a status names. */
   idsIn(status: CommonStatus & Fields): readonly string[]
@@ -151,50 +156,58 @@ export interface Children<Spec> {
   status(current: readonly RemoteObject[]): Fields
 }
 
-/** An object in the namespace of the CR that outputs go into. */
+/** An object in the CR's namespace that outputs are written into. */
 export interface OutputTarget {
   readonly kind: 'Secret' | 'ConfigMap'
   readonly name: string
 }
 
-/** Labels and annotations that the spec wants on that object beside Culvert's own: for reflectors, reloaders and the like. */
+/**
+ * Labels and annotations that the spec wants on that object besides Culvert's own: for reflectors, reloaders and the
+ * like.
+ */
 export interface OutputTemplate {
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
 }
 
 /**
- * A secret that the API tells once, in the answer to the create. It goes into one key of a Secret, is kept nowhere else, and
- * when it is lost there the object is replaced.
+ * A secret that the API returns only once, in the answer to the create. It is written to one key of a Secret and kept
+ * nowhere else; if it is lost there, the object is replaced.
  */
 export interface OneTimeOutput<Spec> {
   readonly type: 'one-time'
   /** API field of the answer; one of the collection's `oneTimeFields`. */
   readonly field: string
-  /** What is wrong with the secret in the answer to a create, after "the API answered with", and never the value; undefined when it may be written. */
+  /**
+   * The problem with the secret in the answer to a create, to follow "the API answered with", without its value;
+   * undefined if it may be written.
+   */
   problem(answer: RemoteObject): string | undefined
-  /** The secret is a key of the API itself: an account may work with it (`management-api.md § Authentication`). */
+  /** The secret is a key of the API itself: an account may use it (`management-api.md § Authentication`). */
   readonly opensAccounts: boolean
   target(spec: Spec, name: string): KeyRef
   template(spec: Spec): OutputTemplate
 }
 
-/** Texts that follow at any time from the spec and the remote object. */
+/** Texts that can be computed at any time from the spec and the remote object. */
 export interface DerivedOutput<Spec> {
   readonly type: 'derived'
   /** Undefined: the spec asks for none. */
   target(spec: Spec, name: string): OutputTarget | undefined
   template(spec: Spec): OutputTemplate
-  /** What is wrong with what the API returned, after "the API answered with"; undefined when the texts may be written. */
+  /**
+   * The problem with what the API returned, to follow "the API answered with"; undefined if the texts may be written.
+   */
   problem(remote: RemoteObject): string | undefined
-  /** The same of other objects that the texts follow from, as a sentence. Absent: there are none. */
+  /** The problem with other objects from which the texts are computed, as a sentence. Absent: there are none. */
   sourceProblem?(desired: Desired<Spec>): string | undefined
   /** The keys of the target with their texts. */
   data(desired: Desired<Spec>, remote: RemoteObject): Readonly<Record<string, string>>
 }
 
 /**
- * A kind whose CRs each stand for one remote object. Everything here is pure; shared code never asks which kind it has.
+ * A kind whose CRs have one remote object each. Everything here is pure; shared code never asks which kind it has.
  * @typeParam Spec the static type of the kind's spec.
  */
 export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
@@ -202,215 +215,238 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly definition: KindDefinition
   readonly reach: Reach
   /**
-   * What the spec takes for itself that a shared account may limit; absent: nothing. Asked before anything is resolved, and with `desired` again, for what only
-   * the objects tell that the spec refers to.
+   * The spec's claims that a shared account may limit; absent: none. Called before anything is resolved, and again with
+   * `desired`, for claims that depend on the objects that the spec refers to.
    */
   claims?(spec: Spec, desired?: Desired<Spec>): Claims
-  /** Every collection that objects of this kind can be in. */
+  /** Every collection that may contain objects of this kind. */
   readonly collections: readonly Collection[]
-  /** The collection of one CR; decided by fields that are fixed at create. */
+  /** The collection of one CR; decided by create-only fields. */
   collectionOf(spec: Spec): Collection
-  /** Kinds that a spec may refer to, each with the ids of that kind which a remote object refers to. */
+  /** Kinds that a spec may refer to, each with the ids of that kind to which a remote object refers. */
   readonly refersTo: readonly ReferenceKind[]
   references(spec: Spec): readonly FoundReference[]
   /**
-   * The reference that decides in which account the CR lives, where it leads to a CR by its name: to that one's account, whatever the
-   * defaults say. The CRD refuses `accountRef` beside it. Absent or undefined: `accountRef` and the defaults decide.
+   * The reference by name that decides in which account the CR lives: that of its target, whatever the defaults say.
+   * The CRD refuses `accountRef` beside it. Absent or undefined: `accountRef` and the defaults decide.
    */
   accountFrom?(spec: Spec): FoundReference | undefined
-  /** Ids in the spec of objects that no kind makes, each with its field. Absent: there are none. */
+  /** Ids in the spec of objects of no managed kind, each with its field. Absent: there are none. */
   foreignIds?(spec: Spec): readonly { readonly path: string; readonly id: string }[]
-  /** What the spec takes from Secrets and ConfigMaps. */
+  /** Values that the spec takes from Secrets and ConfigMaps. */
   inputs(spec: Spec): readonly Input[]
-  /** Problems of the spec that CEL cannot see; each names field, value and remedy. */
+  /** Problems of the spec that CEL cannot detect; each names field, value and remedy. */
   problems(spec: Spec): readonly string[]
-  /** Problems of the values that `inputs` found; each names the field and the remedy, and never the value. */
+  /** Problems of the values that `inputs` found; each names the field and the remedy, never the value. */
   inputProblems(desired: Desired<Spec>): readonly string[]
-  /** API fields that a POST carries and a PATCH must not. */
+  /** API fields that a POST may carry and a PATCH must not. */
   readonly createOnly: readonly string[]
-  /** API fields that only a PATCH carries. */
+  /** API fields that only a PATCH may carry. */
   readonly updateOnly: readonly string[]
-  /** How a change of fields that are fixed at create is carried out; absent: the CRD refuses such a change. */
+  /** How a change of create-only fields is carried out; absent: the CRD refuses such a change. */
   readonly replacement?: Replacement<Spec>
-  /** How the object gives way to a new one of the same spec as time passes; absent: it does not age. */
+  /** When and how the object is replaced by a new one of the same spec; absent: never. */
   readonly rotation?: Rotation<Spec>
   /**
-   * Which field of a new object carries the marker until the id is stored. `name` for what has no metadata: `desire` must then give a
-   * harmless object as long as `remote` is undefined, and the user's name follows as an update.
+   * Which field of a new object carries the marker until the id is stored. `name` for objects without metadata:
+   * `desire` must then return a harmless object while `remote` is undefined, and the user's name follows as an update.
    */
   readonly markedBy: 'metadata' | 'name'
   /** API fields that hold secret inputs: sent again when one of these changes, since the API does not return them. */
   readonly secretFields: readonly string[]
   /**
-   * API fields, and the field of `children`, that the spec sets. A field that is made of several of the spec's is set when one of these is. Inside of a field
-   * what is left out has the contract's default, unless `desire` asks `decides` about it: then the members that are set are named too, as `field.member`.
+   * API fields, and the field of `children`, that the spec sets. A field made of several of the spec's fields is set if
+   * one of these is. Inside a field, whatever is left out has the contract's default, unless `desire` asks `decides`
+   * about it: then the members that are set are named too, as `field.member`.
    */
   setBy(spec: Spec): readonly string[]
   /**
-   * Every field of the kind as it should be (`description` and `metadata` are the reconciler's). Null clears; undefined leaves alone.
-   * `remote` is undefined when the object is yet to be created.
+   * Every field of the kind with its wanted value (`description` and `metadata` are the reconciler's). Null clears a
+   * field; undefined leaves it alone. `remote` is undefined if the object is not created yet.
    */
   desire(desired: Desired<Spec>, remote: RemoteObject | undefined): Fields
-  /** The same fields as `remote` has them, normalised to the form in which they are sent. */
+  /** The same fields with the values of `remote`, normalised to the form in which they are sent. */
   observe(remote: RemoteObject): Fields
   /**
-   * `fields` in the form that `observe` gives, for comparing: without secrets, sets in a fixed order, texts without meaningless case.
-   * Where the contract lets the API hide or choose a value, `remote` decides whether it is compared.
+   * `fields` in the form that `observe` returns, for comparison: without secrets, sets in a fixed order,
+   * case-insensitive texts in one case. If the contract lets the API hide or choose a value, `remote` decides whether
+   * it is compared.
    */
   comparable(fields: Fields, remote?: RemoteObject): Fields
   /**
-  /**
-   * What is sent in place of the body of an update that the API has refused as invalid: another way to say the same, or as much of it as such a server takes.
-   * Absent or undefined: nothing.
+   * The body to send if the API has refused `body` as invalid: another way to say the same, or as much of it as such a
+   * server accepts. Absent or undefined: nothing.
    */
   otherwise?(body: Fields, remote: RemoteObject): Fields | undefined
   /**
-   * Names that the API lets one object alone have, in words for people, from fields in the form that `observe` gives. Absent: nothing is unique.
+   * Names that the API allows for one object only, in words for people, from fields in the form that `observe` returns.
+   * Absent: nothing is unique.
    */
   uniqueNames?(fields: Fields): readonly string[]
   /**
-   * Why nothing of what the API returned for the object may be used, in words that quote little of it; undefined when it may. Then nothing is written, at the
-   * API or in the cluster. Absent: it always may.
+   * Why nothing that the API returned for the object may be used, in words that quote little of it; undefined if it
+   * may. Then nothing is written, at the API or in the cluster. Absent: it always may.
    */
   answerProblem?(spec: Spec, remote: RemoteObject): string | undefined
-  /** Status fields of the kind, from what the API returned; `kept` includes what `intent` says. */
+  /** Status fields of the kind, from what the API returned; `kept` includes what `intent` returned. */
   status(remote: RemoteObject, kept: InternalStatus): Fields
-  /** What is kept of the object in `status.internal`, from what the API returned; `kept` as for `status`. */
+  /** The bookkeeping about the object for `status.internal`, from what the API returned; `kept` as for `status`. */
   internal(remote: RemoteObject, kept: InternalStatus): InternalStatus
-  /** Modules and other parts of the object that the spec names, and that others may put there too. Their names are of letters. */
+  /**
+   * Modules and other parts of the object that the spec names, and that others may set there too. Their names consist
+   * of letters.
+   */
   modules(spec: Spec): readonly string[]
   /**
-   * What of `status.internal` must be durable before an update is sent: what the update is about to take charge of. `sent`: modules that the
-   * create put there, for a spec that may have changed since.
+   * The part of `status.internal` that must be durable before an update is sent: the parts of the object of which the
+   * update takes ownership. `sent`: modules that the create set, for a spec that may have changed since.
    */
   intent(spec: Spec, kept: InternalStatus, sent?: readonly string[]): InternalStatus
   readiness(view: ReadinessView<Spec>): Readiness
-  /** For objects that decide, through others of the kind that they are part of or are themselves, who may call the API. Absent: they do not. */
+  /**
+   * For kinds whose objects decide who may call the API, by themselves or as part of another object. Absent: they do
+   * not.
+   */
   readonly access?: Access<Spec>
-  /** Which objects of the kind keep callers out of the API. Absent: none does. */
+  /** Which objects of the kind keep callers out of the API. Absent: none do. */
   readonly restrictsAPI?: APIRestriction<Spec>
-  /** Whether an update of these fields makes the API refuse the keys of objects that refer to this one. Absent: none does. */
+  /**
+   * Whether an update of these fields makes the API refuse the keys of objects that refer to this one. Absent: none
+   * does.
+   */
   silencesKeys?(update: Fields): boolean
-  /** Why others may not refer to the CR yet; undefined when they may. It exists at the API when this is asked. */
+  /** Why others may not refer to the CR yet; undefined if they may. Its object exists when this is called. */
   unusable(view: TargetView): string | undefined
   /**
-   * Why others may not refer to an object of the kind that no CR manages, from its children as the account shows them; undefined when
-   * they may. For kinds with `children`; absent: they always may.
+   * Why others may not refer to an object of the kind that no CR manages, from its children in the account; undefined
+   * if they may. For kinds with `children`; absent: they always may.
    */
   unusableObject?(children: readonly RemoteObject[]): string | undefined
-  /** API fields of which the spec may leave a part open, for the service to choose: what it chooses is no drift. */
+  /** API fields that the spec may leave partly open for the service to choose: its choice is not drift. */
   readonly openFields: readonly string[]
-  /** When the certificate of the object is to be renewed, from its status; for kinds with certificates. */
+  /** When the certificate of the object will be renewed, from its status; for kinds with certificates. */
   renewsAt?(status: Fields): string | undefined
-  /** Until when the certificate of the object is valid, from its status; for kinds whose certificates tell it. */
+  /** Until when the certificate of the object is valid, from its status; for kinds whose certificates have an end. */
   expiresAt?(status: Fields): string | undefined
   /**
-   * Kinds whose CRs make up what a CR of this kind is, by referring to it as `partOf`: it is looked at again when one of them
-   * changes, and `unusable` is told of them.
+   * Kinds whose CRs are the parts of a CR of this kind, by referring to it as `partOf`: it is reconciled when one of
+   * them changes, and `unusable` receives them.
    */
   readonly parts: readonly string[]
   /**
-   * For a part: what becomes of its object when it is deleted. `wholes` are the CRs that it is part of, where there are any; `account` is what
-   * was looked up so far. Asked again after each look that it asks for.
+   * For a part: what happens to its object when it is deleted. `wholes` are the CRs that it is part of, if any;
+   * `account` is what was read so far. Called again after each read that it asks for.
    */
   releasePart(wholes: readonly TargetView[], account: AccountView): Release
   readonly children?: Children<Spec>
-  /** What the kind writes into a Secret or ConfigMap; its status then has `outputStatus`. */
+  /** The kind's output into a Secret or ConfigMap; its status then has `outputStatus`. */
   readonly output?: OneTimeOutput<Spec> | DerivedOutput<Spec>
-  /** What the CR keeps beside itself for another operator. */
+  /** The companion that the CR keeps for another operator. */
   readonly companion?: Companion<Spec>
 }
 
-/** Whether callers are kept out of the API. */
+/** Which objects keep callers out of the API. */
 export interface APIRestriction<Spec> {
-  /** Field of the spec that says so. */
+  /** Field of the spec that enables the restriction. */
   readonly field: string
-  /** By an object as a spec has it. */
+  /** Whether an object of that spec restricts callers. */
   spec(spec: Spec): boolean
-  /** By an object as the API has it. */
+  /** Whether an object at the API restricts callers. */
   object(remote: RemoteObject): boolean
 }
 
-/** How a kind decides which addresses may call the API once a kind with `restrictsAPI` refers to what it decides about. */
+/** How a kind decides which addresses may call the API, once an object of a kind with `restrictsAPI` refers to it. */
 export interface Access<Spec> {
   /** The kind that such restrictions refer to. */
   readonly kind: string
-  /** Field of the spec by which people say that Culvert stays admitted. */
+  /** Field of the spec that acknowledges that Culvert stays admitted. */
   readonly field: string
   acknowledged(spec: Fields): boolean
-  /** Id of the object of `kind` that may let fewer addresses in after the change; undefined when none does. */
+  /** Id of the object of `kind` that may admit fewer addresses after the change; undefined if none does. */
   narrows(change: AccessChange<Spec>): string | undefined
 }
 
 export interface AccessChange<Spec = CommonSpec> {
-  /** What should be; undefined: the object goes. */
+  /** The wanted state; undefined: the object is being deleted. */
   readonly desired: Desired<Spec> | undefined
-  /** What is; undefined: the object is yet to be made. */
+  /** The current state; undefined: the object is not created yet. */
   readonly remote: RemoteObject | undefined
   readonly children: readonly RemoteObject[]
 }
 
-/** How an object gives way to another when a field that is fixed at create changes. */
+/** How an object is replaced by another when a create-only field changes. */
 export interface Replacement<Spec> {
-  /** The API fields, all of them in `createOnly`, whose change asks for it. A field that `desire` leaves undefined does not. */
+  /**
+   * The API fields, all of them in `createOnly`, whose change requires it. A field that `desire` leaves undefined does
+   * not.
+   */
   readonly fields: readonly string[]
   /**
-   * `create`: the new object first, then whoever refers to the old one moves over, then the old one goes. `delete`: the old one
-   * first, where the API lets only one stand at a time.
+   * `create`: create the new object, let the referrers of the old one switch to it, then delete the old one. `delete`:
+   * delete the old one first, where the API allows only one at a time.
    */
   readonly first: 'create' | 'delete'
-  /** With `delete`: an object that has to stand while neither of the two does; undefined when none is needed. */
+  /** With `delete`: an object that must exist while neither of the two does; undefined if none is needed. */
   placeholder?(view: PlaceholderView<Spec>): Fields | undefined
 }
 
-/** Rotation of a token, which may also be asked for, or renewal of a certificate. The new object always comes first. */
+/**
+ * Rotation of a token, which can also be requested, or renewal of a certificate. The new object is always created
+ * first.
+ */
 export interface Rotation<Spec> {
   readonly type: 'rotation' | 'renewal'
-  /** Wall time in milliseconds from which a new object takes the place; undefined: never by itself. */
+  /** Wall time in milliseconds from which the object must be replaced; undefined: never by itself. */
   dueAt(view: RotationView<Spec>): number | undefined
-  /** How long the former object works on beside the new one, in milliseconds. */
+  /** How long the former object keeps working beside the new one, in milliseconds. */
   overlapMs(spec: Spec): number
-  /** API fields in which a new object never takes after the former one. */
+  /** API fields that a new object never takes over from the former one. */
   readonly fresh?: readonly string[]
 }
 
 export interface RotationView<Spec> {
   readonly spec: Spec
-  /** The object that may give way; a token's age is known without it. */
+  /** The object that may be replaced; a token's age is known without it. */
   readonly remote: RemoteObject | undefined
-  /** When the token in use was issued, as wall time in milliseconds; undefined for one that is not ours to know. */
+  /** When the token in use was issued, as wall time in milliseconds; undefined if Culvert does not have the token. */
   readonly since: number | undefined
 }
 
 export interface PlaceholderView<Spec> {
   readonly desired: Desired<Spec>
-  /** The object that is about to go. */
+  /** The object that is about to be deleted. */
   readonly remote: RemoteObject
-  /** All objects of the collection, as a list of now shows them. */
+  /** All objects of the collection, from a current list. */
   readonly all: readonly RemoteObject[]
-  /** The marker that the placeholder has to carry, so that it is known and taken away again. */
+  /** The marker that the placeholder must carry, so that it is recognised and deleted again. */
   readonly marker: string
 }
 
 export interface ReadinessView<Spec> {
   readonly spec: Spec
   readonly remote: RemoteObject
-  /** How many children of the object no CR manages; absent for a kind whose CRs are not made up of others. */
+  /** How many children of the object no CR manages; absent for a kind without parts. */
   readonly unclaimed?: number | undefined
   /** Wall time in milliseconds. */
   readonly now: number
-  /** The status as the run has it, with the conditions of before; absent: nothing is known of before. */
+  /** The status as noted by the run, with the previous conditions; absent: nothing is known. */
   readonly status?: CommonStatus & Fields
 }
 
 export interface ReferenceKind {
   readonly kind: string
-  /** Ids of that kind which the remote object holds. */
+  /** Ids of that kind to which the remote object refers. */
   idsIn(remote: RemoteObject): readonly string[]
-  /** Whether an object has run its course, as an expired certificate has, and so needs nothing any more that it holds. `now` is wall time in milliseconds. */
+  /**
+   * Whether an object is over, such as an expired certificate, and so no longer needs what it refers to. `now` is wall
+   * time in milliseconds.
+   */
   isOver?(remote: RemoteObject, now: number): boolean
-  /** Whether an object goes on holding the id of one that was deleted. */
+  /** Whether an object keeps the id of an object that was deleted. */
   readonly outlives?: true
-  /** For what is named by another value than its id (an edge's hostport names a domain): whether `remote` uses `target`. */
+  /**
+   * For references by another value than the id (an edge's hostport names a domain): whether `remote` refers to
+   * `target`.
+   */
   uses?(remote: RemoteObject, target: RemoteObject): boolean
 }

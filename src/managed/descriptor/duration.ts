@@ -1,7 +1,7 @@
 import { text } from '../../schema/define.ts'
 import type { Rule } from '../../schema/rules.ts'
 
-/** Hours, minutes and seconds in this order, each at most once. `durationMs` reads it, and CEL does. */
+/** Hours, minutes and seconds in this order, each at most once. Both `durationMs` and CEL parse it. */
 const DURATION = '^([0-9]{1,5}h)?([0-9]{1,5}m)?([0-9]{1,6}s)?$'
 
 export interface DurationOptions {
@@ -10,12 +10,12 @@ export interface DurationOptions {
   readonly description: string
   readonly least: string
   readonly most: string
-  /** What the message shows as the right form: `30s, 10m or 1h30m`. */
+  /** Examples of the right form, for the message: `30s, 10m or 1h30m`. */
   readonly examples: string
   readonly default?: string
 }
 
-/** A length of time in a spec. */
+/** A duration in a spec. */
 export function durationText({ field, description, least, most, examples, default: absent }: DurationOptions) {
   return text({
     description,
@@ -42,10 +42,10 @@ export function shorterThan(field: string, other: string): Rule {
 }
 
 /**
- * Rule of the parent object: the duration `field` is at most nine tenths of the duration `other`. What is repeated once the rest has passed
- * would otherwise be repeated all the time.
+ * Rule of the parent object: the duration `field` is at most nine tenths of the duration `other`. Otherwise, something
+ * repeated after the remaining tenth would be repeated all the time.
  *
- * @param absent what `other` is where the spec leaves it out
+ * @param absent the value of `other` if the spec leaves it out
  */
 export function nineTenthsAtMost(field: string, other: string, absent: string): Rule {
   const whole = `(has(self.${other}) ? self.${other} : '${absent}')`
@@ -57,7 +57,7 @@ export function nineTenthsAtMost(field: string, other: string, absent: string): 
   }
 }
 
-/** Whether one of these is refused by its own pattern already. */
+/** Whether the pattern of one of these already refuses it. */
 function malformed(...texts: readonly string[]): string {
   return texts.map((text) => `!${text}.matches('${DURATION}')`).join(' || ')
 }

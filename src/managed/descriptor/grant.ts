@@ -4,7 +4,7 @@ import { exactlyOne } from '../../schema/rules.ts'
 import { labelsSelector } from './label-selector.ts'
 import { namespaceName } from './namespace-name.ts'
 
-/** Together they keep the largest legal spec storable: an IPPolicy has little room beside its rules. */
+/** Together these keep the largest valid spec storable: an IPPolicy has little room beside its rules. */
 const ENTRIES = 16
 const NAMESPACES = 8
 const SELECTOR = { labels: 4, bytes: 384 }

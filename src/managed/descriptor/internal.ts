@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { bool, integer, list, object, stringMap, text, timestamp } from '../../schema/define.ts'
 import { keysLimit } from '../../schema/rules.ts'
 
-/** What every `status.internal` says of itself. */
+/** The description of every `status.internal`. */
 export const INTERNAL_DESCRIPTION =
   "Culvert's own bookkeeping. Not part of the API: it may change in any version. Do not read or write it."
 
@@ -55,7 +55,7 @@ const sentReference = object(
   { description: 'Something that the remote object refers to.' },
 )
 
-/** `status.internal` of every managed kind. The reconciler alone reads it and writes it: a field more is a line more here. */
+/** `status.internal` of every managed kind. Only the reconciler reads and writes it: a new field is a new line here. */
 const internal = object(
   {
     create: Type.Optional(create),
@@ -99,11 +99,11 @@ const internal = object(
   { description: INTERNAL_DESCRIPTION },
 )
 
-/** The status field that every managed kind keeps it in. */
+/** The status field of every managed kind with this bookkeeping. */
 export const internalStatus = { internal: Type.Optional(internal) }
 
 /** Bookkeeping of a managed kind. */
 export type InternalStatus = Static<typeof internal>
 
-/** A former object that is still to be deleted. */
+/** A superseded object that is still to be deleted. */
 export type Former = Static<typeof former>

@@ -32,7 +32,7 @@ const matchExpression = object(
 export interface SelectorSize {
   /** Labels in `matchLabels`. */
   readonly labels: number
-  /** Bytes of `matchLabels` as JSON. Absent: its names are limited one by one. */
+  /** Bytes of `matchLabels` as JSON. Absent: its keys are limited one by one. */
   readonly bytes?: number
   /** Requirements in `matchExpressions`. */
   readonly expressions: number
@@ -47,7 +47,7 @@ const matchLabels = (most: Pick<SelectorSize, 'labels' | 'bytes'>) =>
     }),
   )
 
-/** A label selector with the meaning it has in Kubernetes. */
+/** A label selector with the same meaning as in Kubernetes. */
 export const labelSelector = (description: string, most: SelectorSize = { labels: 64, expressions: 64 }) =>
   object(
     {
@@ -62,7 +62,7 @@ export const labelSelector = (description: string, most: SelectorSize = { labels
     { description },
   )
 
-/** The same without `matchExpressions`. */
+/** A label selector without `matchExpressions`. */
 export const labelsSelector = (description: string, most: Pick<SelectorSize, 'labels' | 'bytes'>) =>
   object({ matchLabels: matchLabels(most) }, { description })
 

@@ -5,12 +5,18 @@ import { mapLimit } from '../../schema/rules.ts'
 import { ownField } from '../../util/own-field.ts'
 import { keptText } from './kept-text.ts'
 
-/** `metadata` of a spec: texts of the user, which stand beside Culvert's mark in the one JSON object that the API keeps. */
+/**
+ * `metadata` of a spec: the user's own texts, which are stored beside Culvert's marker in the one JSON object that the
+ * API keeps.
+ */
 export type OwnMetadata = Readonly<Record<string, string>>
 
-/** The key of Culvert's mark. */
+/** The key of Culvert's marker. */
 export const MARK_KEY = 'culvert'
-/** Bytes that a map may take in the object's metadata: what the longest mark leaves of 4096 (`management-api.md § Limits`). */
+/**
+ * Bytes that a map may take in the object's metadata: what the longest marker leaves of 4096 (`management-api.md §
+ * Limits`).
+ */
 export const OWN_METADATA_BYTES = 3072
 
 const MOST_KEYS = 32
@@ -18,7 +24,10 @@ const KEY_LENGTH = 63
 /** Quotes, colon and comma of one entry. */
 const PUNCTUATION = 6
 
-/** Schema of a map of texts that takes at most `bytes` bytes as JSON. The rules count characters; `metadataProblems` counts bytes. */
+/**
+ * Schema of a map of texts that takes at most `bytes` bytes as JSON. The rules count characters; `metadataProblems`
+ * counts bytes.
+ */
 export function ownMetadata(options: { readonly description: string; readonly bytes: number; readonly keys?: number }) {
   const { bytes, description, keys = MOST_KEYS } = options
   return Type.Optional(
@@ -41,7 +50,7 @@ export function ownMetadata(options: { readonly description: string; readonly by
   )
 }
 
-/** Why a map is refused; empty when it is fine. `path` names the field. */
+/** Why a map is refused; empty if it is valid. `path` names the field. */
 export function metadataProblems(path: string, metadata: OwnMetadata = {}, bytes = OWN_METADATA_BYTES): string[] {
   const marks = Object.hasOwn(metadata, MARK_KEY)
   const over = ownBytes(metadata) - bytes
@@ -51,29 +60,29 @@ export function metadataProblems(path: string, metadata: OwnMetadata = {}, bytes
   ]
 }
 
-/** Bytes that a map adds to the JSON object of a mark. */
+/** Bytes that a map adds to the JSON object of a marker. */
 function ownBytes(metadata: OwnMetadata): number {
   return Buffer.byteLength(objectText(Object.entries(metadata))) - '{}'.length + Math.sign(Object.keys(metadata).length)
 }
 
-/** Why the text of `rawMetadata` is refused; empty when it is fine. */
+/** Why the text of `rawMetadata` is refused; empty if it is valid. */
 export function rawMetadataProblems(path: string, metadata: string | undefined): string[] {
   if (metadata === undefined || parseObject(metadata)?.[MARK_KEY] === undefined) return []
   return [`${path}: a JSON object with a top-level \`${MARK_KEY}\` key marks Culvert's own objects: rename the key`]
 }
 
-/** What the spec says of an object's metadata. */
+/** The fields of a spec about an object's metadata. */
 export interface MetadataSpec {
   readonly metadata?: OwnMetadata | undefined
   readonly rawMetadata?: string
 }
 
 /**
- * The metadata that an object is to have; the very text of `held` where that already means the same, so that nothing is written to a
- * service which spaces or orders JSON in its own way.
+ * The metadata that an object should have; exactly the text of `held` if that already means the same, so that nothing
+ * is written to a service which spaces or orders JSON in its own way.
  *
- * @param marked mark and map, of an object that Culvert made. Undefined for any other: it gets no mark, and of its own data only the keys
- *   that the spec names are set.
+ * @param marked marker and map, for an object that Culvert created. Undefined for any other: it gets no marker, and
+ *   only the keys that the spec names are set.
  */
 export function wantedMetadata(
   { metadata = {}, rawMetadata }: MetadataSpec,
@@ -92,37 +101,37 @@ function sameMetadata(left: string, right: string): boolean {
   return object !== undefined && isDeepStrictEqual(object, parseObject(right))
 }
 
-/** `held` with these keys set. Other keys of a JSON object stay; any other text gives way to the map. */
+/** `held` with these keys set. Other keys of a JSON object stay; any other text is replaced by the map. */
 function withKeys(held: string, metadata: OwnMetadata): string {
   const object = parseObject(held, asWritten)
   if (sortedEntries(metadata).every(([key, value]) => ownField(object, key) === value)) return held
   return objectText([...new Map([...Object.entries(object ?? {}), ...sortedEntries(metadata)])])
 }
 
-/** Entries in the order of their keys, so that equal maps are equal texts. */
+/** Entries sorted by key, so that equal maps are equal texts. */
 export function sortedEntries(metadata: OwnMetadata): readonly (readonly [string, string])[] {
   return Object.entries(metadata).sort(([left], [right]) => (left < right ? -1 : 1))
 }
 
-/** The JSON object of these entries, in this order: an object of JavaScript puts keys that are numbers first. */
+/** The JSON object with these entries, in this order: a JavaScript object would put numeric keys first. */
 export function objectText(entries: readonly (readonly [string, unknown])[]): string {
   return `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`
 }
 
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
 
-/** The object that `text` is as JSON; undefined for any other text. */
+/** The object that `text` contains as JSON; undefined for any other text. */
 export function parseObject(text: string, reviver?: Reviver): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text, reviver)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
   } catch {
-    // Free text is what metadata usually is.
+    // Metadata is usually free text.
     return undefined
   }
 }
 
-/** Keeps numbers as they stand in the text: somebody else's may have more digits than JavaScript has. */
+/** Keeps numbers as they are written: those of others may have more digits than JavaScript can represent. */
 const asWritten: Reviver = (_key, value, context) => {
   return typeof value === 'number' && context?.source !== undefined ? rawJSON(context.source) : value
 }

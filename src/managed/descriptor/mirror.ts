@@ -8,7 +8,7 @@ import type { Fields } from './descriptor.ts'
 import { durationText } from './duration.ts'
 import { namespaceName } from './namespace-name.ts'
 
-/** What a mirror does where the spec of its account is silent. The CRD fills in the same interval. */
+/** Defaults for fields that the account's spec leaves out. The CRD sets the same interval. */
 export const mirrorDefaults = { interval: '1m', maxSessions: 5000 } as const
 
 /** Each is an object of a few kilobytes in etcd. */
@@ -38,13 +38,13 @@ const DESCRIPTION = experimental(
   'Shows the online tunnel sessions of the account as read-only resources. When it is switched off, they are removed. Default: off.',
 )
 
-/** `mirrorSessions` of an account whose resources live in its own namespace. */
+/** `mirrorSessions` of an account whose mirrors are in its own namespace. */
 export const mirrorHere = object(
   { enabled, interval: Type.Optional(interval), maxSessions: Type.Optional(maxSessions) },
   { description: DESCRIPTION },
 )
 
-/** `mirrorSessions` of an account that several namespaces share: somebody has to say where. */
+/** `mirrorSessions` of an account that several namespaces share: the spec must name a namespace. */
 export const mirrorElsewhere = object(
   {
     enabled,
@@ -55,7 +55,7 @@ export const mirrorElsewhere = object(
   { description: DESCRIPTION },
 )
 
-/** The condition of accounts that says what is not shown of what they list. */
+/** The condition of accounts that reports listed objects that are not shown. */
 export const shownCondition = {
   type: 'SessionsMirrored',
   description:
@@ -65,19 +65,17 @@ export const shownCondition = {
 /** Whether and how an account's objects of one collection are mirrored. */
 export type MirrorSettings = Static<typeof mirrorHere> & Partial<Pick<Static<typeof mirrorElsewhere>, 'namespace'>>
 
-/**
- * A kind whose CRs show what a collection lists, and are made, changed and removed by Culvert alone. All of it is pure.
- */
+/** A kind whose CRs show what a collection lists; only Culvert creates, changes and deletes them. All of it is pure. */
 export interface MirrorDescriptor {
   readonly role: 'mirror'
   readonly definition: KindDefinition
   readonly collection: Collection
-  /** What the names of its CRs begin with; a digest of the id follows, since ids are no valid names. */
+  /** Prefix of the names of its CRs; a digest of the id follows, since ids are not valid names. */
   readonly namePrefix: string
-  /** What the account says about it; undefined and not enabled alike are off. */
+  /** The account's settings for it; undefined means off, like not enabled. */
   settings(spec: AccountSpec): MirrorSettings | undefined
-  /** Labels by key, with valid values; undefined for one that the object has no value for. Always the same keys. */
+  /** Labels by key, with valid values; undefined if the object has no value for one. The keys are always the same. */
   labels(remote: RemoteObject): Readonly<Record<string, string | undefined>>
-  /** The status, but for the account. Fields without a value are left out or undefined. */
+  /** The status, except for the account. Fields without a value are left out or undefined. */
   status(remote: RemoteObject): Fields
 }

@@ -1,6 +1,6 @@
 import { text } from '../../schema/define.ts'
 
-/** A name of a namespace. */
+/** The name of a namespace. */
 export function namespaceName(description: string) {
   return text({ description, minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' })
 }

@@ -10,24 +10,30 @@ interface View {
   readonly status: CommonStatus & Fields
 }
 
-/** A CR as those see it that refer to it. */
+/** A CR as its referrers see it. */
 export interface TargetView extends View {
   readonly spec: Fields
-  /** For a kind with `parts`: the CRs that make it up. */
+  /** For a kind with `parts`: the CRs that are its parts. */
   readonly parts: readonly PartView[]
-  /** For a kind with `parts`: other CRs that refer to it and may hold an object that uses its own, by the names that messages give them. */
+  /**
+   * For a kind with `parts`: other CRs that refer to it and may have an object that depends on it, by their names in
+   * messages.
+   */
   readonly dependents: readonly string[]
 }
 
-/** What lists of the account show about the whole of a part, begun after the deletion of the part was seen. Absent: not looked up yet. */
+/**
+ * The account's view of the whole of a part, from lists that began after the deletion of the part was seen. Absent: not
+ * read yet.
+ */
 export interface AccountView {
-  /** The other objects that make up the whole, whoever made them; what only stands in while one is being replaced is none. */
+  /** The other children of the whole, whoever created them, without placeholders. */
   readonly siblings?: readonly SiblingView[] | undefined
-  /** What uses the whole, by the names that messages give them. */
+  /** Dependents of the whole, by their names in messages. */
   readonly dependents?: readonly string[] | undefined
 }
 
-/** An object beside that of a part, and the CR that holds it, if there is one. */
+/** Another child beside that of a part, and the CR that holds it, if there is one. */
 export interface SiblingView {
   readonly object: RemoteObject
   readonly holder: PartView | undefined
@@ -39,17 +45,20 @@ export interface PartView extends View {
   readonly name: string
 }
 
-/** What becomes of the object of a CR that is being deleted. */
+/** The decision about the object of a CR that is being deleted. */
 export type Release =
   | { readonly type: 'delete' }
-  /** That depends on what the account holds: it is to be looked up, and asked again. */
+  /** Depends on the account: read `at` from it and call again. */
   | { readonly type: 'look'; readonly at: keyof AccountView }
-  /** It is somebody else's by now. */
+  /** The object belongs to another owner by now. */
   | { readonly type: 'leave' }
-  /** It has to stay for now; the message says for what, and what helps. */
+  /** It has to stay for now; the message says why, and what helps. */
   | { readonly type: 'wait'; readonly message: string }
 
-/** True when the conditions Ready and Synced both hold for the current spec: Ready alone stays while a changed one is being applied. */
+/**
+ * Whether the conditions Ready and Synced are both True for the current spec: Ready alone stays True while a changed
+ * spec is being applied.
+ */
 export function isInForce({ generation, status }: View): boolean {
   return ['Ready', 'Synced'].every((type) => {
     const condition = status.conditions?.find((candidate) => candidate.type === type)

@@ -12,8 +12,9 @@ import { markerOf } from './marker.ts'
 import { isReadDue, sought } from './read-object.ts'
 
 /**
- * The object that `spec.externalID` names.
- * @throws TerminalError when it is not there, or not to be had: one that another resource holds, or that Culvert made for another.
+ * Returns the object that `spec.externalID` names.
+ * @throws TerminalError if it does not exist or cannot be adopted: another resource holds it, or Culvert made it for
+ *   another.
  */
 export async function externalObject(run: Reconciliation, id: string): Promise<RemoteObject> {
   const { collection, context, cr, session } = run
@@ -25,7 +26,7 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
   refuseHeld(run, id, context.resources.holderOf(session.key, id))
   refusePartOfOthers(run, id)
   const cached = session.cache.get(collection, id)
-  // While something of it is under way, as a certificate that is being made, it is looked at live when that is due.
+  // While something in it is in progress, such as a certificate being issued, it is read live when a poll is due.
   const trusted = cached?.suspect === undefined && !isReadDue(run) ? cached?.object : undefined
   const object = trusted ?? (await session.cache.fetch(collection, id)) ?? (await sought(run, collection, id))
   if (object === undefined) {
@@ -39,7 +40,10 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
   return object
 }
 
-/** @throws TerminalError when another has the object. A CR that has it in its status all the same, by a race, lets go of it. */
+/**
+ * @throws TerminalError if another CR has the object. A CR that names it in its status all the same, because of a race,
+ *   releases it.
+ */
 export function refuseHeld(run: Reconciliation, id: string, holder: CustomResource | undefined): void {
   const { cr } = run
   if (holder === undefined || holder.metadata.uid === cr.metadata.uid) return
@@ -51,21 +55,21 @@ export function refuseHeld(run: Reconciliation, id: string, holder: CustomResour
   throw notAdoptable(`${id} is held by ${holderName(cr, holder)}: name another object${remedy}`)
 }
 
-/** What belongs to an object of another namespace, such as a rule of its policy, is that one's too. */
+/** A part of another namespace's object, such as a rule of its policy, belongs to that namespace too. */
 function refusePartOfOthers({ context, cr, session }: Reconciliation, id: string): void {
   const whole = context.resources.childHolderOf(session.key, id)
   if (whole === undefined || whole.metadata.namespace === cr.metadata.namespace) return
   throw notAdoptable(`${id} is held by ${holderName(cr, whole)}: name another object`)
 }
 
-/** The holder as it may be told to the reader of a CR, who is to know neither namespace nor name of another's. */
+/** The holder as the readers of a CR may see it: they must not learn namespace or name of another namespace's CR. */
 export function holderName({ metadata }: CustomResource, holder: CustomResource): string {
   return holder.metadata.namespace === metadata.namespace
     ? shortName(nameOf(holder))
     : 'a resource of another namespace'
 }
 
-/** An object that Culvert made, here or elsewhere, for another resource is that one's. */
+/** An object that Culvert made for another resource, here or elsewhere, belongs to that resource. */
 function refuseMarked({ context, cr, session }: Reconciliation, object: RemoteObject): void {
   const marker = markerOf(object)
   if (marker === undefined) return
@@ -90,8 +94,8 @@ function notAdoptable(why: string): TerminalError {
 }
 
 /**
- * Takes charge of the object that the CR names. From then on it is kept as the spec says, like one that Culvert made.
- * @throws TerminalError when a field that cannot be changed differs from the spec; nothing was written then.
+ * Adopts the object that the CR names. From then on it is kept in sync with the spec, like one that Culvert made.
+ * @throws TerminalError if a field that cannot be changed differs from the spec; nothing was written then.
  */
 export async function adopt(run: Reconciliation, wanted: Wanted): Promise<RemoteObject> {
   const { context, cr } = run
@@ -106,20 +110,21 @@ export async function adopt(run: Reconciliation, wanted: Wanted): Promise<Remote
   run.noteObject(object, { nonce: markerOf(object)?.nonce ?? context.random.hex(16), attempt: 0 })
   run.note({ adopted: true })
   run.noteInternal({ applied: [] })
-  // Of a former life's object the Secret may still hold the token; that of anybody else's is known to whoever made it.
+  // If the object is a recovered one, the Secret may still hold its token. The token of any other object is known only
+  // to its creator.
   await withItsToken(run, [object])
   context.events.record(cr, { type: 'Normal', reason: 'Adopted', message: adoptedMessage(run, object.id) })
   return object
 }
 
-/** Says what becomes of the object when its resource goes: with what was adopted that is not what people may be used to. */
+/** Says what happens to the object when its resource is deleted, since the default differs for adopted objects. */
 function adoptedMessage({ cr }: Reconciliation, id: string): string {
   return retains(cr)
     ? `adopted ${id}; it stays at the API when this resource is deleted, unless spec.deletionPolicy is Delete`
     : `adopted ${id}; it is deleted with this resource, as spec.deletionPolicy says`
 }
 
-/** Fields fixed at create in which `object` differs from the spec, so far as the API shows them. */
+/** Create-only fields in which `object` differs from the spec, as far as the API returns them. */
 export function fixedDifferences({ descriptor }: Reconciliation, { desired }: Wanted, object: RemoteObject) {
   const wanted = decided(desired, descriptor.desire(desired, object))
   const comparable = descriptor.comparable(wanted, object)
@@ -129,7 +134,10 @@ export function fixedDifferences({ descriptor }: Reconciliation, { desired }: Wa
   })
 }
 
-/** @throws TerminalError for an adopted object that has vanished: what Culvert did not make it does not make again. */
+/**
+ * @throws TerminalError for an adopted object that was deleted: Culvert did not create it, so it does not create it
+ *   again.
+ */
 export function refuseVanished({ status }: Reconciliation, id: string): void {
   if (!status.adopted) return
   throw new TerminalError(

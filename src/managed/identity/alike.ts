@@ -3,15 +3,20 @@ import { type CustomResource, nameOf, shortName } from '../cr.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { isNamesake, markerOf } from './marker.ts'
 
-/** Objects that may be the CR's own, of another life, though nothing proves it. */
+/** Objects that may have belonged to the CR before it lost its status, though nothing proves it. */
 export interface Alike {
-  /** They bear the mark of a CR of this kind, namespace and name in another installation. */
+  /** They carry the marker of a CR of this kind, namespace and name in another installation. */
   readonly elsewhere: readonly { readonly id: string; readonly installation: string }[]
-  /** They bear no mark, and the text of the CR's own in its place: `rawMetadata`, or the name of a bot. */
+  /**
+   * They carry no marker, and in its place the text that the CR's spec puts there: `rawMetadata`, or the name of a bot.
+   */
   readonly unmarked: readonly string[]
 }
 
-/** What of `objects`, none of which a CR holds, looks like an object of `cr`. `markedBy` is the field that a mark stands in. */
+/**
+ * Which of `objects`, none of which a CR holds, look like an object of `cr`. `markedBy` is the field that holds the
+ * marker.
+ */
 export function alikeOf(
   objects: Iterable<RemoteObject>,
   cr: CustomResource,
@@ -32,7 +37,10 @@ export function alikeOf(
   return { elsewhere, unmarked }
 }
 
-/** Tells of such objects before another is made: only people know whether they are a former life's or somebody else's. */
+/**
+ * Reports such objects before another is created: only a person can tell whether they were the CR's or belong to
+ * another owner.
+ */
 export function tellAlike({ collection, context, cr, descriptor, session }: Reconciliation): void {
   const free = [...session.cache.all(collection)].filter(
     ({ id }) => context.resources.holderOf(session.key, id) === undefined,

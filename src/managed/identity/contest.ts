@@ -8,24 +8,28 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { requestOf } from '../reconcile/requests.ts'
 import { reasons } from '../status/reasons.ts'
 
-/** So often in a row an object is put right that somebody else changes back. */
+/** How often in a row an object is corrected while another client changes it back. */
 const MOST_TURNS = 5
-/** A change that comes later than this after the last write is a new one. One more write is made each time. Milliseconds. */
+/**
+ * A change made longer than this after the last write starts a new count. After each such pause, one more write is
+ * made. Milliseconds.
+ */
 const QUIET_MS = 3_600_000
 
-/** Writes of one wish that did not last. Lost with the process: another begins to count anew. */
+/** Writes of one desired state that did not last. Kept in memory: a new process counts from zero. */
 export interface Contest {
-  /** What is wished for, and what the other party has put in its place: see `contestAbout`. */
+  /** The desired state and what the other client has put in its place: see `contestAbout`. */
   readonly about: string
-  /** Writes that put right what had been right before. */
+  /** Writes that restored a state that an earlier write had already established. */
   readonly turns: number
-  /** Monotonic time of the last one. */
+  /** Monotonic time of the last write. */
   readonly at: number
 }
 
 /**
- * What a plan is about to undo: the wish, by spec, inputs, references and request, and what stands in its place. Another party with a wish of its own
- * writes the same each time; what differs from the last time is drift like any other.
+ * Identifies what a plan is about to undo: the desired state (spec, inputs, references and request) and the values
+ * found instead. A client with a desired state of its own writes the same values each time; different values are
+ * ordinary drift.
  */
 export function contestAbout(
   { cr, descriptor }: Reconciliation,
@@ -45,10 +49,10 @@ export function contestAbout(
 }
 
 /**
- * Two parties that each put an object right after the other, such as two installations that adopted it with different specs, would do so
- * for ever.
- * @param about as `contestAbout` has it
- * @throws TerminalError once the same wish was carried out too often in a row.
+ * Stops two clients from undoing each other's writes forever, such as two installations that adopted the same object
+ * with different specs.
+ * @param about as `contestAbout` returns it
+ * @throws TerminalError once the same desired state was written too often in a row.
  */
 export function refuseContest(
   { context, memory }: Reconciliation,
@@ -65,12 +69,12 @@ export function refuseContest(
   )
 }
 
-/** The object is as wished for, by writes of this run. */
+/** The object is in the desired state, by writes of this run. */
 export function noteTurn({ context, memory }: Reconciliation, about: string): void {
   const { contest } = memory
   const at = context.clock.monotonic()
   if (contest === undefined || contest.about !== about) memory.contest = { about, turns: 0, at }
   else if (at - contest.at <= QUIET_MS) memory.contest = { about, turns: contest.turns + 1, at }
-  // Still in dispute when it was last looked at: one write is enough to see whether it is over.
+  // Still contested at the last write: one more write is enough to see whether that is over.
   else memory.contest = { about, turns: contest.turns < MOST_TURNS ? 1 : MOST_TURNS, at }
 }

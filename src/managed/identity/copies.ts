@@ -9,8 +9,8 @@ import { markerOf } from './marker.ts'
 import { sought } from './read-object.ts'
 
 /**
- * Deletes marked objects of this CR that are not the one it keeps. A live look at the CR and at each copy comes first: a
- * stale cache must never delete.
+ * Deletes objects with this CR's marker other than the one it keeps. The CR and each copy are read live first: a stale
+ * cache must never cause a deletion.
  */
 export async function deleteCopies(
   run: Reconciliation,
@@ -33,14 +33,14 @@ export async function deleteCopies(
 }
 
 /**
- * Has what stands in during a replacement looked for once nothing is open: a process that died took with it that there is one, and a
- * pass does not judge the objects of a CR whose attempt is open.
+ * Has placeholders of a replacement searched for once no attempt is open: a process that died cannot report that one
+ * exists, and a resync does not classify the objects of a CR whose attempt is open.
  */
 export function recallPlaceholder({ descriptor, memory }: Reconciliation): void {
   if (descriptor.replacement?.placeholder !== undefined) memory.copies ??= []
 }
 
-/** Deletes the copies that the drift pass found, once nothing is open. */
+/** Deletes the copies that the resync found, once no attempt is open. */
 export async function sweepCopies(run: Reconciliation): Promise<void> {
   const { collection, context, cr, memory, session } = run
   if (memory.copies === undefined || run.unstored || unresolvedAttempt(cr) !== undefined) return

@@ -8,22 +8,22 @@ import { isNamesake, type Marker, markerOf, PLACEHOLDER_NONCE } from './marker.t
 import { isSealed, parseOwnership, type Seal } from './ownership.ts'
 
 /**
- * What the create protocol asks for next. The API has no idempotency keys, so exactly one object at rest is reached by a
- * durable attempt before each POST and a marker in each object; see docs/decisions for the reasoning.
+ * The next step of the create protocol. The API has no idempotency keys, so "exactly one object at rest" takes a
+ * durable attempt before each POST and a marker in each object; docs/decisions gives the reasons.
  */
 export type CreateStep =
-  /** The object is known and nothing is open. */
+  /** The object is known and no attempt is open. */
   | { readonly type: 'settled'; readonly id: string }
-  /** The POST was answered by this process; the answer is to be stored. */
+  /** This process received the answer to the POST and must store it. */
   | { readonly type: 'store'; readonly attempt: Attempt; readonly answer: Answer }
   /** A POST may have been sent and its answer is unknown. */
   | { readonly type: 'resolve'; readonly attempt: Attempt }
-  /** No object is known: look for one that a former life of this CR left, then make the first attempt. */
+  /** No object is known: search for one that this CR created before it lost its status, then make the first attempt. */
   | { readonly type: 'begin' }
-  /** A former attempt surely did nothing: make the next one under the same nonce. */
+  /** The last attempt certainly did nothing: make the next one with the same nonce. */
   | { readonly type: 'attempt'; readonly nonce: string; readonly number: number }
 
-/** Where the CR stands in the protocol, from what is durable and what this process remembers. */
+/** The CR's step in the protocol, from what is durable and what this process remembers. */
 export function createStep(cr: CustomResource, memory: Memory): CreateStep {
   const attempt = unresolvedAttempt(cr)
   if (attempt === undefined) {
@@ -44,7 +44,7 @@ function isFor(memory: { readonly nonce: string; readonly number: number }, atte
   return memory.nonce === attempt.nonce && memory.number === attempt.number
 }
 
-/** Objects that this very create made: installation, UID and nonce are all ours. Lowest id first; that one stays. */
+/** Objects that this very create made: installation, UID and nonce are ours. Lowest id first; that one is kept. */
 export function createdBy(
   objects: Iterable<RemoteObject>,
   own: { readonly installation: string; readonly uid: string; readonly nonce: string },
@@ -54,7 +54,10 @@ export function createdBy(
   })
 }
 
-/** Marked objects of the CR with this UID other than those its status knows: copies that a late or doubled POST left. */
+/**
+ * Objects with the marker of the CR of this UID that its status does not know: copies left by a late or duplicated
+ * POST.
+ */
 export function copiesOf(
   objects: Iterable<RemoteObject>,
   uid: string,
@@ -68,8 +71,8 @@ export function copiesOf(
 }
 
 /**
- * Objects that a CR of the same kind, namespace and name left in the account: this CR came back without its status (restored
- * from a backup, or made again by GitOps), and they are its own. Newest last; that one is taken.
+ * Objects that a CR of the same kind, namespace and name left in the account. The CR came back without its status
+ * (restored from a backup, or created again by GitOps), so they are its own. Newest last; that one is taken.
  */
 export function recoverable(
   objects: Iterable<RemoteObject>,
@@ -81,17 +84,20 @@ export function recoverable(
   })
 }
 
-/** What the annotation `internal.culvert.dev/id` says about a CR that has no id in its status. */
+/** The claim in the annotation `internal.culvert.dev/id` of a CR that has no id in its status. */
 export type OwnershipClaim =
   | { readonly type: 'none' }
   /** The CR itself held the object and lost its status. */
   | { readonly type: 'own'; readonly id: string }
-  /** A namesake with another UID held it, or nobody can tell: only a hint, never a licence. */
+  /**
+   * A CR of the same name with another UID held the object, or that cannot be determined: only a hint, which permits
+   * nothing.
+   */
   | { readonly type: 'hint'; readonly id: string }
 
 /**
- * Reads the claim. An annotation that names another CR was copied with a manifest and says nothing; one whose seal is not the
- * account's, because the key has changed since or somebody made it up, is no more than a hint.
+ * Reads the annotation. One that names another CR was copied with a manifest and is ignored. One whose seal does not
+ * match the account's key, because the key has changed or the annotation was forged, is only a hint.
  */
 export function ownershipClaim(cr: CustomResource, seal: Seal): OwnershipClaim {
   const note = parseOwnership(cr.metadata.annotations?.[REMOTE_ID])

@@ -23,8 +23,13 @@ import { noteMade } from './gone.ts'
 import { notedObject, recoverObject } from './recovery.ts'
 
 /**
- * The id of the CR's remote object, after whatever is open has been settled; undefined when there is none.
- * @throws WaitError while the fate of an earlier POST is being found out.
+ * The create protocol (docs/decisions/0002-create-exactly-once.md): settles the outcome of every POST that was or may
+ * have been sent, so that at rest there is exactly one object for each CR.
+ */
+
+/**
+ * Settles any open attempt and returns the id of the CR's remote object; undefined if there is none.
+ * @throws WaitError while the outcome of an earlier POST is unknown.
  */
 export async function settleIdentity(run: Reconciliation): Promise<string | undefined> {
   const step = createStep(run.cr, run.memory)
@@ -32,7 +37,7 @@ export async function settleIdentity(run: Reconciliation): Promise<string | unde
     case 'settled':
       return step.id
     case 'store':
-      // Whoever is being deleted needs no token any more.
+      // A CR that is being deleted needs no token.
       if (!isDeleting(run.cr)) {
         await refuseUnfit(run, step.answer)
         await storeToken(run, step.answer)
@@ -42,14 +47,15 @@ export async function settleIdentity(run: Reconciliation): Promise<string | unde
       return resolveUnknown(run, step.attempt)
     case 'begin':
       return externalId(run.cr) === undefined ? recoverObject(run) : undefined
-    // What is being replaced is still there.
+    // The object being replaced still exists.
     case 'attempt':
       return statusOf(run.cr).id
   }
 }
 
 /**
- * Makes the object, or the one that takes the place of `former`: one durable attempt, then one POST. The id is noted and, until it is stored, kept in memory.
+ * Creates the object, or the replacement of `former`: one durable attempt, then one POST. The id is noted and kept in
+ * memory until it is stored.
  */
 export async function createObject(
   run: Reconciliation,
@@ -73,7 +79,7 @@ export async function createObject(
   const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce, cr.spec.metadata), former)
   const reserved = await reserveToken(run, attempt)
   await recordAttempt(run, attempt)
-  // The number before it may come back with an older state of etcd: then this one was sent since, and a scan has to tell.
+  // An etcd restore may bring back the previous attempt number. This one was sent since, so a scan must decide then.
   memory.refused = undefined
   memory.firstScanAt = undefined
   await confirmTargets(run, wanted, attempt)
@@ -99,7 +105,10 @@ export async function createObject(
   return take(run, answer.object, attempt)
 }
 
-/** The attempt is known by now to who looks for users of its targets; a target that was given up before may not be used any more. */
+/**
+ * Checks the references again now that the attempt is recorded. A search for dependents of a target finds the attempt
+ * from now on; a target released before must not be used any more.
+ */
 async function confirmTargets(run: Reconciliation, { references }: Wanted, { nonce, number }: Attempt): Promise<void> {
   try {
     references.confirm()
@@ -111,21 +120,22 @@ async function confirmTargets(run: Reconciliation, { references }: Wanted, { non
 }
 
 /**
- * Takes an attempt back that surely did nothing, before the CR waits for what it refers to: that may be about to go, and would itself wait
- * for what the attempt comes to.
+ * Removes an attempt that certainly did nothing before the CR waits for its references: they may be waiting to be
+ * deleted until the attempt is resolved.
  */
 export async function dropVoidAttempt(run: Reconciliation): Promise<void> {
   if (createStep(run.cr, run.memory).type === 'attempt') await dropAttempt(run)
 }
 
-/** A create that has no cause of its own any more is made again for the sake of the one before. */
+/** A create that has no other cause repeats an earlier attempt of the same create. */
 function again(reason: WriteReason, { number }: Attempt): WriteReason {
   return number > 1 && reason === writeReasons.spec ? writeReasons.recovery : reason
 }
 
 /**
- * Takes out an attempt that nobody needs any more: the spec changed back before it was sent, or it made an object that was replaced
- * since and came back with an old manifest. Once that object is forgotten, nothing would say any more that the attempt is settled.
+ * Removes an attempt that is no longer needed: the spec changed back before it was sent, or it made an object that has
+ * since been replaced, and came back with an old manifest. Once that object is forgotten, nothing would show that the
+ * attempt is settled.
  */
 export async function dropAttempt(run: Reconciliation): Promise<void> {
   const attempt = ownAttempt(run.cr)
@@ -134,7 +144,10 @@ export async function dropAttempt(run: Reconciliation): Promise<void> {
   run.memory.refused = undefined
 }
 
-/** One patch adds the finalizer and the attempt: without the first the object could leak, without the second double. */
+/**
+ * One patch adds finalizer and attempt: without the finalizer the object could leak, without the attempt it could be
+ * created twice.
+ */
 async function recordAttempt(run: Reconciliation, attempt: Attempt): Promise<void> {
   await run.patchMetadata({
     finalizers: withFinalizer(run.cr),
@@ -142,7 +155,7 @@ async function recordAttempt(run: Reconciliation, attempt: Attempt): Promise<voi
   })
 }
 
-/** Notes what a failed POST means for the attempt; returns the object if it turns out to be there. */
+/** Notes what a failed POST means for the attempt; returns the object if it turns out to exist. */
 async function afterFailedCreate(
   run: Reconciliation,
   attempt: Attempt,
@@ -158,7 +171,7 @@ async function afterFailedCreate(
     if (own !== undefined) return own
   }
   if (!REFUSED.has(error.code) || attempt.number > 1) {
-    // An earlier try may still be on its way, or none was sent at all: the attempt stays, the next one needs no scan.
+    // An earlier POST may still be in flight, or none was sent at all: the attempt stays, the next one needs no scan.
     run.memory.refused = { nonce: attempt.nonce, number: attempt.number }
     return undefined
   }
@@ -166,12 +179,13 @@ async function afterFailedCreate(
   return undefined
 }
 
-/** Refusals of the request itself: it would be refused again. */
+/** The API refused the request itself: it would refuse it again. */
 const REFUSED: ReadonlySet<string> = new Set(['Invalid', 'Conflict', 'Forbidden', 'NotFound', 'Unauthorized'])
 
 /**
- * A POST was sent, or may have been, and nobody knows the answer. When its sender's last request must be over, the whole
- * collection is scanned, twice with a pause: found → it is ours; absent twice → the next attempt may go.
+ * A POST was, or may have been, sent and its answer is unknown. Once the last request must have ended, the whole
+ * collection is listed, twice with a pause. If the object is found, it is ours; if it is absent twice, the next attempt
+ * may be made.
  */
 async function resolveUnknown(run: Reconciliation, attempt: Attempt): Promise<string | undefined> {
   const { clock, leadership, times } = run.context
@@ -189,17 +203,20 @@ async function resolveUnknown(run: Reconciliation, attempt: Attempt): Promise<st
     memory.firstScanAt = clock.monotonic()
     throw unresolved(times.scanPauseMs)
   }
-  // An object with `rawMetadata` has no marker to be found by; the CR itself says which one it is.
+  // An object with `rawMetadata` has no marker to be found by; the CR's own annotation names it.
   const claim = ownershipClaim(run.cr, (text) => run.session.seal(text))
   const former = statusOf(run.cr).id
   const noted = claim.type === 'own' && claim.id !== former ? await notedObject(run, claim.id) : undefined
   if (noted !== undefined) return take(run, noted, attempt)
-  // In a cluster that was put back to an older state the attempt may have ended long ago, with an object that bears no mark any more.
+  // If the cluster was restored to an older state, the attempt may have ended long ago, with an object that no longer
+  // carries a marker.
   if (!isDeleting(run.cr)) tellAlike(run)
   return nextAttempt(run, attempt)
 }
 
-/** Takes what the attempt made; copies go, and so does an object whose token is lost: nobody can use it. */
+/**
+ * Takes the object that the attempt made. Copies are deleted, and so is an object whose token is lost: it is of no use.
+ */
 async function takeFound(
   run: Reconciliation,
   found: readonly RemoteObject[],
@@ -218,7 +235,7 @@ async function takeFound(
   return nextAttempt(run, attempt)
 }
 
-/** The attempt has left nothing behind: another may be made. @returns the id of what it is to replace. */
+/** The attempt left nothing behind: another may be made. @returns the id of the object to replace, if any. */
 function nextAttempt(run: Reconciliation, { nonce, number }: Attempt): string | undefined {
   run.memory.refused = { nonce, number }
   run.memory.unknownUntil = undefined
@@ -240,18 +257,20 @@ async function scanFor(run: Reconciliation, nonce: string, since: number): Promi
   return createdBy(session.cache.all(collection), own)
 }
 
-/** Notes the new object; one that the CR held until now gives way to it, and is deleted when nobody uses it any more. */
+/**
+ * Notes the new object. An object that the CR held until now is superseded, and is deleted once it has no dependents.
+ */
 function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): string {
   const { adopted, id } = run.status
   const { create, superseded = [] } = run.internal
-  // What was only observed, and what is to be left in the account, is not ours to delete.
+  // An object that was only observed, or was adopted and is retained, must not be deleted.
   const ours = create !== undefined && !(adopted && retains(run.cr))
   if (id !== undefined && id !== object.id && ours) {
     const former = { id, nonce: create.nonce, ...formerNotes(run) }
     run.noteInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
   }
   run.note({ adopted: undefined, ...issueNotes(run) })
-  // Whatever kept it from coming about is over, also when another run has found it.
+  // Earlier failures no longer count, even if another run has found the object.
   run.memory.rotation = undefined
   run.memory.refusals = undefined
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })

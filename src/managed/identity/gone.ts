@@ -9,8 +9,8 @@ import { reasons } from '../status/reasons.ts'
 import { type ListsNeeded, nextList } from './lists-needed.ts'
 
 /**
- * Whether an object is gone. No single answer tells: reads may lag behind a write for a while, and something on the way may answer 404
- * in any words. The collection tells, by lists that do not show the object (`lists-needed.ts`).
+ * Whether an object is gone. No single answer proves it: reads may lag behind a write, and a proxy may answer 404 with
+ * any body. Lists of the collection that do not show the object do (`lists-needed.ts`).
  */
 export type Existence =
   | { readonly type: 'there'; readonly object: RemoteObject }
@@ -19,9 +19,9 @@ export type Existence =
   | { readonly type: 'unsettled'; readonly ms: number }
 
 /**
- * Settles by the collection whether an object is there that a list did not show, or a request for which was answered 404. A list is made
- * only when its time has come, and shared with whoever needs one.
- * @throws ApiError when the list fails; WaitError, naming the way out, when it does during a deletion.
+ * Decides by lists whether an object exists that a list did not show, or for which a request was answered with 404. A
+ * list is made only when one is due, and is shared by everything that needs one.
+ * @throws ApiError if the list fails; during a deletion, a WaitError that names the way out.
  */
 export async function settle(run: Reconciliation, collection: Collection, id: string): Promise<Existence> {
   const { clock, times } = run.context
@@ -46,7 +46,10 @@ export async function settle(run: Reconciliation, collection: Collection, id: st
   return { type: 'unsettled', ms: wait > 0 ? wait : times.scanPauseMs }
 }
 
-/** From when on lists count: reads may not show yet what was made a moment ago, by this process or the one before it. */
+/**
+ * Monotonic time from which lists count: reads may not yet show what this process, or the one before it, has just
+ * created.
+ */
 function countsFrom({ context: { leadership, times }, memory }: Reconciliation, id: string): number {
   const made = memory.made.get(id)
   return made === undefined ? leadership.leadingSince() + times.requestTimeoutMs : made.at + times.readLagMs
@@ -66,10 +69,10 @@ async function listFor(run: Reconciliation, collection: Collection, id: string, 
 }
 
 const LIST_AGAIN_MS = 10_000
-/** What is said of these is said of more than one list. */
+/** These errors concern more than one list. */
 const ELSEWHERE: ReadonlySet<ApiErrorCode> = new Set(['NotLeader', 'Aborted', 'Suspended', 'Unauthorized'])
 
-/** Notes that a create was answered with this id just now: reads may lag behind it. */
+/** Notes that a create was just answered with this id: reads may lag behind it. */
 export function noteMade(run: Reconciliation, { path }: Collection, id: string): void {
   const { clock, times } = run.context
   const { made } = run.memory
@@ -79,8 +82,8 @@ export function noteMade(run: Reconciliation, { path }: Collection, id: string):
 }
 
 /**
- * Ids of what this process has made in the collection of the CR of late and not deleted, and what no list shows: lists may lag behind, and
- * it is to be sought for.
+ * Ids of objects in the CR's collection that this process recently created and did not delete, and that no list shows:
+ * lists may lag behind, so these must be searched for.
  */
 export function unlisted({ collection, memory, session: { cache } }: Reconciliation): readonly string[] {
   return [...memory.made]
@@ -92,15 +95,18 @@ export function unlisted({ collection, memory, session: { cache } }: Reconciliat
 export type Deletion =
   /** By a request of this process. */
   | 'deleted'
-  /** By somebody else, or by a request whose answer got lost. */
+  /** By another client, or by a request whose answer was lost. */
   | 'absent'
-  /** Not yet, or not yet certainly; ask again after `ms` milliseconds. */
+  /** Not deleted yet, or not certainly; ask again after `ms` milliseconds. */
   | { readonly ms: number; readonly why: string }
 
 const FIRST_TRY_MS = 500
 const LONGEST_TRY_MS = 30_000
 
-/** Deletes an object. A DELETE that is answered 404 is no deletion: the collection tells, and while it shows the object another is sent. */
+/**
+ * Deletes an object. A 404 answer to a DELETE proves nothing: lists decide, and while they show the object, another
+ * DELETE is sent.
+ */
 export async function deleteObject(
   run: Reconciliation,
   collection: Collection,
@@ -134,7 +140,7 @@ function concluded({ memory }: Reconciliation, id: string, existence: Exclude<Ex
   return 'absent'
 }
 
-/** `deleteObject` for whoever cannot go on before it is done. @throws WaitError until then. */
+/** `deleteObject` for callers that cannot go on until it is done. @throws WaitError until then. */
 export async function deleteForSure(
   run: Reconciliation,
   collection: Collection,

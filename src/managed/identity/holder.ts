@@ -1,8 +1,9 @@
 import { type CustomResource, internalOf } from '../cr.ts'
 
 /**
- * Which of the CRs whose statuses name one object has it; undefined without any. It is the same whoever asks, and stays so as long as the
- * statuses do: who manages it goes before who only looks, then the older CR before the younger.
+ * Which of the CRs whose statuses name one object owns it; undefined if there are none. The result does not depend on
+ * the caller and stays the same as long as the statuses do: a CR that manages the object precedes one that only
+ * observes it, then the older CR precedes the younger.
  */
 export function holderAmong(claimants: readonly CustomResource[]): CustomResource | undefined {
   return claimants.reduce<CustomResource | undefined>((first, next) => {
@@ -16,7 +17,7 @@ function goesBefore(left: CustomResource, right: CustomResource): boolean {
   return at >= 0 && (mine[at] ?? '') < (other[at] ?? '')
 }
 
-/** Smaller goes first, field by field. Times are texts of one form. */
+/** Compared field by field; the smaller comes first. All times have the same text form. */
 function rankOf(cr: CustomResource): readonly string[] {
   const { creationTimestamp = '', uid } = cr.metadata
   return [internalOf(cr).create === undefined ? 'looks' : 'holds', creationTimestamp, uid]

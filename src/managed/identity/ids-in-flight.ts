@@ -2,28 +2,29 @@ import { ApiError } from '../../api/errors.ts'
 import type { Clock } from '../../util/clock.ts'
 
 interface Flights {
-  /** When those under way were begun. */
+  /** Monotonic times when the requests in flight began. */
   readonly open: Map<symbol, number>
-  /** Monotonic time from which none of the others can take effect any more. */
+  /** Monotonic time from which no request that has ended can take effect any more. */
   settledAt: number
 }
 
-/** Where ids mean something: at one API. Another may give the same ids, by chance or on purpose. */
+/** The scope in which ids are unique: one API. Another API may assign the same ids, by chance or on purpose. */
 export interface IdSpace {
   /** Base URL of the API. */
   readonly address: string
 }
 
 /**
- * Ids that requests of this process name in their bodies. While one is under way, neither a spec, which may have been edited since, nor a list
- * shows that the object of that id is about to be used. Accounts at one API count together: two of them may be one, opened with two keys.
+ * Ids that requests of this process name in their bodies. While such a request is in flight, neither a spec, which may
+ * have been edited since, nor a list shows that the object is about to be referred to. Accounts at one API count
+ * together: two of them may be the same account, opened with two keys.
  */
 export class IdsInFlight {
   readonly #clock: Clock
   readonly #requestTimeoutMs: number
   readonly #flights = new Map<string, Flights>()
 
-  /** @param requestTimeoutMs for how long a request without an answer may still take effect */
+  /** @param requestTimeoutMs how long a request without an answer may still take effect */
   constructor(clock: Clock, requestTimeoutMs: number) {
     this.#clock = clock
     this.#requestTimeoutMs = requestTimeoutMs
@@ -50,8 +51,8 @@ export class IdsInFlight {
   }
 
   /**
-   * Monotonic time from which a list shows what has come of every request that was begun before `since` and named the id; at least
-   * `since`. Undefined while one is under way.
+   * Monotonic time from which a list shows the effect of every request that named the id and began before `since`; at
+   * least `since`. Undefined while one is in flight.
    */
   settledAt(at: IdSpace, id: string, since: number): number | undefined {
     const flights = this.#flights.get(nameOf(at, id))
@@ -72,7 +73,7 @@ export class IdsInFlight {
   }
 }
 
-/** No address has a blank. */
+/** A blank separates the two: addresses contain none. */
 function nameOf({ address }: IdSpace, id: string): string {
   return `${address} ${id}`
 }

@@ -1,10 +1,10 @@
-/** What lists have said of an object so far. Times are of the monotonic clock, in milliseconds. */
+/** The evidence of lists about an object so far. Times are monotonic, in milliseconds. */
 export interface Misses {
-  /** When complete lists began, in an unbroken row up to the last one and since the suspicion, that have not shown the object. */
+  /** Start times of the complete lists that have not shown the object, in an unbroken row since the suspicion. */
   readonly misses: readonly number[]
-  /** Lists that began before count for nothing. */
+  /** Lists that began before this time do not count. */
   readonly notBefore: number
-  /** The two lists that settle it have to begin so far apart. */
+  /** Minimum time between the starts of the two lists that decide. */
   readonly pauseMs: number
   readonly now: number
 }
@@ -12,12 +12,12 @@ export interface Misses {
 export type ListsNeeded =
   /** The object is gone: two lists that count agree. */
   | { readonly type: 'none' }
-  /** A list that begins at that time or later. */
+  /** A list that begins at that time or later is needed. */
   | { readonly type: 'next'; readonly at: number }
 
 /**
- * The next list that is needed to know whether an object is gone. One is made at once, since it may show the object; while none counts
- * yet, each waits twice as long as the one before.
+ * The next list needed to know whether an object is gone. The first is made at once, since it may show the object;
+ * while none counts yet, each wait is twice the one before.
  */
 export function nextList({ misses, notBefore, pauseMs, now }: Misses): ListsNeeded {
   const [first] = misses

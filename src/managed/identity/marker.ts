@@ -5,8 +5,8 @@ import { nameOf } from '../cr.ts'
 import { MARK_KEY, type OwnMetadata, objectText, parseObject, sortedEntries } from '../descriptor/metadata.ts'
 
 /**
- * What Culvert writes into the `metadata` of an object it creates, so that the object can be told apart from everybody
- * else's whatever happens to the answer: `{"culvert": {…}}`, with the user's own keys beside it.
+ * The marker that Culvert writes into the `metadata` of an object that it creates, so that the object can be recognised
+ * as its own whatever happens to the answer: `{"culvert": {…}}`, with the user's own keys beside it.
  */
 export interface Marker {
   readonly installation: string
@@ -17,13 +17,13 @@ export interface Marker {
   readonly nonce: string
 }
 
-/** Whether an object can be what a create with this body made: the API returns the mark that it was sent. */
+/** Whether a create with this body can have made the object: the API returns the marker that it was sent. */
 export function mayHaveMade({ metadata, name }: RequestBody, object: RemoteObject): boolean {
   const sent = parseMarker(metadata ?? name)
   return sent === undefined || equalJSON(markerOf(object), sent)
 }
 
-/** Whether the mark names this CR, of whichever installation and whichever life: its UID may be another's. */
+/** Whether the marker names this CR, in any installation and with any UID. */
 export function isNamesake(marker: Marker, cr: KubeObject): boolean {
   const { kind, namespace = '', name } = nameOf(cr)
   return marker.kind === kind && marker.namespace === namespace && marker.name === name
@@ -31,7 +31,10 @@ export function isNamesake(marker: Marker, cr: KubeObject): boolean {
 
 const FIELDS = ['installation', 'kind', 'namespace', 'name', 'uid', 'nonce'] as const
 
-/** The marker as the `metadata` text of an object, with the user's own keys after it. The order is fixed, so that equal content is equal text. */
+/**
+ * The marker as the `metadata` text of an object, followed by the user's own keys. The order is fixed, so that equal
+ * content is equal text.
+ */
 export function formatMarker(marker: Marker, metadata: OwnMetadata = {}): string {
   const ordered = Object.fromEntries(FIELDS.map((field) => [field, marker[field]]))
   return objectText([[MARK_KEY, ordered], ...sortedEntries(metadata)])
@@ -40,9 +43,9 @@ export function formatMarker(marker: Marker, metadata: OwnMetadata = {}): string
 /** Nonce in the marker of a placeholder: an object that exists only while another is being replaced. */
 export const PLACEHOLDER_NONCE = 'guard'
 
-/** Reads a marker out of `metadata` or a name; undefined for any text that is not one. */
+/** Parses a marker from `metadata` or a name; undefined for any text that is not one. */
 export function parseMarker(text: unknown): Marker | undefined {
-  // Anywhere in the text: a service may write JSON in an order of its own.
+  // Anywhere in the text: a service may write JSON keys in its own order.
   if (typeof text !== 'string' || !text.includes(`"${MARK_KEY}"`)) return undefined
   const culvert = parseObject(text)?.[MARK_KEY]
   if (typeof culvert !== 'object' || culvert === null) return undefined
@@ -57,7 +60,7 @@ const parsed = new WeakMap<RemoteObject, { readonly marker: Marker | undefined }
 export function markerOf(object: RemoteObject): Marker | undefined {
   let entry = parsed.get(object)
   if (entry === undefined) {
-    // What has no metadata is marked in its name (bot users).
+    // Objects without metadata carry the marker in their name (bot users).
     entry = { marker: parseMarker(object.metadata ?? object.name) }
     parsed.set(object, entry)
   }

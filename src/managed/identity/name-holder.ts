@@ -8,23 +8,24 @@ import { keeperOf } from '../references/reach.ts'
 import { reasons } from '../status/reasons.ts'
 import { markerOf } from './marker.ts'
 
-/** What is known of the object that has a name. */
+/** The known facts about the object that has a name. */
 export interface NameHolder {
   /** Namespace of the resource that wants the name. */
   readonly namespace: string | undefined
-  /** Id of the object that has it. */
+  /** Id of the object that has the name. */
   readonly id: string
-  /** The resource that has that object. */
+  /** The resource that holds that object. */
   readonly keeper: CustomResource | undefined
-  /** Whether the object bears the mark of another installation. */
+  /** Whether the object carries the marker of another installation. */
   readonly isElsewhere: boolean
   /** Whether namespaces share the account. */
   readonly isShared: boolean
 }
 
 /**
- * Who has a name, with what helps, after "belongs to"; undefined where the reader may not know. Of a resource of another namespace nothing is told but that there is
- * somebody, and where namespaces share the account not even that: what one learns of the others by asking for names would be theirs to tell.
+ * The owner of a name and the remedy, to follow "belongs to"; undefined if the reader must not know. For a resource of
+ * another namespace, only its existence is revealed, and not even that if namespaces share the account: otherwise one
+ * could learn about the others by asking for names.
  */
 export function tellNameHolder({ namespace, id, keeper, isElsewhere, isShared }: NameHolder): string | undefined {
   if (keeper !== undefined && keeper.metadata.namespace === namespace) {
@@ -37,8 +38,8 @@ export function tellNameHolder({ namespace, id, keeper, isElsewhere, isShared }:
 }
 
 /**
- * `error`, with who has the name that the API refused because it is taken, where the account cache shows that. It makes no call: whoever was refused has listed the
- * collection.
+ * `error`, extended by who has the name that the API refused as taken, if the account cache shows that. Makes no call:
+ * the collection has been listed before any request that can be refused.
  */
 export function namingHolder(run: Reconciliation, wanted: Wanted, error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== 'Conflict') return error

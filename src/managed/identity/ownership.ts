@@ -1,20 +1,23 @@
 import type { KubeObject } from '../../kube/types.ts'
 import { REMOTE_ID } from '../names.ts'
 
-/** The annotation `internal.culvert.dev/id`: which object a CR holds, once `rawMetadata` or the name of a bot has replaced the marker. */
+/**
+ * The annotation `internal.culvert.dev/id`: which object a CR holds once `rawMetadata` or the name of a bot has
+ * replaced the marker.
+ */
 export interface OwnershipNote {
   readonly namespace: string
   readonly name: string
   readonly uid: string
   readonly id: string
   /**
-   * Keyed digest of the rest, made with the account's API key. Whoever may edit a CR may write its annotations, but only who
-   * holds the key can say that an object of the account belongs to it.
+   * Keyed digest of the other fields, made with the account's API key. Anyone who may edit a CR can write its
+   * annotations, but only the holder of the key can attest that an object of the account belongs to it.
    */
   readonly seal: string
 }
 
-/** Makes the seal of a text; the account's session does. */
+/** Computes the seal of a text; provided by the account's session. */
 export type Seal = (text: string) => string
 
 /** The annotation's text: `namespace/name/uid/id/seal`. */
@@ -23,7 +26,7 @@ export function formatOwnership(note: Omit<OwnershipNote, 'seal'>, seal: Seal): 
   return `${said}/${seal(said)}`
 }
 
-/** Reads the annotation; undefined when it is absent or not of that form. The seal is not checked. */
+/** Parses the annotation; undefined if it is absent or not in that form. The seal is not checked. */
 export function parseOwnership(text: string | undefined): OwnershipNote | undefined {
   const parts = text?.split('/') ?? []
   const [namespace, name, uid, id, seal] = parts
@@ -31,14 +34,14 @@ export function parseOwnership(text: string | undefined): OwnershipNote | undefi
   return { namespace, name, uid, id, seal }
 }
 
-/** The note that a CR bears of itself; undefined for none, and for one that was copied from another CR. */
+/** The note that a CR carries about itself; undefined if there is none or it was copied from another CR. */
 export function ownNote({ metadata }: KubeObject): OwnershipNote | undefined {
   const { annotations, namespace = '', name, uid } = metadata
   const note = parseOwnership(annotations?.[REMOTE_ID])
   return note?.namespace === namespace && note.name === name && note.uid === uid ? note : undefined
 }
 
-/** Whether the note was written by somebody with the key that `seal` uses now. */
+/** Whether the note was written with the key that `seal` uses now. */
 export function isSealed(note: OwnershipNote, seal: Seal): boolean {
   return note.seal === seal(sealedPart(note))
 }

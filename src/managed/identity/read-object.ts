@@ -6,8 +6,8 @@ import { reasons } from '../status/reasons.ts'
 import { settle } from './gone.ts'
 
 /**
- * The remote object: from the cache, unless something asks for a live look (a suspicion, a poll that is due, or
- * `reconcile-requested-at`). Undefined when it is gone.
+ * Reads the remote object: from the cache, unless something asks for a live read (a suspicion, a poll that is due, or
+ * `reconcile-requested-at`). Undefined if it is gone.
  */
 export async function readObject(run: Reconciliation, id: string): Promise<RemoteObject | undefined> {
   const { collection, session } = run
@@ -18,7 +18,10 @@ export async function readObject(run: Reconciliation, id: string): Promise<Remot
   return confirm(run, collection, id)
 }
 
-/** A live look at an object: by a GET where one is known, and by the collection where one is missing. Undefined: gone. */
+/**
+ * Reads an object live: by a GET if the cache has it, by listing the collection if it is missing there. Undefined if it
+ * is gone.
+ */
 export async function confirm(
   run: Reconciliation,
   collection: Collection,
@@ -26,19 +29,21 @@ export async function confirm(
 ): Promise<RemoteObject | undefined> {
   const { cache } = run.session
   const known = cache.get(collection, id)
-  // What is missing already is asked for by one list for all, not by a GET for each.
+  // For missing objects, one list serves all instead of a GET for each.
   const isMissing = known?.object === undefined || known.suspect === 'missed'
   const object = isMissing ? undefined : await cache.fetch(collection, id)
   return object ?? (await sought(run, collection, id))
 }
 
-/** Of a suspicion that is over in a moment the status says nothing, and what is found then is still drift, not an edit. */
+/**
+ * A suspicion that is over in a moment is not worth a status write, and what is found then is still drift, not an edit.
+ */
 function notFound({ context: { times } }: Reconciliation, id: string, ms: number): WaitError {
   const message = `${id} was not found at the API: looking again`
   return new WaitError(reasons.Progressing, message, Math.ceil(ms), ms <= times.scanPauseMs)
 }
 
-/** An object that a list or a GET did not show; undefined when it is gone. @throws WaitError until that is certain. */
+/** An object that a list or a GET did not show; undefined if it is gone. @throws WaitError until that is certain. */
 export async function sought(
   run: Reconciliation,
   collection: Collection,
@@ -55,7 +60,7 @@ export async function sought(
   }
 }
 
-/** Whether a live look at the object is due, since the last one found something under way. */
+/** Whether a live read of the object is due, since the last one found something in progress. */
 export function isReadDue({ context, memory }: Reconciliation): boolean {
   return memory.pollAt !== undefined && context.clock.monotonic() >= memory.pollAt
 }

@@ -12,7 +12,10 @@ import { markerOf, PLACEHOLDER_NONCE } from './marker.ts'
 import { ownNote } from './ownership.ts'
 import { sought } from './read-object.ts'
 
-/** A CR without id and without an attempt of its own: new, or come back without its status. */
+/**
+ * For a CR without an id and without an attempt of its own: takes the object that it had if it lost its status;
+ * undefined if it is new.
+ */
 export async function recoverObject(run: Reconciliation): Promise<string | undefined> {
   const { collection, context, cr, session } = run
   const marked = await takeNewest(run, recoverable(session.cache.all(collection), cr, context.installation))
@@ -23,8 +26,9 @@ export async function recoverObject(run: Reconciliation): Promise<string | undef
 }
 
 /**
- * Takes an object that this very CR made, of which its status knows nothing: one of a history of Kubernetes that was lost. Undefined
- * without any. What a namesake made is not searched for: it may be at work in another cluster.
+ * Takes an object that this very CR created and that its status does not know, because an etcd restore lost that part
+ * of its history. Undefined if there is none. Objects created by another CR of the same name are not considered: that
+ * CR may be active in another cluster.
  */
 export async function findSuccessor(run: Reconciliation): Promise<string | undefined> {
   const { collection, context, cr, session, status } = run
@@ -35,20 +39,25 @@ export async function findSuccessor(run: Reconciliation): Promise<string | undef
   )
 }
 
-/** Takes the newest of these that nobody holds, one whose token is at hand first; the others of the same life go. */
+/**
+ * Takes the newest of these objects that nobody holds, preferring one whose token is available; the others of the same
+ * UID are deleted.
+ */
 async function takeNewest(run: Reconciliation, candidates: readonly RemoteObject[]): Promise<string | undefined> {
   const { context, cr } = run
   const { key } = run.session
   const free = candidates.filter(({ id }) => context.resources.holderOf(key, id) === undefined)
   const own = (await withItsToken(run, [...free].reverse())) ?? free.at(-1)
   if (own === undefined) return undefined
-  // Nothing is deleted or taken on the word of an old copy of the CR. An attempt of which another object came would count as open again.
+  // Patching first ensures that nothing is deleted or taken because of an old copy of the CR. An attempt that made a
+  // different object would count as open again, so it is removed.
   const isOther = ownAttempt(cr) !== undefined && ownAttempt(cr)?.nonce !== markerOf(own)?.nonce
   await run.patchMetadata({
     finalizers: withFinalizer(cr),
     ...(isOther ? { annotations: { [CREATE_ATTEMPT]: null } } : {}),
   })
-  // What yet another life left may be at work in another cluster: it is reported, like all that nobody here holds.
+  // Objects of yet another UID may be in use in another cluster: they are reported, like every marked object that no CR
+  // here holds.
   const uid = markerOf(own)?.uid
   await deleteCopies(
     run,
@@ -67,7 +76,7 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
   const object = claim.type === 'none' ? undefined : await notedObject(run, claim.id)
   if (claim.type === 'none' || object === undefined) return undefined
   if (claim.type === 'hint') {
-    // No licence to delete either.
+    // A hint does not permit a deletion either.
     if (isDeleting(run.cr)) return undefined
     throw new TerminalError(
       reasons.AlreadyExists,
@@ -80,11 +89,13 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
   return takeMarked(run, object)
 }
 
-/** The object that the annotation `internal.culvert.dev/id` names, unless another CR holds it or its marker names one. */
+/**
+ * The object that the annotation `internal.culvert.dev/id` names, unless another CR holds it or it carries a marker.
+ */
 export async function notedObject(run: Reconciliation, id: string) {
   const { collection, context, cr, session } = run
   const holder = context.resources.holderOf(session.key, id)
-  // One whose own annotation names another object has the status of somebody else.
+  // A holder whose own annotation names another object has a status that is not its own.
   const isMisplaced = holder !== undefined && (ownNote(holder)?.id ?? id) !== id
   if (holder !== undefined && !isMisplaced) return undefined
   const object = (await session.cache.fetch(collection, id)) ?? (await sought(run, collection, id))
@@ -92,7 +103,7 @@ export async function notedObject(run: Reconciliation, id: string) {
   return isMisplaced || context.resources.claim(session.key, id, cr) === undefined ? object : undefined
 }
 
-/** Takes an object whose create is long over; the nonce in its marker is recorded as the last one known. */
+/** Takes an object whose create ended long ago; the nonce in its marker is recorded as the last one known. */
 function takeMarked(run: Reconciliation, object: RemoteObject): string {
   const nonce = markerOf(object)?.nonce ?? run.context.random.hex(16)
   run.noteObject(object, { nonce, attempt: 0 })

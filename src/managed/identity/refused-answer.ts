@@ -7,14 +7,14 @@ import { isCommon } from '../status/conditions.ts'
 import { reasons } from '../status/reasons.ts'
 import { type ReconcileResult, resultOf } from '../status/result.ts'
 
-/** What may not be used of an answer about the object of a CR; undefined when all of it may. */
+/** Why an answer about the CR's object must not be used; undefined if it may be. */
 export function answerProblem({ cr, descriptor }: Reconciliation, remote: RemoteObject): string | undefined {
   return descriptor.answerProblem?.(cr.spec, remote)
 }
 
 /**
- * Ends a run whose object the API describes in a way that must not be used: nothing more is written at the API, and what was published before stays,
- * since an answer that is wrong says nothing about it.
+ * Ends a run whose object the API describes in a way that must not be used. Nothing more is written at the API, and
+ * what was published before stays, since a wrong answer says nothing about it.
  */
 export async function refuseAnswer(
   run: Reconciliation,

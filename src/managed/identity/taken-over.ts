@@ -8,18 +8,22 @@ import { holderName, refuseHeld } from './adopt.ts'
 import { isNamesake, type Marker, markerOf } from './marker.ts'
 import { isSealed, ownNote } from './ownership.ts'
 
-/** Whose an object is that this CR's status names, if it is another's. */
+/** The owner of an object that this CR's status names, if that is not this CR. */
 type Taker =
   /**
-   * Another life of this CR, on an object that was seen to bear our own mark before: a CR of the same name in a second cluster with the
-   * same installation id has taken it for its own. A CR that came back with its status of before has not put its own mark on it yet.
+   * A CR of the same name and another UID, on an object that carried our own marker before: a second cluster with the
+   * same installation id has taken it. A CR that came back with its old status has not put its marker on the object
+   * yet, so this does not apply to it.
    */
   | { readonly type: 'namesake'; readonly marker: Marker }
-  /** Another CR of this cluster, which is there: our status is a copy of its own, or was put back in the wrong place. */
+  /** Another CR of this cluster that exists: our status was copied from it or restored to the wrong CR. */
   | { readonly type: 'neighbour'; readonly marker: Marker }
-  /** Another CR of this cluster whose status names it too, where no mark tells whose it is. */
+  /** Another CR of this cluster whose status names the object too, while no marker shows the owner. */
   | { readonly type: 'rival'; readonly holder: CustomResource }
-  /** Another CR of this cluster whose own annotation says that it holds it, where no mark tells whose it is and ours names another. */
+  /**
+   * Another CR of this cluster whose own annotation names the object, while no marker shows the owner and ours names
+   * another object.
+   */
   | { readonly type: 'noted'; readonly holder: CustomResource }
 
 function takerOf(run: Reconciliation, object: RemoteObject): Taker | undefined {
@@ -33,7 +37,10 @@ function takerOf(run: Reconciliation, object: RemoteObject): Taker | undefined {
   return (marker === undefined ? noterOf(run, object) : undefined) ?? rivalOf(run, object)
 }
 
-/** The CR of this cluster that the object bears the mark of, whatever statuses say. @param kind what it has to be of; undefined: any */
+/**
+ * The CR of this cluster whose marker the object carries, whatever statuses say. @param kind the kind it must have;
+ * undefined: any
+ */
 export function bearerOf(
   { installation, resources }: Pick<ManagedContext, 'installation' | 'resources'>,
   object: RemoteObject,
@@ -45,20 +52,26 @@ export function bearerOf(
   return bearer?.metadata.uid === marker.uid ? bearer : undefined
 }
 
-/** Whether the mark is that of another life of the CR, whose object was seen to bear our own before. */
+/** Whether the marker is that of a CR of the same name and another UID, on an object that carried our own before. */
 function isOfOtherLife({ context, cr, internal }: Reconciliation, marker: Marker): boolean {
   const { uid } = cr.metadata
   const isOther = marker.installation === context.installation && isNamesake(marker, cr) && marker.uid !== uid
   return isOther && internal.create?.uid === uid
 }
 
-/** Whether another life of the CR has put its mark on a child of an object that bore ours when it was last seen. */
+/**
+ * Whether a CR of the same name and another UID has put its marker on a child of an object that carried ours when last
+ * seen.
+ */
 export function isTakenChild(run: Reconciliation, child: RemoteObject): boolean {
   const marker = markerOf(child)
   return marker !== undefined && isOfOtherLife(run, marker)
 }
 
-/** Another CR whose status names the object; what bears no mark is ours where our own note, sealed by the account's key, says so. */
+/**
+ * Another CR whose status names the object. An object without a marker is ours if our own note, sealed with the
+ * account's key, says so.
+ */
 function rivalOf({ context, cr, session }: Reconciliation, object: RemoteObject): Taker | undefined {
   const holder = context.resources.holderOf(session.key, object.id)
   if (holder === undefined || holder.metadata.uid === cr.metadata.uid) return undefined
@@ -68,8 +81,8 @@ function rivalOf({ context, cr, session }: Reconciliation, object: RemoteObject)
 }
 
 /**
- * Who notes the object as its own, where it is not this CR. Anybody may write an annotation on a CR of theirs: it counts when it is sealed by the
- * account's key, or when our own names another object.
+ * Another CR that notes the object as its own. Anyone may write an annotation on a CR of theirs, so it counts only if
+ * it is sealed with the account's key, or if our own note names another object.
  */
 function noterOf({ context, cr, session }: Reconciliation, { id }: RemoteObject): Taker | undefined {
   const own = ownNote(cr)
@@ -81,8 +94,8 @@ function noterOf({ context, cr, session }: Reconciliation, { id }: RemoteObject)
 }
 
 /**
- * @throws TerminalError for an object that is another's: two would write over each other for ever. Who named the object itself lets go of
- * it.
+ * @throws TerminalError for an object that belongs to another CR: two would overwrite each other forever. A CR that
+ *   adopted the object by naming it releases it.
  */
 export function refuseTaken(run: Reconciliation, object: RemoteObject): RemoteObject {
   const taker = takerOf(run, object)
@@ -112,7 +125,7 @@ function wordsOf({ type }: Taker): { readonly cause: string; readonly remedy: st
   }
 }
 
-/** What makes the object the other's. */
+/** Why the object belongs to the other CR. */
 function ownershipOf({ cr, session }: Reconciliation, taker: Taker): string {
   if (taker.type === 'rival') return `is held by ${holderName(cr, taker.holder)}`
   if (taker.type === 'noted')
@@ -125,7 +138,7 @@ function ownershipOf({ cr, session }: Reconciliation, taker: Taker): string {
   return `bears the mark of ${bearer}`
 }
 
-/** Notes that the object bears the mark of this very CR, as it does once it was made or taken by it. */
+/** Notes that the object carries the marker of this very CR, as it does once the CR has created or taken it. */
 export function noteMark(run: Reconciliation, object: RemoteObject): void {
   const { create } = run.internal
   const { uid } = run.cr.metadata
@@ -133,13 +146,16 @@ export function noteMark(run: Reconciliation, object: RemoteObject): void {
   run.noteInternal({ create: { ...create, uid } })
 }
 
-/** Whether a live look shows that the object is another's by now. Costs a GET only where a mark, or another's status, can say so. */
+/**
+ * Whether a live read shows that the object belongs to another CR by now. Costs a GET only if a marker, or another CR's
+ * status, can show that.
+ */
 export async function isTakenLive(run: Reconciliation, id: string): Promise<boolean> {
   const { collection, cr, internal, session, status } = run
   const mayBeNamesakes = status.id === id && internal.create?.uid === cr.metadata.uid
   const known = session.cache.get(collection, id)?.object
   if (!mayBeNamesakes && !isNeighbours(run, known ?? { id })) return false
-  // A 404 does not unsay what is known.
+  // A 404 does not refute what is known.
   const live = (await session.cache.fetch(collection, id)) ?? session.cache.get(collection, id)?.object
   const taker = live === undefined ? undefined : takerOf(run, live)
   if (taker === undefined) return false
@@ -148,7 +164,7 @@ export async function isTakenLive(run: Reconciliation, id: string): Promise<bool
   return true
 }
 
-/** Whether the object is that of another CR of this cluster that is there. */
+/** Whether the object belongs to another CR that exists in this cluster. */
 export function isNeighbours(run: Reconciliation, object: RemoteObject): boolean {
   const taker = takerOf(run, object)
   return taker !== undefined && taker.type !== 'namesake'

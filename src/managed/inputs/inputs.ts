@@ -7,6 +7,8 @@ import { WaitError } from '../reconcile/errors.ts'
 import { reasons } from '../status/reasons.ts'
 import type { Fingerprints } from './fingerprints.ts'
 
+/** Reads the inputs of a spec from Secrets and ConfigMaps. */
+
 export const secretType: ResourceType = {
   group: '',
   version: 'v1',
@@ -28,19 +30,19 @@ interface Holder extends KubeObject {
   readonly binaryData?: Readonly<Record<string, string>>
 }
 
-/** A Secret or ConfigMap that changes wakes the CRs that read it; this is only the fallback. */
+/** A change to a Secret or ConfigMap wakes the CRs that read it; this is only the fallback. */
 const FALLBACK_MS = 60_000
 
-/** Values of a CR's inputs from Secrets and ConfigMaps. They live as long as one reconcile. */
+/** Values of a CR's inputs from Secrets and ConfigMaps. They are kept for one reconcile only. */
 export interface Inputs {
   get(source: InputSource, ref: KeyRef): string
-  /** Changes when one of the values does; undefined when there are none. */
+  /** Changes when one of the values does; undefined if there are none. */
   readonly fingerprint: string | undefined
 }
 
 /**
  * Reads one key of a Secret.
- * @returns the value, or undefined when the Secret or the key does not exist.
+ * @returns the value, or undefined if the Secret or the key does not exist.
  */
 export async function readSecretKey(kube: KubeClient, namespace: string, ref: KeyRef): Promise<string | undefined> {
   const secret = await kube.get<Holder>(secretType, { namespace, name: ref.name })
@@ -56,13 +58,13 @@ function decoded(value: string | undefined): string | undefined {
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8')
 }
 
-/** What inputs are read with. */
+/** Dependencies of `readInputs`. */
 export interface InputReader {
   readonly kube: KubeClient
   readonly fingerprints: Fingerprints
 }
 
-/** Reads the inputs of a CR. @throws WaitError naming field, object and key when one is missing. */
+/** Reads the inputs of a CR. @throws WaitError naming field, object and key if one is missing. */
 export async function readInputs(
   { kube, fingerprints }: InputReader,
   descriptor: ManagedDescriptor,
@@ -83,7 +85,8 @@ export async function readInputs(
     values.set(keyOf(source, ref), value)
   }
   return {
-    // With the UID: an equal value in another resource must not show, or authors could try guesses in resources of their own.
+    // The UID is included so that equal values in two resources have different fingerprints: otherwise authors could
+    // test guesses in resources of their own.
     fingerprint:
       values.size === 0 ? undefined : fingerprints.of('inputs', cr.metadata.uid, JSON.stringify([...values])),
     get: (source, ref) => {

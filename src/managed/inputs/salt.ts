@@ -5,14 +5,14 @@ import type { Random } from '../../util/random.ts'
 import { MANAGED_BY } from '../names.ts'
 import { secretType } from './inputs.ts'
 
-/** Name of the Secret of the operator's namespace that holds the salt. All installations in one namespace share it. */
+/** Name of the Secret in the operator's namespace that holds the salt. All installations in one namespace share it. */
 export const SALT_SECRET = 'culvert-salt'
 
 const DATA_KEY = 'salt'
 const BYTES = 32
 const TRIES = 5
 
-/** Another process was faster, or the answer got lost: what is there now counts. */
+/** Another process was faster, or the answer was lost: what exists now counts. */
 const READ_AGAIN: ReadonlySet<KubeErrorCode> = new Set([
   'AlreadyExists',
   'Conflict',
@@ -34,9 +34,9 @@ export interface SaltOptions {
 }
 
 /**
- * The salt of all fingerprints, from a Secret in the operator's own namespace. Made where there is none, and in the place of one that is
- * too short; a Secret is never written over, so that of several processes all come to the same.
- * @throws KubeError where the Secret may not be read or made.
+ * The salt of all fingerprints, from a Secret in the operator's own namespace. The Secret is created if there is none,
+ * and replaced if its salt is too short. It is never overwritten, so that concurrent processes all get the same salt.
+ * @throws KubeError if the Secret cannot be read or created.
  */
 export async function keptSalt(options: SaltOptions): Promise<Buffer> {
   for (let tries = 1; ; tries++) {

@@ -6,12 +6,15 @@ import type { Fields } from '../descriptor/descriptor.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import { GROUP } from '../names.ts'
 
-/** A CR that mirrors an object, as the watches know it. People may have edited any of it, as far as the schema lets them. */
+/**
+ * A CR that mirrors an object, as the watches have reported it. Users may have edited any of it, as far as the schema
+ * allows.
+ */
 export interface MirroredObject extends KubeObject {
   readonly status?: Fields & { readonly accountRef?: AccountName }
 }
 
-/** Hex digits of a digest in a name: 160 bits, so that no two ids meet. */
+/** Hex digits of a digest in a name: 160 bits, so that ids do not collide. */
 const DIGITS = 40
 
 /** The name of the CR that mirrors the object with that id. */
@@ -19,12 +22,12 @@ export function mirrorName(prefix: string, id: string): string {
   return `${prefix}${createHash('sha256').update(id).digest('hex').slice(0, DIGITS)}`
 }
 
-/** `Account/name` or `ClusterAccount/name`: whose object the status of a CR says that it shows. */
+/** `Account/name` or `ClusterAccount/name`: the account whose object the CR shows, according to its status. */
 export function accountOfMirror({ status }: MirroredObject): string | undefined {
   return status?.accountRef && shortName(status.accountRef)
 }
 
-/** The account owns what mirrors it, so that it goes with it: a ClusterAccount too, whatever the namespace. */
+/** The account owns its mirrors, so that they are deleted with it: a ClusterAccount too, in any namespace. */
 export function ownerReference({ apiVersion, kind, metadata: { name, uid } }: AccountResource): OwnerReference {
   return { apiVersion, kind, name, uid }
 }
@@ -34,7 +37,7 @@ export function accountOwners({ metadata: { ownerReferences = [] } }: KubeObject
   return ownerReferences.filter(isAccount)
 }
 
-/** The owners of an object with this account in the place of any other. */
+/** The owners of an object, with this account instead of any other. */
 export function ownedBy(account: AccountResource, object: KubeObject): readonly OwnerReference[] {
   const others = (object.metadata.ownerReferences ?? []).filter((owner) => !isAccount(owner))
   return [...others, ownerReference(account)]

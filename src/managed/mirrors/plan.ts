@@ -7,7 +7,7 @@ import type { MirrorDescriptor } from '../descriptor/mirror.ts'
 import { mergePatch } from '../status/merge-patch.ts'
 import { type MirroredObject, mirrorName, ownedBy, ownerReference } from './mirrored.ts'
 
-/** A CR that is yet to be made: two writes, since the status is one of its own. */
+/** A CR to be created, with two writes, since the status is a subresource. */
 export interface MirrorCreate {
   readonly namespace: string
   readonly name: string
@@ -15,14 +15,14 @@ export interface MirrorCreate {
   readonly status: Fields
 }
 
-/** What has to be put right in a CR: merge patches, each one write. */
+/** Corrections of a CR: merge patches, one write each. */
 export interface MirrorUpdate {
   readonly object: MirroredObject
   readonly metadata: Fields | undefined
   readonly status: Fields | undefined
 }
 
-/** The writes after which the CRs show what was listed. */
+/** The writes that make the CRs show what was listed. */
 export interface MirrorPlan {
   readonly create: readonly MirrorCreate[]
   readonly update: readonly MirrorUpdate[]
@@ -32,17 +32,17 @@ export interface MirrorPlan {
 export interface MirrorView {
   readonly descriptor: MirrorDescriptor
   readonly account: AccountResource
-  /** Where the CRs are to be. */
+  /** The namespace for the CRs. */
   readonly namespace: string
   /** A complete list. */
   readonly listed: readonly RemoteObject[]
-  /** The account's CRs, wherever they are. */
+  /** The account's CRs in all namespaces. */
   readonly mirrored: readonly MirroredObject[]
   /** Whether another account has a CR of that name in the namespace: then that one shows the object. */
   readonly isTaken: (name: string) => boolean
 }
 
-/** Compares what is listed with what is mirrored. Pure; equal means no write. */
+/** Compares the list with the mirrors. Pure; if they are equal, there are no writes. */
 export function planMirror({ descriptor, account, namespace, listed, mirrored, isTaken }: MirrorView): MirrorPlan {
   const here = new Map<string, MirroredObject>()
   for (const object of mirrored) if (object.metadata.namespace === namespace) here.set(object.metadata.name, object)
@@ -57,7 +57,7 @@ export function planMirror({ descriptor, account, namespace, listed, mirrored, i
     const object = here.get(name)
     if (object === undefined)
       create.push({ namespace, name, metadata: newMetadata(descriptor, account, remote), status })
-    // One that is going has to be gone before it can be made again.
+    // A CR that is being deleted must be gone before it can be created again.
     else if (!isDeleting(object)) update.push(...corrections(object, descriptor.labels(remote), status, account))
   }
   const remove = mirrored.filter((object) => {
@@ -67,7 +67,7 @@ export function planMirror({ descriptor, account, namespace, listed, mirrored, i
   return { create, update, remove }
 }
 
-/** What takes the whole mirror away. */
+/** The plan that removes the whole mirror. */
 export function removalOf(mirrored: readonly MirroredObject[]): MirrorPlan {
   return { create: [], update: [], remove: mirrored.filter((object) => !isDeleting(object)) }
 }
@@ -77,7 +77,7 @@ function newMetadata(descriptor: MirrorDescriptor, account: AccountResource, rem
   return { labels: Object.fromEntries(labels), ownerReferences: [ownerReference(account)] }
 }
 
-/** Nothing, or one correction. Labels of other keys, and other owners, are not Culvert's. */
+/** Returns at most one correction. Labels with other keys, and other owners, are not Culvert's. */
 function corrections(
   object: MirroredObject,
   wanted: Readonly<Record<string, string | undefined>>,
@@ -100,7 +100,7 @@ function corrections(
   return [{ object, metadata: Object.keys(metadata).length === 0 ? undefined : metadata, status: statusPatch }]
 }
 
-/** The order and what somebody added to an entry mean nothing. */
+/** The order of owners, and fields that others added to an entry, are ignored. */
 function equalOwners(
   wanted: ReturnType<typeof ownedBy>,
   found: NonNullable<MirroredObject['metadata']['ownerReferences']>,

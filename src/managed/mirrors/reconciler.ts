@@ -19,27 +19,27 @@ import { crowdedOut, tooMany } from './report.ts'
 import { hasPlace, isOn, mirrorNamespace, settingsOf } from './settings.ts'
 import type { MirrorWriter } from './writer.ts'
 
-/** Looking whether an account may be used yet costs nothing. */
+/** Checking whether an account may be used yet costs nothing. */
 const NOT_READY_MS = 1000
 
-/** What a mirror asks of the watches. */
+/** The mirrors' view of the watches. */
 export interface MirrorResources {
   account(key: AccountKey): AccountResource | undefined
   mirrored(name: ResourceName): MirroredObject | undefined
   mirroredOf(kind: string, account: AccountResource): readonly MirroredObject[]
   mirrorHolder(object: KubeObject): AccountResource | undefined
-  /** Accounts that are to be shown in a namespace. */
+  /** Accounts that are mirrored into a namespace. */
   mirroredInto(kind: string, namespace: string): readonly AccountResource[]
 }
 
 export interface MirrorContext {
   readonly kinds: KindsRegistry
   readonly resources: MirrorResources
-  /** The session of an account, where it has one. */
+  /** The session of an account; undefined if it has none. */
   readonly session: (key: AccountKey) => AccountSession | undefined
   readonly writer: MirrorWriter
   readonly events: EventSink
-  /** Takes what an account is to say of what is not shown. */
+  /** Reports the conditions of an account about objects that are not shown. */
   readonly report: (key: AccountKey, account: AccountResource | undefined, conditions: readonly KindCondition[]) => void
   readonly metrics: MirrorMetrics
   readonly clock: Clock
@@ -47,48 +47,54 @@ export interface MirrorContext {
 }
 
 export interface MirrorMetrics {
-  /** How many objects an account lists beyond those that are shown; undefined: none are to be shown. `account` is `Kind/namespace/name`. */
+  /**
+   * Sets how many objects an account lists beyond those that are shown; undefined: none are mirrored. `account` is
+   * `Kind/namespace/name`.
+   */
   leftOut(account: string, count: number | undefined): void
 }
 
-/** One account's objects of one collection: the name of the account under the kind that mirrors them. */
+/** One account's objects of one collection: the name of the account with the kind that mirrors them. */
 export interface MirrorKey {
   readonly kind: string
-  /** Of an Account; none for a ClusterAccount. */
+  /** Of an Account; undefined for a ClusterAccount. */
   readonly namespace?: string | undefined
   readonly name: string
 }
 
-/** The work that an account gives to each mirror. */
+/** The mirrors to reconcile for an account. */
 export function mirrorKeys(kinds: KindsRegistry, account: AccountKey): readonly MirrorKey[] {
   const { namespace, name } = account
   return kinds.mirrors.map(({ definition: { kind } }) => ({ kind, namespace, name }))
 }
 
-/** Keeps the CRs that show a collection as the collection is: one list each interval, and only the writes that it calls for. */
+/**
+ * Keeps the CRs that mirror a collection in sync with it: one list per interval, and only the writes that differences
+ * require.
+ */
 export class MirrorReconciler {
   readonly #context: MirrorContext
-  /** When each mirror is due, on the monotonic clock, and under which settings that was said. */
+  /** The monotonic time when each mirror is due, and the settings from which it was computed. */
   readonly #next = new Map<string, { readonly at: number; readonly settings: string }>()
 
   constructor(context: MirrorContext) {
     this.#context = context
   }
 
-  /** Whether what the account lists is shown as of this process' own list, or is not to be shown at all. */
+  /** Whether the account's objects are shown from a list that this process made, or are not mirrored at all. */
   isSettled(kind: string, account: AccountResource): boolean {
     const descriptor = this.#context.kinds.mirrors.find(({ definition }) => definition.kind === kind)
     const enabled = descriptor !== undefined && isOn(settingsOf(descriptor, account))
     return !enabled || this.#next.has(`${kind} ${accountText(keyOfAccount(account))}`)
   }
 
-  /** `signal` ends it between two writes: what is left is found by the next list. */
+  /** `signal` stops it between two writes: the next list finds what is left. */
   async reconcile(key: MirrorKey, signal: AbortSignal): Promise<Outcome> {
     const descriptor = this.#context.kinds.mirrors.find(({ definition }) => definition.kind === key.kind)
     const account = this.#context.resources.account(accountKeyOf(key))
     const memory = `${key.kind} ${accountText(accountKeyOf(key))}`
     if (descriptor === undefined || account === undefined) {
-      // The garbage collector takes what the account owned.
+      // The garbage collector deletes what the account owned.
       this.#next.delete(memory)
       this.#tell(accountKeyOf(key), undefined, [])
       return done
@@ -175,7 +181,7 @@ export class MirrorReconciler {
     }
   }
 
-  /** The account is Ready all the same: what does not work is beside it. */
+  /** Reported as an Event only: the account stays Ready without its mirror. */
   #complain(account: AccountResource, error: KubeError): void {
     if (error.code === 'NotLeader' || error.code === 'Aborted') return
     this.#context.events.record(account, {

@@ -6,7 +6,7 @@ import { isCommon } from '../status/conditions.ts'
 import { reasons } from '../status/reasons.ts'
 import { MIRRORS_PER_NAMESPACE } from './settings.ts'
 
-/** More is listed than is shown. How many more would change with each list. */
+/** More objects are listed than shown. The excess is not given, since it would change with each list. */
 export function tooMany(limit: number): KindCondition {
   return notShown(
     reasons.TooManySessions,
@@ -14,7 +14,7 @@ export function tooMany(limit: number): KindCondition {
   )
 }
 
-/** Others have all places. */
+/** Other accounts have taken all places. */
 export function crowdedOut(namespace: string): KindCondition {
   return notShown(
     reasons.TooManyMirrors,
@@ -26,18 +26,20 @@ function notShown(reason: KindCondition['reason'], message: string): KindConditi
   return { type: shownCondition.type, status: 'False', reason, message }
 }
 
-/** What mirrors have to say in the conditions of their accounts, by `Kind/namespace/name`. */
+/** The conditions that mirrors contribute to their accounts, by `Kind/namespace/name`. */
 export class MirrorReports {
   readonly #conditions = new Map<string, readonly KindCondition[]>()
 
-  /** Undefined until this process has looked: what the account says then still counts. */
+  /**
+   * Undefined until this process has reconciled the mirror: until then the account's existing condition stays valid.
+   */
   of(account: AccountKey): readonly KindCondition[] | undefined {
     return this.#conditions.get(accountText(account))
   }
 
   /**
    * @param resource the account; undefined when it is gone
-   * @returns whether it says something else
+   * @returns whether its conditions have to change
    */
   note(account: AccountKey, resource: AccountResource | undefined, conditions: readonly KindCondition[]): boolean {
     if (resource === undefined) this.#conditions.delete(accountText(account))

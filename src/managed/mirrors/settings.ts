@@ -2,7 +2,7 @@ import type { AccountResource } from '../accounts/account-resource.ts'
 import { isDeleting } from '../cr.ts'
 import type { MirrorDescriptor, MirrorSettings } from '../descriptor/mirror.ts'
 
-/** What an account says about a mirror. One that is being deleted shows nothing any more. */
+/** The mirror's settings in an account; undefined if there are none or the account is being deleted. */
 export function settingsOf(descriptor: MirrorDescriptor, account: AccountResource): MirrorSettings | undefined {
   return isDeleting(account) ? undefined : descriptor.settings(account.spec)
 }
@@ -11,15 +11,15 @@ export function isOn(settings: MirrorSettings | undefined): settings is MirrorSe
   return settings?.enabled === true
 }
 
-/** The namespace that the CRs of an account go into. */
+/** The namespace for the CRs of an account. */
 export function mirrorNamespace({ namespace }: MirrorSettings, account: AccountResource): string {
   return namespace ?? account.metadata.namespace ?? ''
 }
 
-/** Of so many accounts the objects are shown in one namespace. */
+/** Number of accounts whose objects can be mirrored into one namespace. */
 export const MIRRORS_PER_NAMESPACE = 4
 
-/** Whether an account is among those that are shown, of all that ask for it in one namespace: the oldest are. */
+/** Whether an account is among those that are mirrored, of all that ask for it in one namespace: the oldest are. */
 export function hasPlace(account: AccountResource, asking: readonly AccountResource[]): boolean {
   const first = [...asking]
     .sort((left, right) => (rankOf(left) < rankOf(right) ? -1 : 1))
@@ -27,7 +27,7 @@ export function hasPlace(account: AccountResource, asking: readonly AccountResou
   return first.some(({ metadata }) => metadata.uid === account.metadata.uid)
 }
 
-/** Times are texts of one form. */
+/** All times have the same text form. */
 function rankOf({ metadata: { creationTimestamp = '', uid } }: AccountResource): string {
   return `${creationTimestamp} ${uid}`
 }

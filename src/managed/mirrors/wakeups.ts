@@ -4,8 +4,8 @@ import type { KindsRegistry } from '../kinds-registry.ts'
 import { type MirrorKey, mirrorKeys } from './reconciler.ts'
 
 /**
- * Has the mirrors of an account looked at whenever anything about it changes: that is cheap, since a list has its time. What people
- * do to the CRs wakes nobody; the next list puts it right.
+ * Wakes the mirrors of an account when anything about it changes. That is cheap, since a list is only made when due.
+ * Edits of the mirrors wake nothing; the next list corrects them.
  */
 export function subscribeMirrors(
   kinds: KindsRegistry,

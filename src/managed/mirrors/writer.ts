@@ -6,20 +6,23 @@ import type { Fields } from '../descriptor/descriptor.ts'
 import { GROUP, VERSION } from '../names.ts'
 import type { MirrorCreate, MirrorPlan, MirrorUpdate } from './plan.ts'
 
-/** Writes at a time, all mirrors together: less than half of what the client takes, so that thousands stall nobody else. */
+/**
+ * Concurrent writes, all mirrors together: less than half of what the client allows, so that thousands of writes delay
+ * nothing else.
+ */
 const CONCURRENCY = 6
 
-/** What may become of one object without saying anything of the others: the next list sees to it. */
+/** Errors that concern one object only: the next list handles them. */
 const OF_ONE: ReadonlySet<KubeErrorCode> = new Set(['AlreadyExists', 'Conflict', 'Invalid'])
 
 export interface MirrorWriterOptions {
   readonly kube: Pick<KubeClient, 'create' | 'mergePatch' | 'delete'>
-  /** Takes the response of a write in at once, so that the next plan knows it. */
+  /** Records the response to a write at once, so that the next plan sees it. */
   readonly record: (object: KubeObject) => void
   readonly logger: Logger
 }
 
-/** Carries plans of mirrors out, a few writes at a time. */
+/** Executes plans of mirrors, a few writes at a time. */
 export class MirrorWriter {
   readonly #options: MirrorWriterOptions
   readonly #limit = new ConcurrencyLimit(CONCURRENCY)
@@ -29,9 +32,9 @@ export class MirrorWriter {
   }
 
   /**
-   * Carries out what it can until `signal` is aborted: what is left is in the next plan. What is gone goes first, so that nobody
-   * chooses it any more.
-   * @throws the first error that is not about one object alone, once what was under way has ended.
+   * Executes as much as possible until `signal` is aborted: the next plan contains the rest. Deletions come first, so
+   * that no command chooses a session that is gone.
+   * @throws the first error that concerns more than one object, once the writes in flight have ended.
    */
   async write(type: ResourceType, { create, update, remove }: MirrorPlan, signal: AbortSignal): Promise<void> {
     await this.#each(remove, signal, async ({ metadata: { namespace, name, uid } }) => {
@@ -59,7 +62,7 @@ export class MirrorWriter {
     if (status !== undefined) await this.#patch(type, object, { status }, 'status')
   }
 
-  /** What went meanwhile is the next list's business. */
+  /** If the object was deleted meanwhile, the next list handles it. */
   async #patch(type: ResourceType, { metadata }: KubeObject, patch: Fields, subresource?: 'status'): Promise<void> {
     const { namespace, name, uid } = metadata
     const options = { uid, ...(subresource === undefined ? {} : { subresource }) }

@@ -9,14 +9,14 @@ import { type DataObject, type Holder, keyOfTarget, type Place, readTarget, targ
 import { NO_TEMPLATE, templateChanges, templateOfOutput } from './template.ts'
 
 const TRIES = 5
-/** An object that goes away wakes the CR that outputs into it; this is only the fallback. */
+/** An object that is deleted wakes the CR that outputs into it; this is only the fallback. */
 const FALLBACK_MS = 30_000
 
 /**
- * Makes the target ours: creates it with `content`, or takes over what a former life of the CR left; with the labels and annotations that the
- * spec wants there. What is so already stays as it is.
- * @returns it as it then is.
- * @throws TerminalError when it belongs to somebody else; nothing of it was touched.
+ * Makes the target ours, with the labels and annotations that the spec wants: creates it with `content`, or takes over
+ * what the CR owned before it lost its status. Writes only what differs.
+ * @returns the target as it is then.
+ * @throws TerminalError if it belongs to another owner; nothing was written then.
  */
 export async function claim(run: Reconciliation, target: Place, content: Fields = {}): Promise<DataObject> {
   return naming(target, async () => {
@@ -53,7 +53,7 @@ async function tryClaim(run: Reconciliation, target: Place, content: Fields): Pr
   return patchTarget(run, target, found, { ...content, metadata })
 }
 
-/** The refusal of an object that belongs to somebody else. */
+/** The error for an object that belongs to another owner. */
 export function notOurs(target: Place, owner: string): TerminalError {
   const field = target.kind === 'Secret' ? 'spec.output.secret.name' : 'spec.output.configMap.name'
   const remedy = 'type' in target ? 'give this resource another name' : `choose another with ${field}`
@@ -74,14 +74,14 @@ export function patchTarget(
   return context.kube.mergePatch<DataObject>(typeOfTarget(target), keyOfTarget(cr, target), patch, preconditions)
 }
 
-/** Whether a write failed because somebody made, changed or removed the object meanwhile. */
+/** Whether a write failed because another client created, changed or deleted the object meanwhile. */
 export function wasOvertaken(error: unknown): boolean {
   return error instanceof KubeError && OVERTAKEN.has(error.code)
 }
 
 const OVERTAKEN: ReadonlySet<string> = new Set(['Conflict', 'AlreadyExists', 'NotFound'])
 
-/** A refusal by the API server names the object: its own words about a create do not. */
+/** Adds the object's name to a refusal by the apiserver, whose own message about a create lacks it. */
 export async function naming<T>(target: Place, act: () => Promise<T>): Promise<T> {
   try {
     return await act()

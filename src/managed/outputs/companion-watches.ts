@@ -6,7 +6,7 @@ import type { CompanionPolicy } from '../descriptor/companion.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 
 export interface CompanionWatchesOptions {
-  /** Of a watch, but for its type. */
+  /** Options of a watch, except its type. */
   readonly base: Omit<ReflectorOptions, 'type'>
   readonly kinds: KindsRegistry
   readonly policy: CompanionPolicy
@@ -15,8 +15,8 @@ export interface CompanionWatchesOptions {
 }
 
 /**
- * Watches of companions, of their metadata alone. A type may not be installed, and then a watch would never come to stand: each begins
- * when the type is seen to be there.
+ * Watches of companions, metadata only. A type may not be installed, and then its watch would never sync: each watch
+ * starts once the type is known to exist.
  */
 export class CompanionWatches {
   readonly #options: CompanionWatchesOptions
@@ -31,7 +31,7 @@ export class CompanionWatches {
     return this.#options.policy
   }
 
-  /** From now on `watch` begins watches, which last until `signal` is aborted. */
+  /** Allows `watch` to start watches, which last until `signal` is aborted. */
   start(signal: AbortSignal): void {
     this.#signal = signal
   }
@@ -49,7 +49,7 @@ export class CompanionWatches {
     await Promise.allSettled(this.#running.values())
   }
 
-  /** A companion goes by the name of its CR; one that is in the way does too. */
+  /** A companion has the name of its CR; so does a foreign object in its place. */
   #changed(type: ResourceType, { object, previous }: ObjectEvent<KubeObject>): void {
     const { namespace, name, resourceVersion } = object.metadata
     if (previous?.metadata.resourceVersion === resourceVersion) return

@@ -15,17 +15,20 @@ import { isClaimed, ownershipOf } from './ownership.ts'
 import { type CompanionTarget, readTarget, targetText } from './place.ts'
 import { deleteFound, withOwned } from './with-owned.ts'
 
-/** What is to be said of a companion, and when to look at it again if nothing tells of a change. */
+/** The condition about a companion, and when to check it again if no watch reports a change. */
 export interface Accompanied {
   readonly condition?: KindCondition
   readonly pollMs?: number
 }
 
-/** That a type gets installed is noticed so soon. */
+/** How long it takes at most to notice that a type was installed. */
 const UNINSTALLED_MS = 30_000
 const REFUSED_MS = 600_000
 
-/** The object that the CR asks for beside itself, or did by what its status says; undefined when it asks for none, or never got one. */
+/**
+ * The object that the CR asks for beside itself or, by its status, asked for; undefined if it asks for none, or never
+ * got one.
+ */
 export function companionTarget(
   { companion }: Pick<ManagedDescriptor, 'companion'>,
   cr: CustomResource,
@@ -35,8 +38,8 @@ export function companionTarget(
 }
 
 /**
- * Keeps a CR that is retained from being let go of while the operator may not touch a companion that goes with it: the garbage collector
- * would delete what it publishes.
+ * Blocks the release of a retained CR while the operator may not write its companion: the garbage collector would
+ * delete the companion, and with it what it publishes.
  */
 export function refuseToStrand({ context, cr, descriptor: { companion } }: Reconciliation): void {
   if (companion === undefined || context.companions.policy.enabled) return
@@ -58,7 +61,7 @@ function shownReason({ condition }: Companion<CommonSpec>, cr: CustomResource): 
   return statusOf(cr).conditions?.find(({ type }) => type === condition)?.reason
 }
 
-/** Reasons that say that there is none of ours. */
+/** Reasons that mean that none of ours exists. */
 const HAS_NONE: ReadonlySet<string> = new Set([
   reasons.DNSEndpointNotAllowed,
   reasons.NotNeeded,
@@ -66,13 +69,16 @@ const HAS_NONE: ReadonlySet<string> = new Set([
   reasons.OutputNotOwned,
 ])
 
-/** Whether there may be one of ours, as far as the status tells, where none may be read. */
+/** Whether one of ours may exist, according to the status; for operators that may not read companions. */
 function mayHaveOne(companion: Companion<CommonSpec>, cr: CustomResource): boolean {
   const reason = shownReason(companion, cr)
   return reason !== undefined && !HAS_NONE.has(reason)
 }
 
-/** Makes the companion what the spec asks for, or takes it away: writes only what differs. The CR itself is none the worse for trouble with it. */
+/**
+ * Makes the companion match the spec, or deletes it; writes only what differs. Errors are reported in its own condition
+ * and do not affect the CR otherwise.
+ */
 export async function keepCompanion(run: Reconciliation, remote: RemoteObject): Promise<Accompanied> {
   const { companion } = run.descriptor
   if (companion === undefined) return {}
@@ -93,7 +99,8 @@ export async function keepCompanion(run: Reconciliation, remote: RemoteObject): 
 }
 
 /**
- * Leaves the companion as it is, since the answer that it would follow from is not used; one that the spec asks for no more goes all the same.
+ * Leaves the companion unchanged, since the answer that it would be made from is not used. One that the spec no longer
+ * asks for is deleted all the same.
  * @param problem what is wrong with the answer
  */
 export async function leaveCompanion(run: Reconciliation, problem: string): Promise<Accompanied> {
@@ -115,7 +122,7 @@ export async function leaveCompanion(run: Reconciliation, problem: string): Prom
   }
 }
 
-/** Why nothing is put into a companion now, with the reasons where there is none of ours and where there is one. */
+/** Why nothing is written into a companion now, with the reasons to use if none of ours exists and if one does. */
 interface Refusal {
   readonly none: Reason
   readonly kept: Reason
@@ -134,7 +141,7 @@ async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remot
   const found = await naming(target, () => readTarget(context.kube, cr, target))
   const content = companion.content(cr.spec, remote, specOf(found))
   if (content === undefined) {
-    // Whether a domain needs records never changes: an answer that forgets them takes none away.
+    // Whether a domain needs records never changes: an answer without them deletes none.
     if (ownershipOf(found, cr).type === 'own') return forgotten(companion, target)
     return told(companion, 'True', reasons.NotNeeded, companion.notNeeded)
   }
@@ -155,7 +162,7 @@ function forgotten(companion: Companion<CommonSpec>, target: CompanionTarget): A
   return told(companion, 'False', reasons.AnswerRefused, message)
 }
 
-/** Makes none. One that is there stays as it is: what it publishes may be in use, and nobody asked to take it away. */
+/** Creates none. An existing one stays unchanged: what it publishes may be in use, and nobody asked to delete it. */
 async function leave(run: Reconciliation, companion: Companion<CommonSpec>, refusal: Refusal): Promise<Accompanied> {
   const { none, kept, why } = refusal
   const { context, cr } = run
@@ -167,7 +174,7 @@ async function leave(run: Reconciliation, companion: Companion<CommonSpec>, refu
   return told(companion, 'False', kept, `${targetText(target)} stays as it is: ${why}`)
 }
 
-/** Takes away what is ours. Without a word of it in the status there can be one only after a crash: looked for once. */
+/** Deletes ours. If the status does not mention one, it can only exist after a crash: searched for once. */
 async function dismiss(run: Reconciliation, companion: Companion<CommonSpec>): Promise<void> {
   const { cr, memory } = run
   const shown = isShown(companion, cr)
@@ -175,7 +182,7 @@ async function dismiss(run: Reconciliation, companion: Companion<CommonSpec>): P
   try {
     await remove(run, targetOf(companion, cr))
   } catch (error) {
-    // Who never asks for companions need not be allowed to look at them.
+    // An operator whose CRs never ask for companions need not have permission to read them.
     if (shown || !(error instanceof KubeError) || error.code !== 'Forbidden') throw error
   }
   memory.dismissed = true
@@ -185,7 +192,7 @@ async function remove(run: Reconciliation, target: CompanionTarget): Promise<voi
   await withOwned(run, target, (found) => deleteFound(run, target, found))
 }
 
-/** Whether the API server knows the type: a read of one object cannot tell, a list can. */
+/** Whether the apiserver serves the type: reading one object cannot tell, a list can. */
 async function isServed(kube: KubeClient, { type }: CompanionTarget, { metadata }: CustomResource): Promise<boolean> {
   try {
     await kube.list({ ...type, metadataOnly: true }, { namespace: metadata.namespace, limit: 1 })
@@ -209,7 +216,7 @@ function trouble(companion: Companion<CommonSpec>, cr: CustomResource, error: un
   if (error instanceof TerminalError) return told(companion, 'False', error.code, error.message, REFUSED_MS)
   if (error instanceof WaitError) return told(companion, 'False', error.code, error.message, error.retryMs)
   if (!(error instanceof KubeError)) throw error
-  // Whether the object went, or its type with it, the next look tells.
+  // The next reconcile finds out whether the object is gone, or its whole type.
   if (error.code === 'NotFound') throw new ConflictError(error)
   if (error.code !== 'Forbidden' && error.code !== 'Invalid') throw error
   const about = targetText(targetOf(companion, cr))
@@ -235,7 +242,7 @@ function told(
   }
 }
 
-/** `result` with what is to be said of the companion. */
+/** `result`, extended by the condition of the companion. */
 export function accompanied(result: ReconcileResult, { condition, pollMs }: Accompanied): ReconcileResult {
   const { conditions = [], outcome } = result
   const said = condition === undefined ? result : { ...result, conditions: [...conditions, condition] }

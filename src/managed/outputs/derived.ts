@@ -16,8 +16,8 @@ import { vacateOthers } from './vacate.ts'
 type Texts = Readonly<Record<string, string>>
 
 /**
- * Writes the derived outputs of a CR whose object equals its spec: only what differs, and takes away what the spec does not ask for
- * any more.
+ * Writes the derived outputs of a CR whose object equals its spec: only what differs; removes what the spec no longer
+ * asks for.
  */
 export async function writeDerived(run: Reconciliation, { desired }: Wanted, remote: RemoteObject): Promise<void> {
   const { descriptor, cr } = run
@@ -32,7 +32,10 @@ export async function writeDerived(run: Reconciliation, { desired }: Wanted, rem
   if (target === undefined) run.note({ output: undefined })
 }
 
-/** @throws TerminalError for an answer that texts must not be made from. What was written before stays: the answer says nothing about it. */
+/**
+ * @throws TerminalError for an answer from which outputs must not be made. What was written before stays: the answer
+ *   says nothing about it.
+ */
 function refuseUnfit(run: Reconciliation, desired: Wanted['desired'], remote: RemoteObject): void {
   const { output } = run.descriptor
   const own = derivedProblem(run, remote)
@@ -57,7 +60,7 @@ async function put(run: Reconciliation, target: OutputTarget, data: Texts): Prom
   run.note({ output: { ...target, keys: sortedKeys(data) } })
 }
 
-/** The patch after which the object holds the texts, and none that we wrote before; undefined when it does. */
+/** The patch after which the object holds the outputs and none of our former ones; undefined if it does already. */
 function dataChanges({ kind }: OutputTarget, object: DataObject, data: Texts): Fields | undefined {
   const keys = sortedKeys(data)
   const wrong = keys.filter((key) => textIn(kind, object, key) !== data[key])

@@ -9,11 +9,11 @@ import { type DataObject, encoded, textIn } from './place.ts'
 
 const DIGEST_LENGTH = 16
 
-/** What a Secret says of the token in it. */
+/** A token in a Secret, with the Secret's annotations about it. */
 export interface HeldToken {
-  /** Id of the object that the token is for. */
+  /** Id of the token's object. */
   readonly id: string | undefined
-  /** Nonce that the object was created under. */
+  /** Nonce of the create that made the object. */
   readonly nonce: string | undefined
   readonly token: string | undefined
   /** Whether the token is the one that was written for that id. */
@@ -27,19 +27,21 @@ export function heldToken(secret: DataObject | undefined, key: string): HeldToke
   return { id, nonce, token, intact: id !== undefined && token !== undefined && digestOf(token, id) === digest }
 }
 
-/** A digest that stands beside the token in its Secret, and nowhere else: it hides nothing. `id` is the object's. */
+/**
+ * A digest that is stored only beside the token in its Secret, so it need not conceal the token. `id` is the object's.
+ */
 function digestOf(token: string, id: string): string {
   return createHmac('sha256', id).update(token).digest('hex').slice(0, DIGEST_LENGTH)
 }
 
-/** How a status notes the token of the object `id`. */
+/** The fingerprint by which a status identifies the token of object `id`. */
 export function tokenFingerprint(fingerprints: Fingerprints, token: string, id: string): string {
   return fingerprints.of('token', id, token)
 }
 
 /**
- * Whether the token is the one that goes with the object in `status`. Where the status has no fingerprint of it, or one of another salt,
- * what the Secret says of itself counts.
+ * Whether the token belongs to the object in `status`. If the status has no fingerprint of it, or one made with another
+ * salt, trust the Secret's own annotations.
  */
 export function isLive(
   { id, token, intact }: HeldToken,
@@ -52,7 +54,7 @@ export function isLive(
   return noted === undefined || compared === 'unknown' ? intact && id === live : compared === 'same'
 }
 
-/** Whether what the Secret says of its token is what `status` says, and the token stands under `key` alone. */
+/** Whether the Secret's annotations agree with `status`, and the token is stored under `key` only. */
 export function isDescribed(secret: DataObject, status: CommonStatus, key: string): boolean {
   const { annotations = {} } = secret.metadata
   const { id, nonce, intact } = heldToken(secret, key)
@@ -60,21 +62,21 @@ export function isDescribed(secret: DataObject, status: CommonStatus, key: strin
   return isOf && annotations[OUTPUT_KEYS] === keysNote([key]) && formerKeys(secret, status, key).length === 0
 }
 
-/** Keys of the Secret under which the token stood before: by what the Secret says, and by what the status does. */
+/** Keys of the Secret that held the token before: according to the Secret and to the status. */
 function formerKeys(secret: DataObject, { output }: CommonStatus, key: string): readonly string[] {
   const noted = output?.kind === 'Secret' && output.name === secret.metadata.name ? output.keys : []
   const former = [...keysWritten(secret), ...noted]
   return former.filter((other) => other !== key && ownField(secret.data, other) !== undefined)
 }
 
-/** A token with what is said of it. */
+/** A token with its object's id and nonce. */
 export interface Issued {
   readonly id: string
   readonly nonce: string
   readonly token: string
 }
 
-/** The patch that puts the token under `key` of the Secret, and takes away what was ours under other keys. */
+/** The patch that stores the token under `key` of the Secret and removes our other keys. */
 export function tokenPatch(
   secret: DataObject,
   status: CommonStatus,

@@ -8,7 +8,10 @@ import type { Answer } from '../reconcile/memory.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 
-/** What keeps the outputs of the CR from being written from this object, as the API has returned it; undefined when nothing does, or none are asked for. */
+/**
+ * Why the outputs of the CR must not be written from this object, as the API returned it; undefined if they may be, or
+ * none are asked for.
+ */
 export function derivedProblem(
   { cr, descriptor: { output } }: Reconciliation,
   object: RemoteObject,
@@ -17,23 +20,24 @@ export function derivedProblem(
   return output.problem(object)
 }
 
-/** The same of the answer to a create, which alone has what the API tells once. */
+/** Like `derivedProblem`, for the answer to a create, which alone has what the API returns only once. */
 function answeredProblem(run: Reconciliation, object: RemoteObject): string | undefined {
   const { output } = run.descriptor
   return output?.type === 'one-time' ? output.problem(object) : derivedProblem(run, object)
 }
 
 /**
- * Takes away what a create has made that is of no use, since what the API tells of it must not be written. The attempt is over then, and left nothing
- * behind; should this process die before, the one after it finds the object by its mark, as any whose answer got lost.
- * @throws WaitError when it is gone, or while that is not certain.
+ * Deletes the object of a create whose answer must not be written, since it is of no use. The attempt is then over and
+ * left nothing behind. If this process dies first, the next one finds the object by its marker, like any whose answer
+ * was lost.
+ * @throws WaitError once it is deleted, and while that is not certain.
  */
 export async function refuseUnfit(run: Reconciliation, answer: Answer): Promise<void> {
   const problem = answeredProblem(run, answer.object)
   if (problem !== undefined) await refuseObject(run, answer, problem)
 }
 
-/** The same for the object of a create whose answer got lost, as a list shows it. */
+/** Like `refuseUnfit`, for the object of a create whose answer was lost, as a list shows it. */
 export async function refuseUnfitFound(run: Reconciliation, found: Answer): Promise<void> {
   const problem = derivedProblem(run, found.object)
   if (problem !== undefined) await refuseObject(run, found, problem)
@@ -47,26 +51,26 @@ async function refuseObject(run: Reconciliation, answer: Answer, problem: string
     const message = `the API answered the create of ${object.id} with ${problem}: nothing is written`
     context.events.record(cr, { type: 'Warning', reason: reasons.AnswerRefused, message })
   }
-  // Until it is gone, the next run comes back to it.
+  // Until the object is gone, the next run returns to it.
   memory.answer = answer
-  // An answer that names what somebody holds, this resource included, was no answer to a create.
+  // An answer with the id of an object that a resource holds, this one included, did not answer a create.
   const isHeld =
     heldIds(statusOf(cr)).includes(object.id) || context.resources.holderOf(session.key, object.id) !== undefined
   if (!isHeld) await deleteForSure(run, collection, object.id, writeReasons.copy)
   memory.answer = undefined
   memory.refusing = undefined
   memory.refused = { nonce, number }
-  // In a row: time that passes in peace says nothing, since nothing was made.
+  // Counts consecutive refusals; time without one does not reset the count, since nothing was created.
   memory.refusals = { count: (memory.refusals?.count ?? 0) + 1, at: context.clock.monotonic(), problem }
   throw refusedLately(run)
 }
 
-/** @throws WaitError while another create would come too early after the last one whose answer was refused. */
+/** @throws WaitError while it is too early for another create after a refused answer. */
 export function waitAfterRefusal(run: Reconciliation): void {
   if (refusalPause(run) > 0) throw refusedLately(run)
 }
 
-/** How long the next create has to wait since answers to the ones before were refused, in milliseconds. */
+/** How long the next create must wait because of refused answers, in milliseconds. */
 export function refusalPause({ context, memory }: Reconciliation): number {
   return pauseBeforeNext(memory.refusals, context.clock.monotonic())
 }

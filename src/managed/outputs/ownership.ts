@@ -2,17 +2,19 @@ import type { KubeObject, OwnerReference } from '../../kube/types.ts'
 import { type CustomResource, shortName } from '../cr.ts'
 import { GROUP, MANAGED_BY, OUTPUT_KEYS, OUTPUT_OF } from '../names.ts'
 
-/** Whose an object is that a CR wants to write its outputs into. */
+/** The owner of an object into which a CR wants to write its outputs. */
 export type SecretOwnership =
   | { readonly type: 'absent' }
   /** The CR owns it. */
   | { readonly type: 'own' }
-  /** A former life of the CR owned it, under another UID, or left it behind when it was retained. */
+  /** A CR of the same name owned it under another UID, or released it when it was retained. */
   | { readonly type: 'namesake' }
-  /** It is not ours to touch. `owner` says whose it is. */
+  /** It must not be touched. `owner` says who owns it. */
   | { readonly type: 'foreign'; readonly owner: string }
 
-/** Nothing is taken by its name alone: the owner reference decides, or the note of a CR that let go of it. */
+/**
+ * An object is never taken by its name alone: the owner reference decides, or the annotation of a CR that released it.
+ */
 export function ownershipOf(object: KubeObject | undefined, cr: CustomResource): SecretOwnership {
   if (object === undefined) return { type: 'absent' }
   const { ownerReferences = [], annotations = {} } = object.metadata
@@ -28,22 +30,22 @@ function isNamesake({ apiVersion, kind, name }: OwnerReference, cr: CustomResour
   return apiVersion.startsWith(`${GROUP}/`) && kind === cr.kind && name === cr.metadata.name
 }
 
-/** By which people find what Culvert made. */
+/** Labels by which people find what Culvert created. */
 export const LABELS = { [MANAGED_BY]: 'culvert' } as const
 
-/** Whether the object says in full that it is the CR's. */
+/** Whether the object has everything that marks it as the CR's: owner reference, annotation and labels. */
 export function isClaimed(object: KubeObject, cr: CustomResource): boolean {
   const { annotations = {}, labels = {} } = object.metadata
   const isLabelled = Object.entries(LABELS).every(([name, value]) => labels[name] === value)
   return ownershipOf(object, cr).type === 'own' && annotations[OUTPUT_OF] === noteOf(cr) && isLabelled
 }
 
-/** Keys in the object that were written by us, by what it says itself. */
+/** Keys in the object that Culvert wrote, according to its annotation. */
 export function keysWritten(object: KubeObject | undefined): readonly string[] {
   return namesNoted(object, OUTPUT_KEYS)
 }
 
-/** Names that an annotation of the object holds, as `keysNote` writes them. */
+/** Names in an annotation of the object, as `keysNote` writes them. */
 export function namesNoted(object: KubeObject | undefined, annotation: string): readonly string[] {
   return object?.metadata.annotations?.[annotation]?.split(',').filter((name) => name !== '') ?? []
 }
@@ -58,7 +60,10 @@ export function noteOf(cr: CustomResource): string {
   return shortName({ kind: cr.kind, name: cr.metadata.name })
 }
 
-/** The owner references of `object` with ours as controller and without those of a former life. */
+/**
+ * The owner references of `object`, with ours as the controller and without those to CRs of the same name with another
+ * UID.
+ */
 export function withOwner(object: KubeObject | undefined, cr: CustomResource): readonly OwnerReference[] {
   const { apiVersion, kind, metadata } = cr
   const own = { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true }

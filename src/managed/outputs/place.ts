@@ -10,23 +10,23 @@ export interface DataObject extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
 }
 
-/** An object of another operator's type that stands beside a CR. */
+/** An object of another operator's type beside a CR. */
 export interface CompanionTarget {
   readonly kind: string
   readonly name: string
   readonly type: ResourceType
 }
 
-/** An object in the namespace of a CR that is the CR's to write. */
+/** An object in the CR's namespace that the CR writes. */
 export type Place = OutputTarget | CompanionTarget
 
-/** A CR that outputs into objects of its namespace, with the way to them. */
+/** A CR that writes outputs into its namespace, with the client to do so. */
 export interface Holder {
   readonly context: { readonly kube: KubeClient }
   readonly cr: CustomResource
 }
 
-/** The object that the CR's outputs go into; undefined when it has none. */
+/** The object that holds the CR's outputs; undefined if it has none. */
 export function outputTarget(
   { output }: Pick<ManagedDescriptor, 'output'>,
   { spec, metadata }: { readonly spec: CommonSpec; readonly metadata: { readonly name: string } },
@@ -41,29 +41,29 @@ export function typeOfTarget(target: Place): ResourceType {
   return target.kind === 'Secret' ? secretType : configMapType
 }
 
-/** Name of the target as the API server is asked for it. */
+/** Namespace and name of the target, for calls to the apiserver. */
 export function keyOfTarget(cr: CustomResource, { name }: Place) {
   return { namespace: cr.metadata.namespace, name }
 }
 
-/** The target as it is now, content included. */
+/** The target's current state, content included. */
 export function readTarget(kube: KubeClient, cr: CustomResource, target: Place): Promise<DataObject | undefined> {
   return kube.get<DataObject>(typeOfTarget(target), keyOfTarget(cr, target))
 }
 
-/** `Secret name`, as messages say it. */
+/** `Secret name`, as messages name it. */
 export function targetText({ kind, name }: Place): string {
   return `${kind} ${name}`
 }
 
-/** The text under a key; undefined when there is none. */
+/** The text under a key; undefined if there is none. */
 export function textIn(kind: OutputTarget['kind'], object: DataObject | undefined, key: string): string | undefined {
   const value = ownField(object?.data, key)
   if (value === undefined || kind === 'ConfigMap') return value
   return Buffer.from(value, 'base64').toString('utf8')
 }
 
-/** `text` in the form in which an object of the kind holds it. */
+/** `text` as an object of that kind stores it. */
 export function encoded(kind: OutputTarget['kind'], text: string): string {
   return kind === 'ConfigMap' ? text : Buffer.from(text).toString('base64')
 }

@@ -7,16 +7,16 @@ import { keysNote, namesNoted } from './ownership.ts'
 
 type Texts = Readonly<Record<string, string>>
 
-/** A merge patch of an object's metadata: null takes away. */
+/** A merge patch of an object's metadata: null removes a name. */
 export interface MetadataChanges {
   readonly labels: Readonly<Record<string, string | null>>
   readonly annotations: Readonly<Record<string, string | null>>
 }
 
-/** Of what nobody asks anything for. */
+/** For objects whose labels and annotations the spec cannot set. */
 export const NO_TEMPLATE: OutputTemplate = { labels: {}, annotations: {} }
 
-/** What the spec wants on the object that its outputs go into. */
+/** Labels and annotations that the spec wants on the object with its outputs. */
 export function templateOfOutput(
   { output }: Pick<ManagedDescriptor, 'output'>,
   { spec }: { readonly spec: CommonSpec },
@@ -25,8 +25,8 @@ export function templateOfOutput(
 }
 
 /**
- * What has to change for the object to be as the template wants it; undefined when nothing has. The object itself tells which of its labels
- * and annotations came from a template, so that those go that have left it, and no others.
+ * The changes that make the object match the template; undefined if it does. The object records which of its labels and
+ * annotations came from a template, so that those removed from the template are deleted, and no others.
  */
 export function templateChanges(object: KubeObject | undefined, template: OutputTemplate): MetadataChanges | undefined {
   const { labels, annotations } = object?.metadata ?? {}
@@ -49,7 +49,7 @@ function noteOfNames(note: string, texts: Texts): Texts {
   return names.length === 0 ? {} : { [note]: keysNote(names) }
 }
 
-/** What makes of `found` what is wanted; of what is not wanted, only `ours` goes. */
+/** The changes that turn `found` into `wanted`; of the names that are not wanted, only `ours` are removed. */
 function changesOf(found: Texts = {}, ours: readonly string[], wanted: Texts): Readonly<Record<string, string | null>> {
   const left = ours.filter((name) => Object.hasOwn(found, name) && !Object.hasOwn(wanted, name))
   const wrong = Object.entries(wanted).filter(([name, text]) => ownField(found, name) !== text)

@@ -11,22 +11,27 @@ import { templateChanges, templateOfOutput } from './template.ts'
 import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
 import { vacateOthers } from './vacate.ts'
 
-/** How the token of a CR was found; `none` for kinds that have none. */
+/**
+ * Keeps the token of a CR in its Secret: finds it, moves it, corrects its metadata, and decides when a lost one is
+ * reissued.
+ */
+
+/** Where the token of a CR was found; `none` for kinds without tokens. */
 export type TokenState = { readonly type: 'none' } | Found
 
 type Found =
-  /** The live token is in its place, where all about it is `tidy` or not. */
+  /** The current token is in its place; `tidy`: with all its metadata. */
   | (Placed & { readonly type: 'kept'; readonly token: string; readonly tidy: boolean })
-  /** It is where the spec wanted it before. */
+  /** It is in the place that the spec named before. */
   | (Placed & { readonly type: 'moved'; readonly token: string })
-  /** The place belongs to somebody else. */
+  /** The place belongs to another owner. */
   | (Placed & { readonly type: 'foreign'; readonly owner: string })
-  /** It is nowhere. */
+  /** It was not found. */
   | (Placed & { readonly type: 'lost'; readonly why: string })
 
 interface Placed {
   readonly place: TokenPlace
-  /** Where the spec wanted it before, if that was elsewhere. */
+  /** The place that the spec named before, if it differs. */
   readonly former: FormerPlace | undefined
 }
 
@@ -35,12 +40,12 @@ interface FormerPlace {
   readonly key: string
 }
 
-/** A live look at the Secret of the CR, once its object is known. Writes nothing. */
+/** Reads the CR's Secret live, once its object is known. Writes nothing. */
 export async function findToken(run: Reconciliation): Promise<TokenState> {
   const place = tokenPlace(run)
   if (place === undefined) return { type: 'none' }
   const { cr, descriptor, status } = run
-  // Nobody but who made it was told the token of an adopted object.
+  // The token of an adopted object is known only to its creator.
   if (status.adopted && status.output === undefined) return { type: 'none' }
   const { target, key } = place
   const placed: Placed = { place, former: formerPlace(run, place) }
@@ -58,7 +63,7 @@ export async function findToken(run: Reconciliation): Promise<TokenState> {
   return { ...placed, type: 'lost', why: lossOf(place, secret, held.token) }
 }
 
-/** Whether the object is to be replaced, now, because its token is lost. */
+/** Whether the object must be replaced now because its token is lost. */
 export function isReissueDue(run: Reconciliation, state: TokenState): boolean {
   return state.type === 'lost' && reissuePause(run) === 0 && refusalPause(run) === 0
 }
@@ -73,15 +78,16 @@ export function announceReissue({ context, cr }: Reconciliation, state: TokenSta
   context.events.record(cr, { type: 'Warning', reason: 'Reissued', message: `${state.why}: issuing a new token` })
 }
 
-/** Counts a lost token that was issued anew. */
+/** Counts a reissue of a lost token. */
 export function countReissue({ context, memory }: Reconciliation): void {
   memory.reissues = countedRepeat(memory.reissues, context.clock.monotonic())
 }
 
 /**
- * Puts right what is about the token: its place, its description, its owner. `fresh`: this run has made the object and stored the
- * token, so that the state is that of before.
- * @throws TerminalError when the place belongs to somebody else; WaitError when the token is lost and too early to be issued anew.
+ * Corrects place, metadata and owner of the token. `fresh`: this run has created the object and stored its token, so
+ * `state` is out of date.
+ * @throws TerminalError if the place belongs to another owner; WaitError if the token is lost and it is too early to
+ *   reissue it.
  */
 export async function keepToken(run: Reconciliation, state: TokenState, fresh: boolean): Promise<void> {
   if (state.type === 'none') return
@@ -112,7 +118,7 @@ function tooEarly(run: Reconciliation, why: string): WaitError {
   return new WaitError(reasons.TokenAltered, message, Math.ceil(pause))
 }
 
-/** The token under the place that the status names, where that is another than the spec's. */
+/** The token in the place that the status names, if the spec names another. */
 async function formerToken(
   run: Reconciliation,
   { place, former }: Placed,

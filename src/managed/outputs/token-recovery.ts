@@ -8,8 +8,8 @@ import { readTarget } from './place.ts'
 import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
 
 /**
- * The object whose token the CR's Secret holds under `nonce`: a former process got the answer, and stored it there. Undefined
- * for kinds without a token, and for a CR that is being deleted: it needs none.
+ * The object whose token the CR's Secret holds for `nonce`: a former process got the answer and stored it there.
+ * Undefined for kinds without a token, and for a CR that is being deleted: it needs none.
  */
 export async function objectInSecret(run: Reconciliation, nonce: string): Promise<RemoteObject | undefined> {
   const held = (await heldTokens(run)).find((each) => each.nonce === nonce)
@@ -17,11 +17,11 @@ export async function objectInSecret(run: Reconciliation, nonce: string): Promis
   noteToken(run, held.place, held)
   const { collection, session } = run
   const known = session.cache.get(collection, held.id)?.object ?? (await session.cache.fetch(collection, held.id))
-  // One that has vanished since is looked at, and made again, like any other.
+  // If it was deleted since, that is noticed later and it is created again, like any other.
   return known ?? { id: held.id }
 }
 
-/** Which of the objects is the CR's: the one whose token its Secret holds, or for kinds without a token the first. */
+/** Which of the objects is the CR's: the one whose token its Secret holds or, for kinds without a token, the first. */
 export async function withItsToken(
   run: Reconciliation,
   objects: readonly RemoteObject[],
@@ -35,11 +35,14 @@ export async function withItsToken(
 }
 
 interface Held extends Issued {
-  /** Where it stands, which may be where the spec wanted it before. */
+  /** Where the token is stored, which may be the place that the spec named before. */
   readonly place: TokenPlace
 }
 
-/** Tokens in Secrets of the CR, with what they were issued for: where the spec wants them, and then wherever one was written before. */
+/**
+ * Tokens in Secrets of the CR, with what they were issued for: first in the place that the spec names, then in all
+ * others that it wrote to.
+ */
 async function heldTokens(run: Reconciliation): Promise<readonly Held[]> {
   const place = tokenPlace(run)
   if (place === undefined || isDeleting(run.cr)) return []

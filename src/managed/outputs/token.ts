@@ -15,7 +15,7 @@ import type { DataObject } from './place.ts'
 
 const TRIES = 5
 
-/** Where the token of a CR belongs; undefined for kinds without one. */
+/** Where the token of a CR is stored; undefined for kinds without one. */
 export interface TokenPlace {
   /** API field that holds the token in the answer to the create. */
   readonly field: string
@@ -32,10 +32,10 @@ export function tokenPlace({ descriptor, cr }: Reconciliation): TokenPlace | und
 }
 
 /**
- * Before a create: the Secret is ours, and its patch for this attempt has proven that the answer can be written. The patch also outdates
- * every version of it that an earlier attempt may still want to write on.
+ * Called before a create: makes the Secret ours, and patches it for this attempt to prove that the answer can be
+ * written. The patch also invalidates every version of the Secret that an earlier attempt might still write to.
  * @returns the Secret; undefined for kinds without a token.
- * @throws TerminalError when the Secret belongs to somebody else.
+ * @throws TerminalError if the Secret belongs to another owner.
  */
 export async function reserveToken(run: Reconciliation, attempt: Attempt): Promise<DataObject | undefined> {
   const place = tokenPlace(run)
@@ -49,9 +49,9 @@ export async function reserveToken(run: Reconciliation, attempt: Attempt): Promi
 }
 
 /**
- * Writes the token of a create's answer, together with id and nonce, and notes where.
- * @param reserved the Secret as it was before the POST. Without it, or when somebody changed it since, it is read anew, and
- *   written unless the attempt has moved on.
+ * Writes the token in a create's answer, together with id and nonce, and notes where it is.
+ * @param reserved the Secret as it was before the POST. Without it, or if somebody changed it since, it is read again,
+ *   and written unless the attempt has moved on.
  */
 export async function storeToken(run: Reconciliation, answer: Answer, reserved?: DataObject): Promise<void> {
   const place = tokenPlace(run)
@@ -75,7 +75,7 @@ export async function storeToken(run: Reconciliation, answer: Answer, reserved?:
   noteToken(run, place, issued)
 }
 
-/** Notes where the token of the object `id` is. */
+/** Notes where the token of object `id` is. */
 export function noteToken(
   run: Reconciliation,
   { target, key }: TokenPlace,
@@ -85,7 +85,7 @@ export function noteToken(
   run.noteInternal({ tokenDigest: tokenFingerprint(run.context.fingerprints, token, id) })
 }
 
-/** The token of an answer that was found fit to be written. */
+/** The token in an answer that was accepted. */
 function tokenIn(object: RemoteObject, { field }: TokenPlace): string {
   const token = object[field]
   if (typeof token !== 'string') throw new Error('an answer without a token was not refused')

@@ -10,8 +10,8 @@ import { NO_TEMPLATE, templateChanges } from './template.ts'
 import { deleteFound, withOwned } from './with-owned.ts'
 
 /**
- * Takes the CR's outputs out of every object but `target`: of those that an earlier spec named, and those that were reserved for it
- * when it changed.
+ * Removes the CR's outputs from every object but `target`: those that an earlier spec named, and those that were
+ * reserved when the spec changed.
  */
 export async function vacateOthers(run: Reconciliation, target: OutputTarget | undefined): Promise<void> {
   const { context, cr } = run
@@ -26,7 +26,10 @@ export async function vacateOthers(run: Reconciliation, target: OutputTarget | u
   }
 }
 
-/** What holds only our keys goes; with keys of others in it, it stays without an owner. The note remains: a spec may come back to it. */
+/**
+ * Deletes an object that holds only our keys. One with other keys stays, without our keys and our owner reference; our
+ * annotation remains, since a spec may name it again.
+ */
 async function vacate(run: Reconciliation, place: OutputTarget): Promise<void> {
   const { cr } = run
   const { output } = statusOf(cr)
@@ -59,9 +62,9 @@ function removed(names: readonly string[]): Readonly<Record<string, null>> {
 }
 
 /**
- * Lets go of what outputs were put into, and of the companion where it may be touched: without its owner the garbage collector leaves it alone.
- * The note tells then that it was Culvert's.
- * @returns what was let go of; nothing the second time.
+ * Releases the objects with outputs, and the companion if it may be written: without the owner reference, the garbage
+ * collector leaves them alone. The annotation records that they were Culvert's.
+ * @returns what was released; nothing the second time.
  */
 export async function release(
   holder: Holder & { readonly descriptor: ManagedDescriptor },

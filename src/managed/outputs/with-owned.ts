@@ -5,7 +5,7 @@ import { type DataObject, type Holder, keyOfTarget, type Place, readTarget, type
 
 const TRIES = 5
 
-/** Acts on the object while it is there and ours; anew when somebody changed it meanwhile. */
+/** Calls `act` if the object exists and is ours, and again if somebody changed it meanwhile. */
 export async function withOwned(
   holder: Holder,
   place: Place,
@@ -24,8 +24,9 @@ export async function withOwned(
 }
 
 /**
- * Deletes the object as it was found.
- * @throws KubeError `NotFound` for a 404, which something on the way may have said: `withOwned` looks whether it is gone.
+ * Deletes the object in the version that was found.
+ * @throws KubeError `NotFound` for a 404, which a proxy may have answered: `withOwned` then checks whether the object
+ *   is gone.
  */
 export async function deleteFound({ context, cr }: Holder, place: Place, found: DataObject): Promise<void> {
   const { uid, resourceVersion } = found.metadata

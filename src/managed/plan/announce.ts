@@ -4,7 +4,7 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { Operation } from './plan.ts'
 import { isSettled } from './write-reason.ts'
 
-/** Tells a drift that is put right from an edit that is carried out, and says so. */
+/** Records the Event for a plan, which distinguishes corrected drift from an edit, and counts drift in the metric. */
 export function announce(run: Reconciliation, operations: readonly Operation[]): void {
   const { context, cr, descriptor, unstored } = run
   if (unstored || internalOf(cr).create === undefined) return
@@ -28,10 +28,10 @@ function driftFields({ children }: ManagedDescriptor, operation: Operation): rea
   return children === undefined ? [] : [children.field]
 }
 
-/** How many writes a message names; the rest are counted. */
+/** How many writes a message names; the others are counted. */
 const NAMED = 5
 
-/** What a plan writes, in words that fit into a message. */
+/** The writes of a plan, in words short enough for a message. */
 export function describeAll(operations: readonly Operation[]): string {
   const named = operations.slice(0, NAMED).map(describe).join(', ')
   return operations.length > NAMED ? `${named} and ${operations.length - NAMED} more writes` : named

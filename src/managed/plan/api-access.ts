@@ -11,8 +11,8 @@ import type { Wanted } from './desired.ts'
 import type { Operation } from './plan.ts'
 
 /**
- * Before a write after which fewer addresses may be let in to the API than before: Culvert's own could be among those kept out, and then
- * nothing that it sends takes the write back.
+ * Called before a write that may shrink the set of addresses admitted to the API. If Culvert's own address were
+ * excluded, no later request could undo the write.
  * @param wanted undefined: the CR is being deleted
  * @throws TerminalError, or WaitError for a deletion, naming the restriction, unless the spec acknowledges it.
  */
@@ -42,8 +42,8 @@ export async function refuseShutOut(
 }
 
 /**
- * Before an object begins to keep callers out of the API, whatever it refers to has to be as its spec says: an address that is yet to be
- * admitted may be Culvert's. @throws WaitError naming what is not.
+ * Called before an object begins to keep callers out of the API. Everything it refers to must match its spec first: an
+ * address that is not admitted yet may be Culvert's. @throws WaitError naming what does not.
  */
 export function waitBeforeRestricting(
   { context, cr, descriptor, session }: Reconciliation,
@@ -63,8 +63,9 @@ export function waitBeforeRestricting(
 }
 
 /**
- * Before an adopted object that keeps callers out of the API is changed while its spec leaves open whether it does: the spec then acknowledges nothing, and
- * the change may shut Culvert out. @throws TerminalError naming the field.
+ * Called before a change to an adopted object that keeps callers out of the API, while its spec does not say whether it
+ * should. Such a spec acknowledges nothing, and the change may shut Culvert out. @throws TerminalError naming the
+ * field.
  */
 export function refuseUnsaidRestriction(
   { cr, descriptor: { restrictsAPI } }: Reconciliation,
@@ -94,7 +95,7 @@ function refusal(by: string, field: string, isDeletion: boolean): Error {
     : new TerminalError(reasons.InvalidSpec, message)
 }
 
-/** What is known of an object before the kinds without children change it. */
+/** The state of an object before the change, for kinds without children. */
 export function heldAlone(remote: RemoteObject | undefined): Omit<AccessChange, 'desired'> {
   return { remote, children: [] }
 }

@@ -4,8 +4,8 @@ import { markerOf, PLACEHOLDER_NONCE } from '../identity/marker.ts'
 import type { SessionCache } from '../reconcile/context.ts'
 
 /**
- * The children of an object, as the account was last seen. What only stands in while a part is being replaced is that part's business, and gone
- * in a moment.
+ * The children of an object in the account cache, without placeholders: those belong to the part being replaced and
+ * exist only briefly.
  */
 export function childrenIn(
   cache: Pick<SessionCache, 'all'>,

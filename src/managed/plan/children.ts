@@ -12,14 +12,17 @@ import { reasons } from '../status/reasons.ts'
 import { childrenIn } from './children-in.ts'
 import type { Observed } from './plan.ts'
 
-/** The object with its children, each suspicion of a list confirmed. Who asked for a live look gets a list of now. */
+/**
+ * The object with its children; each child that a list showed as changed or missing is read live.
+ * `reconcile-requested-at` asks for a new list.
+ */
 export async function observeChildren(run: Reconciliation, remote: RemoteObject): Promise<Observed> {
   const { children } = run.descriptor
   if (children === undefined) return { remote, children: [] }
   const { cache } = run.session
   const asked = openRequest(run.cr, 'reconcile') !== undefined
   await cache.ensureListed(children.collection, asked ? { since: run.begun } : {})
-  // Until the object that was made or found is stored, the status tells of the one before.
+  // Until the object that was created or found is stored, the status describes the previous one.
   const told = statusOf(run.cr).id === remote.id ? children.idsIn(run.status) : []
   const seen = new Set([...childrenOf(run, remote.id).map(({ id }) => id), ...told])
   for (const id of seen) {
@@ -31,8 +34,9 @@ export async function observeChildren(run: Reconciliation, remote: RemoteObject)
 }
 
 /**
- * `about` says what is planned. A child's POST has no attempt of its own: the parent's id in status is its durable attempt. So before a child is made, the
- * list it is missing from must have begun after every earlier POST for this parent was over.
+ * Called before a child is created; `about` describes the plan. A child's POST has no attempt of its own: the parent's
+ * id in the status is its durable attempt. So the list that does not show the child must have begun after every earlier
+ * POST for this parent had ended.
  */
 export async function quarantineChildren(run: Reconciliation, remote: RemoteObject, about: string): Promise<void> {
   const { leadership, times } = run.context
@@ -41,13 +45,19 @@ export async function quarantineChildren(run: Reconciliation, remote: RemoteObje
   await listAfter(run, remote, about, Math.max(former, memory.childUnknownUntil ?? 0))
 }
 
-/** A POST for a child may have been carried out without an answer: a spec that changed meanwhile may not want that child any more. */
+/**
+ * A POST for a child that got no answer may have taken effect, and a spec that changed meanwhile may no longer want
+ * that child.
+ */
 export async function settleChildren(run: Reconciliation, remote: RemoteObject): Promise<void> {
   const about = 'a write was not answered: finding out what became of it'
   await listAfter(run, remote, about, run.memory.childUnknownUntil ?? 0)
 }
 
-/** @throws WaitError until a list of the children has begun after this time, and when it brings one to light: plan anew with it. */
+/**
+ * @throws WaitError until a list of the children has begun after this time, and if that list shows a new one: the plan
+ *   must be computed again.
+ */
 async function listAfter(run: Reconciliation, remote: RemoteObject, about: string, since: number): Promise<void> {
   const { children } = run.descriptor
   if (children === undefined || since === 0) return
@@ -58,7 +68,7 @@ async function listAfter(run: Reconciliation, remote: RemoteObject, about: strin
   if (childrenOf(run, remote.id).some(({ id }) => !known.has(id))) throw new WaitError(reasons.Progressing, about, 0)
 }
 
-/** Carries out one write to a child. @returns the id of a child that was made. */
+/** Executes one write to a child. @returns the id of a child that was created. */
 export async function executeChild(
   run: Reconciliation,
   operation: ChildOperation,
@@ -79,7 +89,7 @@ export async function executeChild(
   }
 }
 
-/** @throws WaitError when what has to stand beside a child that is deleted is gone, or may be. */
+/** @throws WaitError if the child that must exist beside a deleted one is, or may be, gone. */
 async function confirmBeside(
   run: Reconciliation,
   collection: Collection,

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import { equalJSON } from '../../util/equal-json.ts'
 
 /**
- * Whether the service has kept all that was sent, and filled in what that left open: members that were null or not there, at any depth.
- * Lists and single values are not filled in.
+ * Whether the service kept everything that was sent and filled in only what was left open: members that were null or
+ * absent, at any depth. Lists and scalars are never filled in.
  */
 export function isChosen(sent: unknown, found: unknown): boolean {
   if (!isMembers(sent) || !isMembers(found)) return equalJSON(sent, found)
   return Object.entries(sent).every(([name, value]) => isOpen(value) || isChosen(value, found[name]))
 }
 
-/** Names a choice: what was sent, and what the service has made of it. */
+/** Identifies a choice by what was sent and what the service made of it. */
 export function digestOfChoice(sent: unknown, found: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify([inOrder(sent), inOrder(found)]))

@@ -14,7 +14,7 @@ import { type ResolvedReferences, resolveReferences } from '../references/refere
 import { reasons } from '../status/reasons.ts'
 import { decider } from './left-alone.ts'
 
-/** What a CR asks for, with everything resolved that it names. */
+/** The wanted state of a CR, with its references and inputs resolved. */
 export interface Wanted {
   readonly desired: Desired<CommonSpec>
   readonly references: ResolvedReferences
@@ -23,7 +23,7 @@ export interface Wanted {
 
 /**
  * Checks the spec and resolves references and inputs.
- * @throws TerminalError when the spec cannot work; WaitError when something it names is not there yet.
+ * @throws TerminalError if the spec cannot work; WaitError if something that it names does not exist yet.
  */
 export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   const { context, descriptor, cr, session } = run
@@ -36,7 +36,7 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   const gone = await goneReferences(run, references)
   const desired: Desired<CommonSpec> = {
     spec: cr.spec,
-    // Read when asked: the status gains fields while the run goes on.
+    // Read on access: the status gains fields during the run.
     get status() {
       return run.status
     },
@@ -55,7 +55,7 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   return { desired, references, inputs }
 }
 
-/** The marker of this CR's objects under `nonce`, as metadata, with keys of the user's beside it. */
+/** The marker of this CR's objects for `nonce`, as metadata text, with the user's own keys beside it. */
 export function markerText(context: ManagedContext, cr: CustomResource, nonce: string, metadata?: OwnMetadata): string {
   const { name, namespace = '', uid } = cr.metadata
   return formatMarker({ installation: context.installation, kind: cr.kind, namespace, name, uid, nonce }, metadata)

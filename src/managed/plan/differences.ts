@@ -3,13 +3,13 @@ import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Wanted } from './desired.ts'
 import { type Difference, differences, type Observed, type Operation, type PlanContext } from './plan.ts'
 
-/** How many fields a message tells the values of, and with how many characters each. */
+/** Limits of a message: fields whose values it shows, and characters for each value. */
 const NAMED = 20
 const VALUE = 160
 
 /**
- * In what the object differs from the spec, field by field, with the value there and the value wanted; undefined when it does not. Of fields that hold
- * secrets only that they differ.
+ * How the object differs from the spec: for each field, the actual and the wanted value; undefined if it does not.
+ * Values of fields that may hold secrets are not shown.
  */
 export function describeDifferences(
   descriptor: ManagedDescriptor,
@@ -28,7 +28,10 @@ export function describeDifferences(
   return `${texts.slice(0, NAMED).join('; ')}${more}`
 }
 
-/** Children that are to be changed, with the values. Those that are to be made or deleted are named in full where the plan is described. */
+/**
+ * Children to be updated, with the values. Those to be created or deleted are named in full in the description of the
+ * plan.
+ */
 function childDifferences({ children }: Observed, operations: readonly Operation[]): readonly string[] {
   return operations.flatMap((operation) => {
     if (!('target' in operation) || operation.type !== 'update') return []

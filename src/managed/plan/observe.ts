@@ -14,8 +14,8 @@ import { resolveWanted } from './desired.ts'
 import { describeDifferences } from './differences.ts'
 
 /**
- * `managementPolicy: Observe`: the status of the object as it is, and in what it differs from the spec. The plan is the one that would be carried
- * out; nothing of it is.
+ * `managementPolicy: Observe`: reports the object's status and how it differs from the spec. The plan is the one that
+ * Manage would execute; nothing of it is executed.
  */
 export async function observe(run: Reconciliation): Promise<ReconcileResult> {
   const remote = await observedObject(run)
@@ -36,7 +36,7 @@ export async function observe(run: Reconciliation): Promise<ReconcileResult> {
   return { ...result, state: { type: 'observed', ready: readyOf(result), message } }
 }
 
-/** The object of `spec.externalID`, else the one that the CR made before it was told to look only. */
+/** The object of `spec.externalID`, or else the one that the CR created before it was set to Observe. */
 async function observedObject(run: Reconciliation): Promise<RemoteObject> {
   const { id: held } = statusOf(run.cr)
   const { create } = internalOf(run.cr)

@@ -6,7 +6,11 @@ import { keptText } from '../descriptor/kept-text.ts'
 import { wantedMetadata } from '../descriptor/metadata.ts'
 import { digestOfChoice, isChosen } from './chosen.ts'
 
-/** One write to the API. A plan is a list of them, executed in order; an empty plan means that nothing is to be done. */
+/** Computes the writes that make a remote object match its spec. Pure: nothing here makes a call. */
+
+/**
+ * One write to the API. A plan is a list of these, executed in order; an empty plan means that there is nothing to do.
+ */
 export type Operation = ReplaceOperation | UpdateOperation | ({ readonly target: 'child' } & ChildOperation)
 
 /** An update of the object itself. */
@@ -14,37 +18,41 @@ export interface UpdateOperation {
   readonly type: 'update'
   readonly body: Fields
   readonly fields: readonly string[]
-  /** What is sent where the API refuses `body`. */
+  /** Body to send if the API refuses `body`. */
   readonly otherwise?: Fields
 }
 
-/** The object gives way to another, since these fields cannot be changed. Nothing else is planned beside it. */
+/** Replaces the object by a new one, since these fields cannot be changed. Nothing else is planned beside it. */
 export interface ReplaceOperation {
   readonly type: 'replace'
   readonly fields: readonly string[]
 }
 
-/** What is known of the far side when a plan is made. */
+/** The state at the API from which a plan is made. */
 export interface Observed {
   readonly remote: RemoteObject
   /** All children of the object, for kinds that have them. */
   readonly children: readonly RemoteObject[]
 }
 
-/** What a plan also depends on, beside spec and remote object. */
+/** Inputs of a plan besides the spec and the remote object. */
 export interface PlanContext {
-  /** Mark and own keys, as an object that Culvert made carries them; undefined for any other object, which gets no mark. */
+  /**
+   * Marker and own keys, as an object that Culvert created carries them; undefined for any other object, which gets no
+   * marker.
+   */
   readonly markedMetadata: string | undefined
-  /** An input from a Secret or ConfigMap differs from the one that was sent last. */
+  /** An input from a Secret or ConfigMap differs from the one last sent. */
   readonly inputsChanged: boolean
-  /** What the service has made of fields that the spec leaves open in part, as `internal.chosen` has it. */
+  /** The service's choices in fields that the spec leaves partly open, from `internal.chosen`. */
   readonly chosen?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * The body of the POST: every field that a create may carry, `metadata` (or the name until the id is known) being the marker, with
- * the user's own keys beside it (`management-api.md § Standard operations`). Absent means the API's default, so nulls are left out.
- * @param former the object whose place the new one takes; what is left alone there is carried over
+ * The body of the POST: every field that a create may carry. `metadata` (or the name, until the id is known) is the
+ * marker with the user's own keys beside it (`management-api.md § Standard operations`). An absent field means the
+ * API's default, so nulls are left out.
+ * @param former the object to be replaced; fields left alone in it are copied
  */
 export function planCreate<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
@@ -62,7 +70,7 @@ export function planCreate<Spec extends CommonSpec>(
   }
 }
 
-/** Fields of the former object that the spec says nothing about, so far as they differ from what a new one would be given. */
+/** Fields of the former object that the spec does not decide, where they differ from what a new object would get. */
 function leftAlone<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
   desired: Desired<Spec>,
@@ -76,7 +84,7 @@ function leftAlone<Spec extends CommonSpec>(
   return Object.fromEntries(kept)
 }
 
-/** The writes that make the remote object and its children equal to the spec. Pure; a dry run uses the same. */
+/** The writes that make the remote object and its children match the spec. Pure; a dry run uses it too. */
 export function plan<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
   desired: Desired<Spec>,
@@ -93,7 +101,7 @@ export function plan<Spec extends CommonSpec>(
   return update === undefined ? children : [update, ...children]
 }
 
-/** The replacement that a field fixed at create asks for, if one differs. */
+/** The replacement that is needed if a create-only field differs. */
 export function planReplacement<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
   desired: Desired<Spec>,
@@ -108,7 +116,7 @@ export function planReplacement<Spec extends CommonSpec>(
   return fields.length === 0 ? undefined : { type: 'replace', fields }
 }
 
-/** Names of the fields of `wanted` that `found` has otherwise. Undefined leaves alone. */
+/** Names of the fields in which `found` differs from `wanted`. A field that is undefined in `wanted` is left alone. */
 function differing<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
   wanted: Fields,
@@ -121,7 +129,7 @@ function differing<Spec extends CommonSpec>(
   })
 }
 
-/** Those of them that the service has not chosen itself, where the spec leaves a part open. */
+/** The differing fields, without those that the service chose where the spec leaves a part open. */
 function drifted<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
   wanted: Fields,
@@ -135,7 +143,7 @@ function drifted<Spec extends CommonSpec>(
   })
 }
 
-/** The PATCH of the object itself; undefined when nothing that can be changed differs. */
+/** The PATCH of the object itself; undefined if no field that can be changed differs. */
 export function planUpdate<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
   desired: Desired<Spec>,
@@ -154,14 +162,16 @@ export function planUpdate<Spec extends CommonSpec>(
   return { type: 'update', body, fields, ...(otherwise === undefined ? {} : { otherwise }) }
 }
 
-/** A field that the API has otherwise than the spec wants it, in the form in which both are compared: without secrets. */
+/**
+ * A field whose value at the API differs from the wanted one, in the form in which both are compared: without secrets.
+ */
 export interface Difference {
   readonly field: string
   readonly found: unknown
   readonly wanted: unknown
 }
 
-/** In what the object differs from the spec, by what can be changed and what is fixed at create, so far as the API shows it. */
+/** How the object differs from the spec, in mutable and create-only fields, as far as the API returns them. */
 export function differences<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
   desired: Desired<Spec>,
@@ -176,7 +186,7 @@ export function differences<Spec extends CommonSpec>(
     .map((field) => ({ field, found: found[field], wanted: comparable[field] }))
 }
 
-/** Every field that the spec decides about, as it should be. */
+/** Every field that the spec decides, with its wanted value. */
 function wantedFields<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
   desired: Desired<Spec>,
@@ -192,7 +202,7 @@ function wantedFields<Spec extends CommonSpec>(
   }
 }
 
-/** The same fields as the API has them. */
+/** The same fields with their values at the API. */
 function foundFields<Spec extends CommonSpec>(descriptor: ManagedDescriptor<Spec>, remote: RemoteObject): Fields {
   return {
     ...descriptor.observe(remote),
@@ -202,8 +212,8 @@ function foundFields<Spec extends CommonSpec>(descriptor: ManagedDescriptor<Spec
 }
 
 /**
- * What the service has made of the last write, in the form of `internal.chosen`: fields that differ from what was sent only in what that left
- * open. They are the service's choice, and no drift as long as they stay so.
+ * The service's choices in the last write, in the form of `internal.chosen`: fields that differ from what was sent only
+ * where that left them open. They are not drift as long as they stay the same.
  */
 export function chosenByServer<Spec extends CommonSpec>(
   descriptor: ManagedDescriptor<Spec>,
@@ -220,7 +230,7 @@ export function chosenByServer<Spec extends CommonSpec>(
   return chosen.length === 0 ? undefined : Object.fromEntries(chosen)
 }
 
-/** Those of the fields that the spec decides about. */
+/** The fields that the spec decides. */
 export function decided(desired: Pick<Desired<unknown>, 'decides'>, fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([field]) => desired.decides(field)))
 }

@@ -16,8 +16,8 @@ import { reasons } from '../status/reasons.ts'
 import { markerText, type Wanted } from './desired.ts'
 
 /**
- * Puts a new object in the place of one with a field that cannot be changed. With `first: create` the old one stays in
- * `status.internal.superseded` until nobody refers to it; with `first: delete` it goes before, with a placeholder where one is needed.
+ * Replaces an object by a new one. With `first: create`, the old one stays in `status.internal.superseded` until
+ * nothing refers to it; with `first: delete`, it is deleted first, with a placeholder if one is needed.
  * @returns the new object's id, noted but not stored.
  */
 export async function replaceObject(
@@ -35,7 +35,10 @@ export async function replaceObject(
   return createObject(run, wanted, reason, former)
 }
 
-/** Makes the object that stands while neither the old nor the new one does. It bears our mark, and goes as a copy does. */
+/**
+ * Creates the object that exists while neither the old nor the new one does. It carries our marker and is later deleted
+ * as a copy.
+ */
 async function createPlaceholder(
   run: Reconciliation,
   wanted: Wanted,
@@ -67,14 +70,18 @@ async function createPlaceholder(
   }
 }
 
-/** When every POST of a placeholder that this process, or one before it, has sent is over: a list that begins then shows what came of it. */
+/**
+ * Monotonic time when every POST of a placeholder sent by this process, or the one before it, has ended: a list that
+ * begins then shows the result.
+ */
 function placeholdersSettle({ context: { leadership, times }, memory }: Reconciliation): number {
   return Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.placeholderUnknownUntil ?? 0)
 }
 
 /**
- * Sees to it that the lists show every placeholder of this CR: one whose POST got no answer, or may have been sent by a former life of this
- * process, would stay behind when the CR goes. @throws WaitError while such a POST may still take effect.
+ * Ensures that the lists show every placeholder of this CR. One whose POST got no answer, or was sent by this process
+ * before a restart, would otherwise be left behind when the CR is deleted. @throws WaitError while such a POST may
+ * still take effect.
  */
 export async function revealPlaceholders(run: Reconciliation): Promise<void> {
   const { collection, cr, descriptor, memory, session } = run
@@ -90,16 +97,16 @@ export async function revealPlaceholders(run: Reconciliation): Promise<void> {
   await session.cache.ensureListed(collection, { since })
 }
 
-/** Whether the spec was carried out before the CR was deleted, which itself counts as a generation. */
+/** Whether the spec was fully applied before the CR was deleted; the deletion itself counts as a generation. */
 function wasAtRest(cr: CustomResource): boolean {
   const synced = statusOf(cr).conditions?.find(({ type }) => type === 'Synced')
   return synced?.status === 'True' && (synced.observedGeneration ?? 0) >= generationOf(cr) - 1
 }
 
 /**
- * Deletes former objects of the CR that nobody uses any more. Only what is stored counts: as long as the status does not name the
- * successor, the old object is all there is.
- * @returns milliseconds until the next look; undefined when none is left.
+ * Deletes superseded objects of the CR that have no dependents left. Only stored state counts: until the status names
+ * the successor, the old object is all there is.
+ * @returns milliseconds until the next check; undefined when none is left.
  */
 export async function retireFormer(run: Reconciliation): Promise<number | undefined> {
   const { superseded = [] } = run.internal
@@ -118,7 +125,7 @@ export async function retireFormer(run: Reconciliation): Promise<number | undefi
   return left.length === 0 ? undefined : wait
 }
 
-/** @returns how long to wait with the former object; undefined when it is gone. */
+/** @returns how long to wait until the next check, in milliseconds; undefined when the superseded object is gone. */
 async function retire(run: Reconciliation, former: Former): Promise<number | undefined> {
   const { clock, events } = run.context
   const { id } = former
@@ -126,7 +133,7 @@ async function retire(run: Reconciliation, former: Former): Promise<number | und
   if (early > 0) return early
   const existence = await settle(run, run.collection, id)
   if (existence.type === 'unsettled') return existence.ms
-  // A status that was put back or copied may have named another's.
+  // A status that was restored or copied may name another CR's object.
   if (existence.type === 'gone' || isNeighbours(run, existence.object)) return undefined
   if (referrersHold(run, id)) return IN_USE_MS
   if (await isKeyInUse(run, former)) return IN_USE_MS
@@ -134,7 +141,7 @@ async function retire(run: Reconciliation, former: Former): Promise<number | und
   const { collection, cr } = run
   const dependents = await dependentsOf(run, { kind: cr.kind, collection, id }, run.memory.retiringSince)
   if (dependents.length > 0 || referrersHold(run, id)) {
-    // By the next look they may have let go: these lists do not count then.
+    // By the next check they may have gone: these lists will not count then.
     run.memory.retiringSince = undefined
     return IN_USE_MS
   }
@@ -150,8 +157,8 @@ async function retire(run: Reconciliation, former: Former): Promise<number | und
 }
 
 /**
- * Whether an account works with the token of a former object, or may: to revoke it would lock the operator out. An account wakes its
- * resources when it has begun to work with another key.
+ * Whether an account uses, or may use, the token of a superseded object: revoking it would lock the operator out. An
+ * account wakes its resources once it uses another key.
  */
 async function isKeyInUse(run: Reconciliation, { id, digest, adopted }: Former): Promise<boolean> {
   const { context, cr, descriptor, memory } = run
@@ -168,8 +175,8 @@ async function isKeyInUse(run: Reconciliation, { id, digest, adopted }: Former):
 }
 
 /**
- * CRs that have not moved over yet, and those that are making an object, for which they may have chosen the former one: their next status
- * write wakes this one, so that no list is needed to know.
+ * Whether CRs hold the superseded object: those that still refer to it, and those that are creating an object, for
+ * which they may have resolved the old id. Their next status write wakes this CR, so no list is needed.
  */
 function referrersHold({ context, cr }: Reconciliation, id: string): boolean {
   return referrersInReach(context, targetKeyOf(cr), cr).some((referrer) => {

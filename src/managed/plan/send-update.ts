@@ -4,8 +4,8 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { UpdateOperation } from './plan.ts'
 
 /**
- * Sends an update of the object `id`, and where the API refuses it as invalid, what the plan has in its place.
- * @throws ApiError as the first was refused, where both are; as the second failed otherwise.
+ * Updates the object `id`. If the API refuses the update as invalid, sends the plan's alternative body instead.
+ * @throws ApiError of the first request if both are refused as invalid; otherwise that of the failed second one.
  */
 export async function sendUpdate(
   run: Reconciliation,

@@ -1,7 +1,10 @@
 import { ApiError } from '../../api/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 
-/** Sends an update. One that is not answered may be carried out yet, for as long as a request lasts: what it writes is ours until then. */
+/**
+ * Sends an update. One that gets no answer may still take effect until its request times out: until then, what it
+ * writes counts as our own.
+ */
 export async function noteUnanswered<T>(run: Reconciliation, send: () => Promise<T>): Promise<T> {
   const { clock, times } = run.context
   try {
@@ -14,7 +17,10 @@ export async function noteUnanswered<T>(run: Reconciliation, send: () => Promise
   }
 }
 
-/** For how long an update of the object that was not answered may still be carried out, be it a former leader's. Milliseconds. */
+/**
+ * How long an update of the object that got no answer may still take effect, including one by a former leader.
+ * Milliseconds.
+ */
 export function unansweredMs({ context: { clock, leadership, times }, memory }: Reconciliation): number {
   const former = leadership.leadingSince() + times.requestTimeoutMs
   return Math.max(0, Math.max(former, memory.updateUnknownUntil ?? 0) - clock.monotonic())

@@ -20,47 +20,54 @@ import type { Reason } from '../status/reasons.ts'
 import type { Memories } from './memory.ts'
 
 /**
- * The CRs as the watches know them, plus the responses of our own writes. An id says nothing without its account: each API gives its own, and one
- * that means harm gives those of others. What one API shows to two accounts is one object to both.
+ * CRs as the watches have reported them, plus the responses to our own writes. An id is only meaningful together with
+ * its account: each API assigns its own ids, and a malicious one may return ids of other APIs. An object that one API
+ * shows to two accounts is the same object in both.
  */
 export interface Resources {
   get(name: ResourceName): CustomResource | undefined
   /** A namespace with its labels; undefined where namespaces are not watched. */
   namespace(name: string): KubeObject | undefined
-  /** CRs of other namespaces whose specs name that CR; each once. */
+  /** CRs of other namespaces whose specs name this CR; each once. */
   crossReferrersOf(name: ResourceName): readonly CustomResource[]
-  /** The account that a CR lives in or is to live in. */
+  /** The account that holds the CR's object, or will hold it. */
   accountKeyOf(cr: CustomResource): AccountKey | undefined
-  /** Whether the CR's object is, or is to be, in that account, whatever the account is called. */
+  /** Whether the CR's object is, or will be, in that account, whatever name the account has. */
   livesIn(cr: CustomResource, account: AccountKey): boolean
-  /** CRs whose spec refers to `target`, by its name or, in its account, by one of the ids; each once. */
+  /** CRs whose spec refers to `target`, by name or, within its account, by one of its ids; each once. */
   referrersOf(target: TargetKey): readonly CustomResource[]
-  /** The CR that holds `id` of that account, as its own or as a former one that is still to be deleted; of several whose statuses say so, the one that has it. */
+  /**
+   * The CR that holds `id` in that account, as its own object or as a superseded one that is still to be deleted. If
+   * the statuses of several CRs name it, the one that owns it.
+   */
   holderOf(account: AccountKey, id: string): CustomResource | undefined
-  /** The CR whose status names the object of that account as a part of its own. */
+  /** The CR whose status names that object as one of its children. */
   childHolderOf(account: AccountKey, id: string): CustomResource | undefined
-  /** Whether a CR of whichever account holds an object of that id. */
+  /** Whether any CR, of any account, holds an object with that id. */
   isClaimed(id: string): boolean
   /** The CR of that account whose own annotation `internal.culvert.dev/id` names `id`. The seal is not checked. */
   noterOf(account: AccountKey, id: string): CustomResource | undefined
   /**
-   * Claims an object that no status names, until `unclaim`: what is noted in two runs at the same time would be in two statuses.
-   * @returns the CR that has it already, if another does.
+   * Claims an object that no status names yet, until `unclaim`: without it, two concurrent runs could record the same
+   * object in two statuses.
+   * @returns the CR that already has the object, if another CR does.
    */
   claim(account: AccountKey, id: string, cr: CustomResource): CustomResource | undefined
-  /** Ends the claims of the CR: what came of them stands in its status. */
+  /** Ends the claims of the CR: by now its status records the result. */
   unclaim(cr: CustomResource): void
-  /** Secrets and ConfigMaps that the CR owns for its outputs, as the watch of their metadata has shown them. */
+  /** Secrets and ConfigMaps that the CR owns for its outputs, as seen by the metadata watch. */
   outputsOf(cr: CustomResource): readonly OutputTarget[]
   /** Whether an Account (in `namespace`) or ClusterAccount of that name exists. */
   hasAccount(account: AccountName, namespace: string): boolean
-  /** Whether the spec of that account limits how many requests a minute may be sent. */
+  /** Whether the spec of that account limits the requests per minute. */
   isPaced(account: AccountName, namespace: string): boolean
-  /** Takes the response of one of our own writes in at once, so that the next reconcile does not act on an older copy. */
+  /**
+   * Records the response to one of our own writes at once, so that the next reconcile does not act on an older copy.
+   */
   record(object: KubeObject): void
   /**
-   * Sends a write of our own to `object` and records its response. A watch may show the write before the response is in; it is
-   * no change by somebody else and asks for no reconcile.
+   * Sends a write of our own to `object` and records its response. A watch may deliver the write before its response
+   * arrives; it is not treated as a change by another client and triggers no reconcile.
    */
   write<T extends KubeObject>(object: KubeObject, send: () => Promise<T>): Promise<T>
 }
@@ -69,44 +76,44 @@ export interface Resources {
 export interface Blocked {
   readonly reason: Reason
   readonly message: string
-  /** Over in a moment: not worth a condition. */
+  /** Over in a moment; not worth a condition. */
   readonly silent?: boolean
-  /** Nothing helps until somebody changes something. */
+  /** Lasts until a person changes something. */
   readonly lasting?: boolean
 }
 
-/** What is known of an account, and writes to it, each of which has to say for whom and why it is made. */
+/** The account cache, with writes that must state for which resource and why they are made. */
 export interface SessionCache extends Omit<AccountCache, 'create' | 'update' | 'delete'> {
   create(collection: Collection, body: RequestBody, options: WriteOptions): Promise<RemoteObject>
   update(collection: Collection, id: string, body: RequestBody, options: WriteOptions): Promise<RemoteObject>
   delete(collection: Collection, id: string, options: WriteOptions): Promise<'deleted' | 'absent'>
 }
 
-/** The calls of an account that no cache stands behind. */
+/** Calls to an account that bypass the cache. */
 export interface SessionCalls extends Pick<ApiClient, 'get' | 'list'> {
-  /** As `CommandClient` has it. */
+  /** See `CommandClient`. */
   command(collection: Collection, id: string, command: string, options: WriteOptions): Promise<void>
 }
 
 /** Access to one account at the API. */
 export interface AccountSession {
   readonly account: AccountName
-  /** The same, over all namespaces. */
+  /** The account's name, unique across namespaces. */
   readonly key: AccountKey
   /** Base URL of the API. */
   readonly address: string
   readonly cache: SessionCache
-  /** Lists past the cache, for what comes and goes by the thousand, and commands. */
+  /** Commands, and lists of objects too numerous and short-lived to cache. */
   readonly calls: SessionCalls
-  /** Why no call may be made now; undefined when all is well. */
+  /** Why no call may be made now; undefined while calls are allowed. */
   blocked(): Blocked | undefined
-  /** How long ago the API first refused the key, in milliseconds; undefined while it takes it. */
+  /** How long ago the API first refused the key, in milliseconds; undefined while the API accepts it. */
   refusedForMs(): number | undefined
-  /** Keyed digest of `text` that only a holder of the account's key can make. */
+  /** Keyed digest of `text` that only the holder of the account's key can compute. */
   seal(text: string): string
-  /** Asks the account to look for itself soon. */
+  /** Asks for a check of the account soon. */
   recheck(): void
-  /** A call failed in a way that may concern the whole account: the account looks for itself. */
+  /** Reports a failed call that may affect the whole account, so that the account is checked. */
   reportFailure(error: ApiError): void
 }
 
@@ -119,40 +126,50 @@ export interface ShareWait {
 /** A resource or command that lives in an account. */
 export type AccountMember = KubeObject & { readonly spec: Pick<CommonSpec, 'accountRef'> }
 
-/** Access to an account for one of them. */
+/** Access to an account for one of its members. */
 export interface MemberSession extends AccountSession {
-  /** What it may do there. */
+  /** The member's permissions there. */
   readonly access: Access
-  /** How long it has to wait until its share of the account's requests has room for it; undefined when it has. Asked when it is about to begin. */
+  /**
+   * How long the member must wait for its share of the account's requests; undefined when it need not. Called just
+   * before the work begins.
+   */
   turn(): ShareWait | undefined
-  /** Why it may not use the account after all, now that its references tell more of what it claims; undefined when it may. */
+  /**
+   * Why the member may not use the account after all, now that its references show more of what it claims; undefined if
+   * it may.
+   */
   refusal(claims: Claims): Blocked | undefined
 }
 
 export interface Accounts {
-  /** The session of an account for a resource or command, or why there is none for it. */
+  /** The session of an account for a resource or command, or why it has none. */
   session(account: AccountName, cr: AccountMember): MemberSession | Blocked
 }
 
-/** Which keys accounts work with, whoever issued them. */
+/** Which keys accounts use, whoever issued them. */
 export interface KeyDependents {
   /**
-   * `Kind/name` of an account that works with the token of the object `id`, which `cr` holds, known by its digest; without one, of an account
-   * at the same API that may, since no resource holds its key.
+   * `Kind/name` of an account that uses the token of object `id`, which `cr` holds. The token is identified by its
+   * digest; without a digest, the result is an account at the same API that may use it, since no resource holds that
+   * account's key.
    */
   dependentOf(cr: CustomResource, id: string, digest: string | undefined): Promise<string | undefined>
-  /** The same, and who else needs the account beside `cr`: of several accounts one that is needed. */
+  /**
+   * Like `dependentOf`, with the resource other than `cr` that needs the account. Of several accounts, one that is
+   * needed.
+   */
   useOf(cr: CustomResource, id: string, digest: string | undefined): Promise<KeyUse | undefined>
 }
 
-/** An account that works with a token. */
+/** An account that uses a token. */
 export interface KeyUse {
   readonly account: AccountName & { readonly namespace?: string | undefined }
-  /** Another resource that is in the account, or waits to be, as messages name it; undefined when there is none. */
+  /** Another resource that is, or waits to be, in the account, as messages name it; undefined if there is none. */
   readonly neededBy: string | undefined
 }
 
-/** Events about CRs, on transitions only. */
+/** Events about CRs, recorded on transitions only. */
 export interface EventSink {
   record(
     about: KubeObject,
@@ -160,28 +177,28 @@ export interface EventSink {
   ): void
 }
 
-/** Numbers that the reconciler counts. */
+/** Metrics of the reconciler. */
 export interface ManagedMetrics {
   drift(kind: string, field: string): void
 }
 
-/** When writes of a former leader, or of a former life of this process, are surely over. */
+/** When writes of a former leader, or of this process before a restart, can no longer take effect. */
 export interface Leadership {
-  /** Monotonic time since when this process leads. */
+  /** Monotonic time at which this process became the leader. */
   leadingSince(): number
 }
 
 /** Waiting times of the create protocol, in milliseconds. */
 export interface ProtocolTimes {
-  /** Longest time between the moment a request is sent and the moment it can no longer take effect. */
+  /** Longest time between sending a request and its last possible effect. */
   readonly requestTimeoutMs: number
   /** Pause between two lists that must agree before something counts as absent. */
   readonly scanPauseMs: number
-  /** How long reads may lag behind a create: before, what this process has made never counts as absent. */
+  /** How long reads may lag behind a create: an object made by this process never counts as absent before that. */
   readonly readLagMs: number
 }
 
-/** Everything the reconciler of managed kinds works with. */
+/** Everything that the reconciler of managed kinds depends on. */
 export interface ManagedContext {
   readonly kinds: KindsRegistry
   readonly resources: Resources
@@ -190,7 +207,7 @@ export interface ManagedContext {
   readonly kube: KubeClient
   readonly companions: {
     readonly policy: CompanionPolicy
-    /** Watches the companions of that type from now on: it is installed. */
+    /** Starts watching companions of that type, once the type is known to be installed. */
     watch(type: ResourceType): void
   }
   readonly events: EventSink
@@ -199,7 +216,7 @@ export interface ManagedContext {
   readonly memories: Memories
   readonly inFlight: IdsInFlight
   readonly times: ProtocolTimes
-  /** Tells this operator's objects from another's: `docs/decisions`. */
+  /** Distinguishes this operator's objects from another's: `docs/decisions`. */
   readonly installation: string
   readonly fingerprints: Fingerprints
   readonly clock: Clock

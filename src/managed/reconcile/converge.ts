@@ -48,11 +48,14 @@ import { countedRepeat, pauseBeforeNext } from './damping.ts'
 import { TerminalError, WaitError } from './errors.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
-/** Makes the account match the spec of a CR that is not being deleted. */
+/**
+ * Makes the account match the spec of a CR that is not being deleted: settles its identity, resolves its inputs, plans
+ * and executes the writes.
+ */
 export async function converge(run: Reconciliation): Promise<ReconcileResult> {
   await run.session.cache.ensureListed(run.collection)
   const observed = isObserved(run.cr)
-  // A POST that may still be under way is found out about, whatever the spec has come to ask for.
+  // The outcome of a POST that may still be in flight must be known, whatever the spec asks for by now.
   const known = observed && unresolvedAttempt(run.cr) === undefined ? undefined : await settleIdentity(run)
   if (observed) return observe(run)
   await keepFinalizer(run)
@@ -64,7 +67,7 @@ export async function converge(run: Reconciliation): Promise<ReconcileResult> {
   }
 }
 
-/** @param known id of the object that the CR has, if it has one */
+/** @param known id of the CR's object, if it has one */
 async function convergeTo(run: Reconciliation, wanted: Wanted, known: string | undefined): Promise<ReconcileResult> {
   const adopting = isAdopting(run.cr)
   const existing = adopting ? await adopt(run, wanted) : await held(run, known)
@@ -84,12 +87,15 @@ async function convergeTo(run: Reconciliation, wanted: Wanted, known: string | u
   await writeDerived(run, wanted, applied.remote)
   const companion = await keepCompanion(run, applied.remote)
   const retireMs = await retireFormer(run)
-  // What a replacement leaves behind goes once the new id is stored.
+  // Copies found during a replacement are deleted once the new id is stored.
   const again = run.memory.copies === undefined ? retireMs : 0
   return pollingAgain(accompanied(conclude(run, applied), companion), again)
 }
 
-/** What the spec asks for. @throws what `resolveWanted` does; nothing waits for a CR then that waits itself, and has nothing yet. */
+/**
+ * Resolves the spec. @throws what `resolveWanted` throws. A CR that has to wait drops an attempt that made nothing, so
+ * that nothing waits for it.
+ */
 async function resolveOrLetGo(run: Reconciliation): Promise<Wanted> {
   try {
     return await resolveWanted(run)
@@ -99,13 +105,13 @@ async function resolveOrLetGo(run: Reconciliation): Promise<Wanted> {
   }
 }
 
-/** The object that the CR has; undefined when one is to be made. */
+/** The object that the CR has; undefined if one must be created. */
 async function held(run: Reconciliation, known: string | undefined): Promise<RemoteObject | undefined> {
   const object = known === undefined ? undefined : await readObject(run, known)
   if (object !== undefined) return refuseTaken(run, object)
   if (known === undefined) return undefined
   refuseVanished(run, known)
-  // Where etcd was put back, it is gone because it was replaced since.
+  // If etcd was restored, the object may be gone because it was replaced after the backup.
   const successor = await findSuccessor(run)
   if (successor !== undefined) return run.session.cache.get(run.collection, successor)?.object
   noteVanished(run, known)
@@ -115,11 +121,14 @@ async function held(run: Reconciliation, known: string | undefined): Promise<Rem
 /** The object that the CR has from now on. */
 interface Kept {
   readonly remote: RemoteObject
-  /** Why it was made, where this run has made it. */
+  /** Why it was created, if this run created it. */
   readonly made?: WriteReason
 }
 
-/** The object itself, or the one that takes its place because a field that is fixed at create has changed. */
+/**
+ * The existing object, or the one that replaces it because a create-only field changed or its token must rotate or be
+ * reissued.
+ */
 async function keepOrReplace(
   run: Reconciliation,
   wanted: Wanted,
@@ -149,7 +158,7 @@ async function keepOrReplace(
   return successor
 }
 
-/** A new object of the same spec takes the place of `existing`, which stays in use when none can be made. */
+/** Rotates: replaces `existing` by a new object of the same spec. `existing` stays in use if none can be created. */
 async function succeed(run: Reconciliation, wanted: Wanted, existing: RemoteObject): Promise<Kept> {
   announceRotation(run, existing.id)
   try {
@@ -161,14 +170,14 @@ async function succeed(run: Reconciliation, wanted: Wanted, existing: RemoteObje
 }
 
 /**
- * What replacing an object is for: the same again of the one that came of it would be in vain. Another may be there at the same generation
- * when etcd was put back.
+ * Identifies the purpose of a replacement. Repeating it for the object that it produced would be futile. After an etcd
+ * restore, the CR may have another object at the same generation.
  */
 function purposeOf({ cr }: Reconciliation, { inputs }: Wanted, { fields }: ReplaceOperation) {
   return ({ id }: RemoteObject): string => JSON.stringify([id, fields, generationOf(cr), inputs.fingerprint])
 }
 
-/** An API that takes a create and does not apply it would otherwise be sent another with each try. */
+/** Without this check, an API that accepts a create and does not apply it would be sent another with each retry. */
 function notApplied({ fields }: ReplaceOperation): TerminalError {
   const about = fields.join(', ')
   return new TerminalError(reasons.Rejected, `the API accepted a create and did not apply it: ${about} still differs`)
@@ -180,7 +189,7 @@ async function replace(
   existing: RemoteObject,
   reason: WriteReason,
 ): Promise<Kept> {
-  // An object that is not in the status yet would be forgotten, should this process die before its successor is.
+  // An object that is not in the status yet would be forgotten if this process died before its successor was stored.
   if (run.unstored) {
     const message = `replacing ${existing.id} by a new object`
     await run.write({ type: 'progressing', reason: reasons.Progressing, message, existing: true })
@@ -193,21 +202,21 @@ async function created(run: Reconciliation, wanted: Wanted, reason: WriteReason)
   return { remote: made(run, wanted, await createObject(run, wanted, reason)), made: reason }
 }
 
-/** The object that a POST has just made, with what was sent noted. */
+/** The object that a POST has just created; notes what was sent. */
 function made(run: Reconciliation, wanted: Wanted, id: string): RemoteObject {
-  // What was sent with the POST holds from now on; it is stored together with the id.
+  // Stored together with the id.
   run.noteInternal({ inputsFingerprint: wanted.inputs.fingerprint, references: appliedReferences(wanted) })
   const object = run.session.cache.get(run.collection, id)?.object
   if (object === undefined) throw new Error(`the answer for ${id} did not enter the cache`)
   return object
 }
 
-/** @throws WaitError while what was deleted at the API again and again has to wait. */
+/** @throws WaitError while an object that was repeatedly deleted at the API must wait. */
 async function createdOrMadeAgain(run: Reconciliation, wanted: Wanted): Promise<Kept> {
   const { clock, times } = run.context
   const { memory } = run
   if (!memory.isLost) return created(run, wanted, writeReasons.spec)
-  // No sooner than it could be known that the one before has got lost, too.
+  // Wait at least until the loss of the previous object could have been noticed.
   const pause = pauseBeforeNext(memory.remakes, clock.monotonic(), times.readLagMs)
   if (pause > 0) {
     const message =
@@ -223,17 +232,20 @@ async function createdOrMadeAgain(run: Reconciliation, wanted: Wanted): Promise<
 function noteVanished(run: Reconciliation, id: string): void {
   const { context, cr } = run
   run.memory.isLost = true
-  // Should making it again be refused, the status must not go on naming what is gone.
+  // If creating it again is refused, the status must not go on naming an object that is gone.
   run.note({ id: undefined, uri: undefined, createdAt: undefined })
   context.metrics.drift(cr.kind, DELETED)
   const message = `${id} was deleted at the API: making it again`
   context.events.record(cr, { type: 'Warning', reason: 'RemoteDeleted', message })
 }
 
-/** The field name under which drift counts an object that vanished. */
+/** The field name under which the drift metric counts a deleted object. */
 const DELETED = 'deleted'
 
-/** Executes the plan, in order. Afterwards the plan must be empty; a server that takes a write and ignores it is named. */
+/**
+ * Executes the plan, in order. Afterwards the plan must be empty; an API that accepts a write and ignores it is named
+ * in a condition.
+ */
 async function apply(
   run: Reconciliation,
   wanted: Wanted,
@@ -250,7 +262,7 @@ async function apply(
     if (run.memory.ignored === contested) throw ignored(operations)
     refuseContest(run, contested, operations)
     await refuseSilencing(run, operations)
-    // Nobody refers yet to what this run has made.
+    // Nothing refers yet to an object that this run created.
     if (!isNew && run.descriptor.children !== undefined) await refuseShutOut(run, wanted, observed)
     refuseUnsaidRestriction(run, operations, observed.remote)
     await refuseTakenChildren(run, observed)
@@ -266,7 +278,7 @@ async function apply(
   run.noteInternal({ inputsFingerprint: wanted.inputs.fingerprint, references: appliedReferences(wanted) })
   const left = operations.length === 0 ? [] : planFor(run, wanted, observed)
   if (left.length > 0) {
-    // Somebody else has changed it meanwhile, and the answer shows that: to be put right like any drift.
+    // The answer shows that another client has changed the object meanwhile: handle that like any other drift.
     if (!left.every((operation) => wasWritten(operation, operations))) {
       throw new WaitError(reasons.Progressing, describeAll(left), 0, true)
     }
@@ -280,12 +292,12 @@ async function apply(
   return observed
 }
 
-/** Right after a write: what differs now in what it left open is what the service has chosen. */
+/** Right after a write, a difference in a field that the write left open is the service's choice. */
 function noteChosen(run: Reconciliation, { desired }: Wanted, { remote }: Observed): void {
   run.noteInternal({ chosen: chosenByServer(run.descriptor, desired, remote) })
 }
 
-/** Whether all that an operation would write is among what was written. */
+/** Whether everything that an operation would write was already written. */
 function wasWritten(operation: Operation, written: readonly Operation[]): boolean {
   if (operation.type !== 'update' || 'target' in operation) {
     return written.some((each) => describe(each) === describe(operation))
@@ -294,13 +306,19 @@ function wasWritten(operation: Operation, written: readonly Operation[]): boolea
   return operation.fields.every((field) => fields.includes(field))
 }
 
-/** Said once for the same wish and the same state: the write is not repeated, until one of them changes or somebody asks for it. */
+/**
+ * Reported once for the same spec and the same state. The write is not repeated until one of them changes or a
+ * reconcile is requested.
+ */
 function ignored(operations: readonly Operation[]): TerminalError {
   const about = operations.map(describe).join(', ')
   return new TerminalError(reasons.Rejected, `the API accepted a write and did not apply it: ${about}`)
 }
 
-/** Children are listed apart from their object: one that bears another's mark may tell first that both were taken over. */
+/**
+ * Children are listed separately from their object: one that carries another resource's marker may be the first sign
+ * that both were taken over.
+ */
 async function refuseTakenChildren(run: Reconciliation, { remote, children }: Observed): Promise<void> {
   if (!children.some((child) => isTakenChild(run, child))) return
   const now = await confirm(run, run.collection, remote.id)
@@ -311,7 +329,7 @@ function appliedReferences({ references }: Wanted) {
   return references.applied.length === 0 ? undefined : references.applied
 }
 
-/** What must be durable, or certain, before the first write of a plan. */
+/** Makes durable, or certain, whatever the first write of a plan depends on. */
 async function prepare(run: Reconciliation, operations: readonly Operation[], observed: Observed): Promise<void> {
   const { cr, descriptor, internal } = run
   const { remote } = observed
@@ -327,7 +345,7 @@ async function prepare(run: Reconciliation, operations: readonly Operation[], ob
       message: describeAll(operations),
       existing: true,
     })
-    // Now that it is stored whose the object is, another may turn out to have stored the same meanwhile.
+    // Now that the ownership is stored, another CR may turn out to have stored the same meanwhile.
     refuseTaken(run, remote)
   }
   if (operations.some((operation) => replacesMarker(descriptor, operation, remote))) await noteOwnership(run, remote.id)
@@ -345,7 +363,10 @@ function replacesMarker(descriptor: ManagedDescriptor, operation: Operation, rem
   )
 }
 
-/** `rawMetadata`, or the name of a bot, is about to take the marker's place: the CR remembers its object by the annotation instead. */
+/**
+ * `rawMetadata`, or the name of a bot, is about to replace the marker: record the object in the CR's annotation
+ * instead.
+ */
 async function noteOwnership(run: Reconciliation, id: string): Promise<void> {
   const { namespace = '', name } = nameOf(run.cr)
   const note = formatOwnership({ namespace, name, uid: run.cr.metadata.uid, id }, (text) => run.session.seal(text))
@@ -353,7 +374,7 @@ async function noteOwnership(run: Reconciliation, id: string): Promise<void> {
   await run.patchMetadata({ annotations: { [REMOTE_ID]: note } })
 }
 
-/** `result`, with another look after `ms` if that is sooner. */
+/** `result`, reconciled again after `ms` if that is sooner. */
 function pollingAgain(result: ReconcileResult, ms: number | undefined): ReconcileResult {
   const { outcome } = result
   if (ms === undefined || (outcome.type === 'after' && outcome.ms <= ms)) return result
@@ -363,7 +384,7 @@ function pollingAgain(result: ReconcileResult, ms: number | undefined): Reconcil
   }
 }
 
-/** Carries a plan out, in order. What was made for the time of the plan only goes at its end. */
+/** Executes a plan, in order. Placeholders are deleted at the end. */
 async function execute(
   run: Reconciliation,
   { references }: Wanted,

@@ -1,17 +1,20 @@
-/** How often something was made again of late because it had got lost. Kept in memory: a restart forgets it, and makes one more. */
+/**
+ * How often something that got lost was recently created again. Kept in memory: a restart resets it, which costs one
+ * more repeat.
+ */
 export interface Repeats {
   readonly count: number
-  /** Monotonic time of the last one. */
+  /** Monotonic time of the last repeat. */
   readonly at: number
 }
 
-/** The pause after the first time, unless another is given. */
+/** The pause after the first repeat, unless another is given. */
 const FIRST_PAUSE_MS = 60_000
 const LONGEST_PAUSE_MS = 3_600_000
 
 /**
- * How long what got lost has to wait until it is made again, in milliseconds. The first time is at once; while something goes on
- * taking it away, each waits twice as long as the one before, an hour at most.
+ * How long to wait before something that got lost is created again, in milliseconds. The first repeat is immediate;
+ * while it keeps getting lost, each wait is twice the one before, at most an hour.
  */
 export function pauseBeforeNext(
   before: Repeats | undefined,
@@ -22,7 +25,7 @@ export function pauseBeforeNext(
   return Math.max(0, before.at + pauseAfter(before.count, firstPauseMs) - now)
 }
 
-/** Counts one more. After twice the pause in peace the count starts over. */
+/** Counts one more repeat. The count starts over when nothing got lost for twice the pause. */
 export function countedRepeat(
   before: Repeats | undefined,
   now: number,

@@ -1,8 +1,8 @@
 import type { Reason } from '../status/reasons.ts'
 
 /**
- * Nothing Culvert does will help until somebody changes something. Tried again slowly, so that a lifted quota heals.
- * The message says what is wrong with which value, and the remedy.
+ * Nothing Culvert does will help until somebody changes something. Retried slowly, so that a lifted quota heals by
+ * itself. The message says what is wrong with which value, and the remedy.
  */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError'
@@ -19,7 +19,10 @@ export class WaitError extends Error {
   override readonly name = 'WaitError'
   readonly code: Reason
   readonly retryMs: number
-  /** The wait is over in a moment and says nothing worth a status write (the account is being listed after a start, an absence is being confirmed). */
+  /**
+   * The wait is over in a moment and not worth a status write: the account is being listed after a start, or an absence
+   * is being confirmed.
+   */
   readonly silent: boolean
 
   constructor(code: Reason, message: string, retryMs: number, silent = false) {
@@ -29,13 +32,13 @@ export class WaitError extends Error {
     this.silent = silent
   }
 
-  /** The same, for the conditions. */
+  /** The same wait, reported in the conditions. */
   aloud(): WaitError {
     return new WaitError(this.code, this.message, this.retryMs)
   }
 }
 
-/** Somebody else wrote the CR first: read it again and start over. */
+/** Another client wrote the CR first: read it again and start over. */
 export class ConflictError extends Error {
   override readonly name = 'ConflictError'
   readonly code = 'Conflict'

@@ -4,13 +4,16 @@ import { accountOf } from '../accounts/account-choice.ts'
 import { isUntold, shortName } from '../cr.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
-/** From how long on people should hear that a new resource waits, in milliseconds. */
+/** How long a new resource waits before its conditions say so, in milliseconds. */
 export const LONG_WAIT_MS = 30_000
 
-/** What a resource waits for: workers that are busy with others, or in a reconcile of its own. */
+/** The cause of a wait: no free worker, or the API during the resource's own reconcile. */
 export type WaitsFor = 'its turn' | 'the API'
 
-/** Says in the conditions what the CR waits for. Where that fails nothing is lost: the end of the reconcile says more. Never throws. */
+/**
+ * Reports in the conditions what the CR waits for. A failure loses nothing: the end of the reconcile reports more.
+ * Never throws.
+ */
 export async function tellWait(run: Reconciliation, waitsFor: WaitsFor): Promise<void> {
   const { logger } = run.context
   const { kind, metadata } = run.cr
@@ -22,15 +25,15 @@ export async function tellWait(run: Reconciliation, waitsFor: WaitsFor): Promise
   }
 }
 
-/** What Kubernetes refuses is said later; all else is a bug. */
+/** A refusal by Kubernetes is reported later; any other error is a bug. */
 export function logUntold(logger: Logger, fields: object, error: unknown): void {
   if (error instanceof KubeError) logger.debug({ ...fields, err: error }, 'a wait was not told')
   else logger.error({ ...fields, err: error }, 'telling of a wait failed')
 }
 
 /**
- * Tells of a reconcile that takes long, such as one whose requests wait for their turn in the rate budget.
- * @returns ends that; resolves once nothing is being told any more.
+ * Reports a reconcile that takes long, such as one whose requests wait in the rate budget.
+ * @returns a function that stops this; it resolves once no report is being written.
  */
 export function tellWhenLong(run: Reconciliation): () => Promise<void> {
   if (!isUntold(run.cr)) return () => Promise.resolve()
@@ -44,14 +47,14 @@ export function tellWhenLong(run: Reconciliation): () => Promise<void> {
   }
 }
 
-/** Whether nothing has been said of a CR for so long that people should hear of what is over in a moment as a rule. */
+/** Whether the CR has had no condition for so long that even a silent wait should be reported. */
 export function isLongUntold({ context: { clock }, cr, memory }: Reconciliation): boolean {
   if (!isUntold(cr)) return false
   memory.untoldSince ??= clock.monotonic()
   return clock.monotonic() - memory.untoldSince >= LONG_WAIT_MS
 }
 
-/** True as long as the wait takes, so that it is written once. */
+/** The message stays the same for the whole wait, so that it is written once. */
 function messageOf({ context, cr }: Reconciliation, waitsFor: WaitsFor): string {
   const message = waitsFor === 'its turn' ? 'waits for its turn behind other resources' : 'waits for the API'
   const account = accountOf(context, cr)

@@ -3,84 +3,92 @@ import type { HeldUp } from '../delete/held-up.ts'
 import type { Contest } from '../identity/contest.ts'
 import type { Repeats } from './damping.ts'
 
-/** The answer to a POST that is not yet in the CR's status; whole, with what the API tells only once. */
+/** The answer to a POST that is not yet in the CR's status, in full, including what the API returns only once. */
 export interface Answer {
   readonly nonce: string
   readonly number: number
   readonly object: RemoteObject
 }
 
-/** Rotations or renewals that failed in a row. */
+/** Consecutive failures of a rotation or renewal. */
 export interface RotationFailure {
   readonly failures: number
-  /** Monotonic time of the last one. */
+  /** Monotonic time of the last failure. */
   readonly at: number
   /** Spec and request that were tried. */
   readonly about: string
   readonly message: string
 }
 
-/** What this process knows of one CR beyond Kubernetes and the API. Losing it costs time, never correctness. */
+/** One CR's state in this process, beyond Kubernetes and the API. Losing it costs time, never correctness. */
 export interface Memory {
   /** The answer of a POST, kept until it is stored. */
   answer?: Answer | undefined
-  /** This attempt surely did nothing, and the next one was not recorded: it needs no scan. */
+  /** An attempt that certainly did nothing, while the next one is not recorded yet: it needs no scan. */
   refused?: { readonly nonce: string; readonly number: number } | undefined
   /** Monotonic time by which a POST of this process that got no answer must have ended at the server. */
   unknownUntil?: number | undefined
-  /** When the first of the two scans for a lost answer was done. */
+  /** Monotonic time of the first of the two scans for a lost answer. */
   firstScanAt?: number | undefined
-  /** What creates of this process were answered with of late, by id: the path of the collection, and the time of the answer. */
+  /** Objects that this process recently created, by id: the path of the collection, and the time of the answer. */
   readonly made: Map<string, { readonly path: string; readonly at: number }>
-  /** Ids whose DELETE was answered 404: how often in a row, and whether lists have yet to tell what that means. */
+  /**
+   * Ids whose DELETE was answered with 404: how often in a row, and whether lists must still settle what that means.
+   */
   readonly denied: Map<string, { readonly tries: number; readonly isOpen: boolean }>
-  /** Monotonic time of the next look that readiness asked for. */
+  /** Monotonic time of the next poll that readiness asked for. */
   pollAt?: number | undefined
-  /** What the wall clock showed beyond the monotonic one when the next look was planned by it, in milliseconds; undefined: it was not. */
+  /**
+   * Wall time minus monotonic time when the next poll was scheduled, in milliseconds; undefined if it was not scheduled
+   * by wall time.
+   */
   clockOffset?: number | undefined
-  /** Monotonic time when the CR was first looked at without a word about it in its conditions. */
+  /** Monotonic time when the CR was first reconciled while it had no condition. */
   untoldSince?: number | undefined
-  /** This process created the object, so nobody before it can still be writing children. */
+  /** This process created the object, so no earlier process can still be writing children. */
   createdHere?: boolean | undefined
   /** Monotonic time by which a child's POST that got no answer must have ended. */
   childUnknownUntil?: number | undefined
-  /** Monotonic time until which an update that was not answered may still be carried out. */
+  /** Monotonic time until which an update that got no answer may still take effect. */
   updateUnknownUntil?: number | undefined
   /** Monotonic time by which the POST of a placeholder that got no answer must have ended. */
   placeholderUnknownUntil?: number | undefined
-  /** Ids of marked objects of this CR that are neither its own nor superseded; found by the drift pass. */
+  /** Ids of objects with this CR's marker that are neither its own nor superseded; found by the account's resync. */
   copies?: readonly string[] | undefined
-  /** Monotonic time from which lists tell who uses an object that is to be deleted. */
+  /** Monotonic time from which lists show what refers to an object that is to be deleted. */
   deletingSince?: number | undefined
-  /** Monotonic time from which lists tell who uses a former object that is to be deleted. */
+  /** Monotonic time from which lists show what refers to a superseded object that is to be deleted. */
   retiringSince?: number | undefined
-  /** Resources of other namespaces that the deletion was last seen to wait for. */
+  /** Resources of other namespaces that last blocked the deletion. */
   heldUp?: HeldUp | undefined
-  /** The DELETE of the key that the account works with was sent: a refused key says that it took effect. */
+  /** The DELETE of the key that the account itself uses was sent: if the key is refused now, the DELETE took effect. */
   lastCallSent?: boolean | undefined
-  /** Writes of one wish that somebody else may be undoing. */
+  /** Writes of one desired state that another client may be undoing. */
   contest?: Contest | undefined
-  /** A wish that was written and that the API did not carry out, as `contestAbout` has it: once more would be in vain. */
+  /** A write that the API accepted and did not apply, as `contestAbout` describes it: repeating it would be futile. */
   ignored?: string | undefined
-  /** How often a lost token was issued anew of late. */
+  /** How often a lost token was recently reissued. */
   reissues?: Repeats | undefined
-  /** How many creates in a row were answered with what must not be written, and with what the last was. */
+  /** How many creates in a row were answered with something that must not be used, and the last such problem. */
   refusals?: (Repeats & { readonly problem: string }) | undefined
-  /** The object of such a create that is being deleted. */
+  /** Id of the object of such a create, while it is being deleted. */
   refusing?: string | undefined
-  /** The object was deleted at the API, and is yet to be made again. */
+  /** The object was deleted at the API and has not been created again yet. */
   isLost?: boolean | undefined
-  /** How often an object that was deleted at the API was made again of late. */
+  /** How often an object that was deleted at the API was recently created again. */
   remakes?: Repeats | undefined
-  /** What the object was last replaced for, while the new one still differs in it: another would too. */
+  /**
+   * The purpose of the last replacement, while the new object still differs in the same way: another replacement would
+   * not help.
+   */
   replacedFor?: string | undefined
-  /** Successors that could not be made, since one last was. */
+  /** Failed rotations since the last one that succeeded. */
   rotation?: RotationFailure | undefined
-  /** The former object that was last said to stay since an account works with its token. */
+  /** The superseded object that was last reported as kept because an account uses its token. */
   keptFor?: string | undefined
-  /** A companion that the spec does not ask for was looked for, and is not there. */
+  /** A companion that the spec does not ask for was searched for and does not exist. */
   dismissed?: boolean | undefined
-  /** Our finalizer was taken off: whatever an older copy of the CR still says, nothing is left to do. */
+  /** Our finalizer was removed: whatever an older copy of the CR says, nothing is left to do. */
   released?: boolean | undefined
 }
 
@@ -88,7 +96,7 @@ export function emptyMemory(): Memory {
   return { made: new Map(), denied: new Map() }
 }
 
-/** The memory of every CR, by UID: a namesake starts with none. */
+/** The memory of every CR, by UID: a later CR of the same name starts with none. */
 export class Memories {
   readonly #byUid = new Map<string, Memory>()
 
@@ -102,8 +110,8 @@ export class Memories {
   }
 
   /**
-   * The CR is in an older state than before, since etcd was put back: what was concluded from later ones is forgotten. What requests of
-   * this process did, or may still do, is true whatever the CR says.
+   * The CR is in an older state than before, since etcd was restored: conclusions from later states are dropped. What
+   * requests of this process did, or may still do, stays true whatever the CR says.
    */
   rollBack(uid: string): void {
     const memory = this.#byUid.get(uid)

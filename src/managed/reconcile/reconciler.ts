@@ -24,7 +24,10 @@ import { isLongUntold, tellWait, tellWhenLong } from './long-waits.ts'
 import { Reconciliation } from './reconciliation.ts'
 import { openRequest } from './requests.ts'
 
-/** The one reconciler of all managed kinds: makes the account match one CR, writes its status once, says when to look again. */
+/**
+ * The one reconciler of all managed kinds: makes the account match one CR, writes its status once, and returns when to
+ * reconcile again.
+ */
 export class ManagedReconciler {
   readonly #context: ManagedContext
 
@@ -32,7 +35,7 @@ export class ManagedReconciler {
     this.#context = { ...context, inFlight: new IdsInFlight(context.clock, context.times.requestTimeoutMs) }
   }
 
-  /** Reconciles the CR of that name as the watches know it now. Never throws for anything that a condition can say. */
+  /** Reconciles the CR as the watches know it now. Never throws an error that a condition can report. */
   async reconcile(name: ResourceName): Promise<Outcome> {
     const cr = this.#context.resources.get(name)
     const descriptor = this.#context.kinds.managedKind(name.kind)
@@ -49,8 +52,8 @@ export class ManagedReconciler {
   }
 
   /**
-   * Says of a new CR that it waits to be reconciled; undefined when the conditions say something already, or nothing is to be done. The CR
-   * must not be reconciled meanwhile. Never throws.
+   * Reports in the conditions of a new CR that it waits to be reconciled; undefined if the conditions already say
+   * something, or nothing is to be done. The CR must not be reconciled meanwhile. Never throws.
    */
   tellWait(name: ResourceName): Promise<void> | undefined {
     const cr = this.#context.resources.get(name)
@@ -78,7 +81,10 @@ export class ManagedReconciler {
     }
   }
 
-  /** An edit of what decides who may call the API may be meant to let Culvert in again: the account looks whether it is. */
+  /**
+   * An edit of a resource that decides who may call the API may be meant to let Culvert in again: ask the account to
+   * check.
+   */
   #tryWayOut({ cr, descriptor }: Reconciliation): void {
     const decides = descriptor.access !== undefined || descriptor.restrictsAPI !== undefined
     const isNew = generationOf(cr) !== statusOf(cr).observedGeneration || openRequest(cr, 'reconcile') !== undefined
@@ -87,7 +93,7 @@ export class ManagedReconciler {
     if (session !== undefined && 'cache' in session && isTold(session.blocked())) session.recheck()
   }
 
-  /** Trouble that may concern the whole account is looked into there; a bug is logged with its stack. */
+  /** Errors that may affect the whole account are handled by its session; a bug is logged with its stack. */
   #report(run: Reconciliation, descriptor: ManagedDescriptor, error: unknown): void {
     if (isAccountWide(error)) run.session.reportFailure(error)
     if (error instanceof ApiError) return
@@ -103,14 +109,17 @@ export class ManagedReconciler {
     try {
       await run.write(state, conditions)
     } catch (error) {
-      // The answer of a create stays in memory; the retry stores it before anything else.
+      // The answer to a create stays in memory; the retry stores it before anything else.
       return { type: 'backoff', error }
     }
     this.#announce(before, run.cr, { state, descriptor: run.descriptor })
     return run.overtaken ? { type: 'after', ms: 0, reason: 'changed meanwhile', priority: 'edit' } : outcome
   }
 
-  /** One Event when the reason or message of Ready or Synced changes, or another condition turns False, and none while they stay. */
+  /**
+   * Records one Event when the reason or message of Ready or Synced changes, or another condition turns False; none
+   * otherwise.
+   */
   #announce(
     before: CustomResource,
     after: CustomResource,
@@ -135,7 +144,7 @@ export class ManagedReconciler {
   }
 }
 
-/** Whether an account is blocked by more than that it is about to be looked at. */
+/** Whether an account is blocked for a reason that is reported, not only until its first check. */
 function isTold(blocked: Blocked | undefined): boolean {
   return blocked !== undefined && !blocked.silent
 }
@@ -149,7 +158,10 @@ function changed(now: Told | undefined, before: Told | undefined): Told | undefi
   return now !== undefined && (now.reason !== before?.reason || now.message !== before?.message) ? now : undefined
 }
 
-/** Conditions of the kind that have become bad although the resource is Ready: the next step may be that it is not (a renewal that fails). */
+/**
+ * The kind's own conditions that turned False although the resource is Ready. The resource may become unready next, as
+ * with a failing renewal.
+ */
 function turnedFalse(
   before: CustomResource,
   after: CustomResource,
@@ -166,7 +178,7 @@ function turnedFalse(
   })
 }
 
-/** Waiting is no reason to warn; failing is. */
+/** A wait is not worth a warning; a failure is. */
 function isWrong(state: ConditionState): boolean {
   return WRONG.has(state.type) || (state.type === 'synced' && state.stalled)
 }

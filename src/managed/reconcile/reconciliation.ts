@@ -17,7 +17,7 @@ import { ConflictError } from './errors.ts'
 import type { Memory } from './memory.ts'
 import { openRequest } from './requests.ts'
 
-/** Status fields of the reconciler itself; all others are the kind's. */
+/** Status fields of the reconciler itself; all others belong to the kind. */
 type OwnStatus = {
   readonly [Field in Exclude<
     keyof CommonStatus,
@@ -29,16 +29,16 @@ type OwnStatus = {
 type InternalChange = { readonly [Field in keyof InternalStatus]?: InternalStatus[Field] | undefined }
 
 /**
- * One CR during one reconcile: the newest copy of it, what its status is going to say, and the writes to it.
- * Status is gathered here and written by `write`, the only place that does.
+ * One CR during one reconcile: its newest copy, the status being prepared, and all writes to it. Status is collected
+ * here and written by `write` only.
  */
 export class Reconciliation {
   readonly context: ManagedContext
   readonly descriptor: ManagedDescriptor
   readonly memory: Memory
-  /** Monotonic time when the run began: what a list that begins later shows is live. */
+  /** Monotonic time when the run began: a list that begins later shows live state. */
   readonly begun: number
-  /** By how much wall time was ahead of monotonic time then; what is worked out from wall time is so by this clock. Milliseconds. */
+  /** Wall time minus monotonic time when the run began, in milliseconds. Delays computed from wall time refer to it. */
   readonly clockOffset: number
   readonly #type: ResourceType
   /** Generation of the spec this run acts on. A newer one is left to the next run. */
@@ -83,24 +83,24 @@ export class Reconciliation {
     return this.descriptor.collectionOf(this.#cr.spec)
   }
 
-  /** Options of a write to the account: that it is made for this CR, and why. */
+  /** Options of a write to the account: for which CR it is made, and why. */
   because(reason: WriteReason): WriteOptions {
     return { origin: originOf(this.#cr, reason) }
   }
 
-  /** Status as it stands in Kubernetes plus what this run has found. */
+  /** Status in Kubernetes plus what this run has noted. */
   get status(): CommonStatus & Fields {
     return withoutAbsent({ ...statusOf(this.#cr), ...this.#own, ...this.#kind, internal: this.#bookkeeping() })
   }
 
-  /** `status.internal` as it stands in Kubernetes plus what this run has found. */
+  /** `status.internal` in Kubernetes plus what this run has noted. */
   get internal(): InternalStatus {
     return this.#bookkeeping() ?? {}
   }
 
   /**
-   * The answer of a create was stored on a copy that somebody else had changed meanwhile. That change is known from our own
-   * reading, so no watch will tell of it: another run has to look at it.
+   * The answer to a create was stored on a copy that another client had changed meanwhile. Since we read that change
+   * ourselves, no watch will report it: another run must handle it.
    */
   get overtaken(): boolean {
     return this.#overtaken
@@ -122,7 +122,7 @@ export class Reconciliation {
     this.#internal = { ...this.#internal, ...fields }
   }
 
-  /** Notes all status fields of the kind for the next write: those not in `fields` go. */
+  /** Notes all status fields of the kind for the next write; fields not in `fields` are removed. */
   noteKind(fields: Fields): void {
     this.#kind = fields
   }
@@ -133,20 +133,20 @@ export class Reconciliation {
     this.noteInternal({ create })
   }
 
-  /** Notes that the CR looks at `object`, which is not its own. */
+  /** Notes that the CR observes `object`, which is not its own. */
   noteObserved(object: RemoteObject): void {
     const { kind, name } = this.session.account
     this.note({ id: object.id, accountRef: { kind, name }, ...addressOf(object) })
   }
 
-  /** Writes what was noted, with `state` in the words of conditions. Nothing changed → no write. */
+  /** Writes what was noted, with conditions for `state`. Does nothing if nothing changed. */
   async write(state: ConditionState, conditions?: readonly ConditionText[]): Promise<void> {
     await this.#alone(() => this.#write(state, conditions))
   }
 
   /**
-   * Says in the conditions that the CR waits, unless they say anything. May be called in the middle of the run: nothing of what it has found
-   * is written, and the CR counts as one that nobody has looked at.
+   * Reports in the conditions that the CR waits, unless it already has conditions. May be called during the run:
+   * nothing that the run has noted is written, and `status.observedGeneration` is left alone.
    */
   async tell(message: string): Promise<void> {
     await this.#alone(async () => {
@@ -162,7 +162,7 @@ export class Reconciliation {
     await this.#alone(() => this.#patch({ metadata }))
   }
 
-  /** The CR as the apiserver has it now. @throws ConflictError when it is not the same CR in the same state any more. */
+  /** Reads the CR from the apiserver. @throws ConflictError if it is no longer the same CR in the same state. */
   async confirmLive(): Promise<void> {
     await this.#alone(async () => {
       const live = await this.context.kube.get<CustomResource>(this.#type, nameOf(this.#cr))
@@ -173,10 +173,10 @@ export class Reconciliation {
     })
   }
 
-  /** One call after the other: each names the version that the one before has left. */
+  /** Runs calls one after another: each names the resourceVersion that the previous one returned. */
   async #alone(call: () => Promise<void>): Promise<void> {
     const ended = this.#call.then(call)
-    // Whoever made the call hears of its failure.
+    // The caller handles the failure.
     this.#call = ended.catch(() => undefined)
     await ended
   }
@@ -204,13 +204,13 @@ export class Reconciliation {
       ...this.#own,
       internal: this.#bookkeeping(),
       ...this.#answer(state),
-      // Looking away is no acting on a spec: an edit made meanwhile is yet to be carried out.
+      // Pausing does not act on a spec: an edit made meanwhile is still to be carried out.
       observedGeneration: state.type === 'paused' ? before.observedGeneration : this.#generation,
       conditions: this.#stamped(state, conditions),
     }
   }
 
-  /** Undefined when nothing is kept: the field itself is not there then. */
+  /** Undefined if nothing is kept: the field itself is absent then. */
   #bookkeeping(): InternalStatus | undefined {
     const kept: InternalStatus = withoutAbsent({ ...internalOf(this.#cr), ...this.#internal })
     return Object.keys(kept).length === 0 ? undefined : kept
@@ -222,7 +222,7 @@ export class Reconciliation {
     return stampConditions(next, previous, this.#generation, this.context.clock.now())
   }
 
-  /** A request that comes while Culvert looks away is answered once it looks again. */
+  /** A request made while the CR is paused is answered once it is resumed. */
   #answer(state: ConditionState): Pick<CommonStatus, 'lastHandledReconcileAt'> {
     const answered = this.#request !== undefined && state.type !== 'paused'
     return answered ? { lastHandledReconcileAt: this.#request } : {}
@@ -237,8 +237,8 @@ export class Reconciliation {
   }
 
   /**
-   * Somebody wrote the CR between the POST and the storing of its answer. The answer is stored on the newest copy,
-   * unless the CR is gone or its create has moved on: then it is not this run's to store.
+   * Another client wrote the CR between the POST and the storing of its answer. The answer is stored on the newest
+   * copy, unless the CR is gone or its create has moved on: then this run must not store it.
    */
   async #rereadForStoring(): Promise<void> {
     const live = await this.context.kube.get<CustomResource>(this.#type, nameOf(this.#cr))
@@ -272,10 +272,10 @@ function withoutAbsent(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-/** Characters of an address that a status takes. */
+/** Longest URI that the CRD accepts, in characters. */
 const LONGEST_URI = 2048
 
-/** What the CRD would refuse is left out: the id beside it could not be stored. */
+/** Leaves out what the CRD would refuse: the id beside it could not be stored. */
 function addressOf({ uri, created_at: createdAt }: RemoteObject): OwnStatus {
   return {
     ...(typeof uri === 'string' && uri.length <= LONGEST_URI ? { uri } : {}),

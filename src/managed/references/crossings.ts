@@ -13,7 +13,7 @@ import type { InternalStatus } from '../descriptor/internal.ts'
 import type { Resources } from '../reconcile/context.ts'
 import { permits } from './grants.ts'
 
-/** What tells of resources, and of namespaces. */
+/** Looks up resources and namespaces. */
 type Known = Pick<Resources, 'get' | 'namespace'>
 
 /** A reference that names a resource of another namespace. */
@@ -23,15 +23,16 @@ export interface CrossReference {
 }
 
 /**
- * How a reference across namespaces stands. `refused` is the same whether there is such a resource or not. `withdrawn`: it is in use, was granted when its spec was applied,
- * and is granted no longer; the resource may be gone.
+ * The state of a reference across namespaces. `refused` is the same whether the resource exists or not. `withdrawn`:
+ * the reference is in use and was granted when its spec was applied, but is granted no longer; the resource may be
+ * gone.
  */
 export type Crossing =
   | { readonly type: 'granted'; readonly target: CustomResource }
   | { readonly type: 'withdrawn'; readonly target: CustomResource | undefined }
   | { readonly type: 'refused' }
 
-/** Names what a reference by name leads to. */
+/** The name of the CR that a reference by name leads to. */
 export function referredName(cr: CustomResource, { kind, ref }: CrossReference): ResourceName {
   return { kind, namespace: ref.namespace ?? cr.metadata.namespace, name: ref.name ?? '' }
 }
@@ -41,7 +42,7 @@ export function crosses(cr: CustomResource, { namespace }: Ref): boolean {
   return namespace !== undefined && namespace !== cr.metadata.namespace
 }
 
-/** How a reference stands that leads out of the namespace of `cr`. */
+/** The state of a reference that leads out of the namespace of `cr`. */
 export function crossingOf(known: Known, cr: CustomResource, reference: CrossReference): Crossing {
   const target = known.get(referredName(cr, reference))
   if (target !== undefined && isGranted(known, target, cr.metadata.namespace)) return { type: 'granted', target }
@@ -56,7 +57,7 @@ export function isGranted(known: Pick<Known, 'namespace'>, target: CustomResourc
   return permits(allowedReferences, { name: namespace, labels: known.namespace(namespace)?.metadata.labels })
 }
 
-/** What was last sent for a reference by name. */
+/** The entry of `status.internal.references` for a reference by name: what was last sent for it. */
 export function appliedReference(cr: CustomResource, { kind, ref }: CrossReference): SentReference | undefined {
   const namespace = crosses(cr, ref) ? ref.namespace : undefined
   return internalOf(cr).references?.find((entry) => {
@@ -76,15 +77,15 @@ export function namedTargets(descriptor: ManagedDescriptor, cr: CustomResource):
 /** A resource that refers to one of another namespace, or to its object. */
 export interface ForeignReferrer {
   readonly referrer: CustomResource
-  /** What its spec names. */
+  /** The resources that its spec names. */
   readonly names: readonly ResourceName[]
   /** Whether both are known to live in one account. */
   readonly inOneAccount: boolean
 }
 
 /**
- * Whether such a resource has a say in what becomes of the target: it may refer to it, or its object does. What somebody only writes into a spec holds up nobody, and an id that
- * was sent to another account is another object's.
+ * Whether such a resource may block the target: it is permitted to refer to it, or its object already does. A spec
+ * alone blocks nothing, and an id that was sent to another account names another object.
  */
 export function countsAcross(
   known: Known,

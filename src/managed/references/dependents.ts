@@ -8,28 +8,28 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 import { countsAcross, isGranted, namedTargets } from './crossings.ts'
 
-/** A dependent that goes away wakes its targets; objects not managed here are asked for again after this. */
+/** Dependents that go away wake their targets. Objects not managed here are checked again after this. */
 export const IN_USE_MS = 30_000
 
-/** An object that others may use. */
+/** An object that others may refer to. */
 export interface UsedObject {
   readonly kind: string
   readonly collection: Collection
   readonly id: string
 }
 
-/** What uses an object. */
+/** An object that refers to another. */
 export interface Dependent {
-  /** As messages say it. */
+  /** Its name in messages. */
   readonly name: string
   /** The CR that holds it, if there is one. */
   readonly resource: CustomResource | undefined
 }
 
 /**
- * What uses the object at the API, managed here or not: as lists show it that began at the
- * monotonic time `since` or later, and after every request of this process that named the object was over.
- * @throws WaitError while such a request is under way
+ * Objects at the API that refer to the object, managed here or not, from lists that began at the monotonic time `since`
+ * or later, and after every request of this process that named the object had ended.
+ * @throws WaitError while such a request is in flight
  */
 export async function dependentsOf(
   run: Reconciliation,
@@ -54,8 +54,9 @@ export async function dependentsOf(
 }
 
 /**
- * From when on lists show what has come of requests of this process that named the id. Those that were begun after `since` need no waiting for:
- * their senders knew that the object goes. @throws WaitError while one may take effect.
+ * Monotonic time from which lists show the effect of requests of this process that named the id. Those that began after
+ * `since` need not be waited for: their senders knew of the deletion. @throws WaitError while one may still take
+ * effect.
  */
 function settledAt({ context, session }: Reconciliation, id: string, since: number): number {
   const { clock, inFlight, times } = context
@@ -77,8 +78,9 @@ function uses(
 }
 
 /**
- * The CRs that refer to the target and may have an object that uses its own. Known without a request, and complete: a CR that is
- * to have an object says so before it makes one, and looks at its targets once more after that (`ResolvedReferences.confirm`).
+ * The CRs that refer to the target and may have an object that depends on its object. Known without a request, and
+ * complete: a CR records its attempt before it creates an object, and checks its targets once more after that
+ * (`ResolvedReferences.confirm`).
  */
 export function referringDependents(
   { context, cr }: Reconciliation,
@@ -96,7 +98,7 @@ export function referringDependents(
   }))
 }
 
-/** Whether the object of a CR has run its course, by its status, and none takes its place: it needs nothing any more that it refers to. */
+/** Whether a CR's object has expired, by its status, and will not be renewed: it no longer needs what it refers to. */
 export function hasRunItsCourse({ context: { clock, kinds } }: Reconciliation, cr: CustomResource): boolean {
   const descriptor = kinds.managedKind(cr.kind)
   const status = statusOf(cr)
@@ -110,8 +112,8 @@ export function namesOfDependents(dependents: readonly Dependent[]): readonly st
 }
 
 /**
- * CRs that refer to the target, for `cr`, which is the target or a part of it. An id is no secret: those of another namespace that live in
- * another account than `cr` cannot mean its object, and have no say in what becomes of it.
+ * CRs that refer to the target, for `cr`, which is the target or a part of it. An id is no secret: a CR of another
+ * namespace that lives in another account than `cr` cannot mean its object, and must not block it.
  */
 export function referrersInReach(
   context: Pick<ManagedContext, 'kinds' | 'resources'>,
@@ -128,27 +130,29 @@ export function referrersInReach(
   })
 }
 
-/** Accounts of two namespaces are two, unless one key opens both. */
+/** Accounts of different namespaces are different, unless one key opens both. */
 function isOneAccount(resources: ManagedContext['resources'], cr: CustomResource, other: CustomResource): boolean {
   const key = resources.accountKeyOf(cr)
   return key !== undefined && resources.livesIn(other, key)
 }
 
-/** Whether the CR has an object, or may have one: what only waits for its first, or was refused one, uses nothing. */
+/**
+ * Whether the CR has an object, or may have one: a CR that waits for its first, or was refused one, depends on nothing.
+ */
 export function mayHoldObject(cr: CustomResource): boolean {
   const isOpen = cr.metadata.annotations?.[CREATE_ATTEMPT] !== undefined
   return hasFinalizer(cr) && (heldIds(statusOf(cr)).length > 0 || isOpen)
 }
 
-/** A CR that is referred to, to whose people it is told who does. */
+/** A CR that others refer to, whose readers are told which ones. */
 export interface Grantor {
   readonly target: CustomResource
   readonly resources: Pick<ManagedContext['resources'], 'namespace'>
 }
 
 /**
- * `Kind/name` of a CR of the reader's own namespace, and with its namespace where the reader's resource grants references from there. Others are told of by their objects' ids,
- * which the account shows to all who share it.
+ * `Kind/name` for a CR of the reader's namespace, and with its namespace for one to which the reader's resource grants
+ * references. Any other is named by its object's id, which is visible to everyone who shares the account.
  */
 export function messageName(cr: CustomResource, reader: string | undefined, grantor?: Grantor): string {
   const { name, namespace } = cr.metadata

@@ -4,10 +4,10 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { ResolvedReferences } from './references.ts'
 
 /**
- * Ids among the references that were applied before and whose objects are not there any more, of kinds that others may go on holding
- * (`ReferenceKind.outlives`). Asked only where the object has other ids of that kind than the spec wants: then it is sent a list, in which the API would
- * refuse such an id.
- * @throws WaitError until lists have told
+ * Ids of references that were applied before and whose objects no longer exist, of kinds whose ids an object may keep
+ * (`ReferenceKind.outlives`). Only computed if the object has other ids of that kind than the spec wants: then the
+ * whole list is sent, and the API would refuse such an id.
+ * @throws WaitError until lists have confirmed it
  */
 export async function goneReferences(
   run: Reconciliation,

@@ -7,7 +7,10 @@ import { appliedReference, crosses, crossingOf, isGranted } from './crossings.ts
 /** Present only while it is false, on both sides of a reference between namespaces. */
 const REFERENCES_GRANTED = 'ReferencesGranted'
 
-/** The condition that says which references are in use without a grant, of this resource and to it; none while all is granted. */
+/**
+ * The condition that names references without a grant that are still in use, from this resource and to it; none while
+ * everything is granted.
+ */
 export function grantConditions(run: Reconciliation): readonly KindCondition[] {
   const messages = [...ownMessages(run), ...dependentsMessage(run)]
   if (messages.length === 0) return []
@@ -25,7 +28,7 @@ function ownMessages({ context: { resources }, cr, descriptor }: Reconciliation)
   })
 }
 
-/** Whose they are is told by name to nobody who grants them nothing. */
+/** Resources that have no grant are counted, not named. */
 function dependentsMessage({ context: { resources }, cr }: Reconciliation): readonly string[] {
   const own = nameOf(cr)
   const reference = { kind: own.kind, ref: { namespace: own.namespace ?? '', name: own.name } }

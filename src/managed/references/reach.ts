@@ -11,17 +11,17 @@ import { reasons } from '../status/reasons.ts'
 export interface IdUse {
   /** Namespace of the resource that names the id. */
   readonly namespace: string
-  /** Namespace of the resource that has the object; undefined when none has it. */
+  /** Namespace of the resource that holds the object; undefined if none does. */
   readonly keeper: string | undefined
-  /** How the resource may use what nobody has. */
+  /** How the resource may use objects that no resource holds. */
   readonly allowed: UnmanagedObjects
-  /** How it is about to. */
+  /** How it wants to use this one. */
   readonly asked: Exclude<UnmanagedObjects, 'Deny'>
 }
 
 /**
- * Why an object may not be used by its id; undefined when it may. Who may use nothing that no resource has is told the same of every id, whether somebody has it,
- * nobody, or there is no such object.
+ * Why an object may not be used by its id; undefined if it may. A resource that may not use unmanaged objects gets the
+ * same answer for every id, whether the object is held, unmanaged or does not exist.
  */
 export function refusalOfUse({ namespace, keeper, allowed, asked }: IdUse): 'kept elsewhere' | 'unmanaged' | undefined {
   if (keeper === namespace) return undefined
@@ -29,17 +29,17 @@ export function refusalOfUse({ namespace, keeper, allowed, asked }: IdUse): 'kep
   return keeper === undefined ? undefined : 'kept elsewhere'
 }
 
-/** An id where a spec names it. */
+/** An id in a spec. */
 export interface NamedId {
-  /** Of the field, for messages. */
+  /** Path of the field, for messages. */
   readonly path: string
   readonly id: string
   readonly asked: IdUse['asked']
 }
 
 /**
- * @param keeper namespace of the resource that has the object
- * @throws TerminalError for an id that leads to what the namespace may not use
+ * @param keeper namespace of the resource that holds the object
+ * @throws TerminalError for an id of an object that the namespace may not use
  */
 export function refuseUse(
   { account, access }: Pick<MemberSession, 'account' | 'access'>,
@@ -64,8 +64,8 @@ export function refuseUse(
 }
 
 /**
- * What the author of a reference into another namespace is told that grants nothing, and where there is nobody.
- * @param what the resource, as they named it
+ * The error for a reference into another namespace that is not granted. It is the same if the resource does not exist.
+ * @param what the resource, as the author of the reference named it
  */
 export function notGranted(
   { metadata: { namespace = '' } }: CustomResource,
@@ -77,17 +77,18 @@ export function notGranted(
   )
 }
 
-/** Somebody has to change something: Stalled. */
+/** A person has to change something: Stalled. */
 export function notPermitted(message: string): TerminalError {
   return new TerminalError(reasons.ReferenceNotPermitted, message)
 }
 
-/** Where an object may be found. */
+/** Where the owner of an object is looked up. */
 type Place = Pick<ManagedContext, 'installation' | 'kinds' | 'resources'>
 
 /**
- * The resource that has an object of that kind: by the mark that the account shows, by a sealed note, by the statuses, as one that is about to, or as what the object is a
- * part of. Statuses count last, since they alone can be forged by people without the account's key. Who only observes has nothing.
+ * The resource that holds an object of that kind: by the marker in the account, a sealed note, a status, a claim of a
+ * run, or as a child of its object. Statuses come last, since only they can be forged without the account's key. A
+ * resource that only observes an object does not hold it.
  */
 export function keeperOf(
   { installation, kinds, resources }: Place,

@@ -22,10 +22,15 @@ import { messageName } from './dependents.ts'
 import { keeperOf, notGranted, notPermitted, refuseUse } from './reach.ts'
 import { targetView } from './target-view.ts'
 
+/**
+ * Resolves the references of a spec to ids. Decides which target each means, whether the namespace may refer to it, and
+ * whether it is usable yet.
+ */
+
 /** A target that becomes usable wakes its referrers; this is only the fallback. */
 const FALLBACK_MS = 60_000
 
-/** What is known of an object that no CR manages may be so old when it is referred to. Milliseconds. */
+/** Maximum age of the cached state of an unmanaged object when it is referred to, in milliseconds. */
 const FRESH_MS = 60_000
 
 /** References of one CR, resolved to ids. */
@@ -34,19 +39,21 @@ export interface ResolvedReferences {
   /** The ids, each once. */
   readonly ids: readonly string[]
   /**
-   * Resolves the references once more, by what is known now. A deletion is seen before its last look at who refers to the object: asked after
-   * the CR is known to have an object or an attempt, and right before a request that names the ids, one of the two always sees the other.
-   * @throws WaitError when a reference may not be made any more, or leads elsewhere
+   * Resolves the references once more from the current state. A deletion becomes visible before its last check for
+   * dependents, so if this is called after the CR's object or attempt is recorded, and right before a request that
+   * names the ids, one of the two always sees the other.
+   * @throws WaitError if a reference is no longer permitted, or leads to another object
    */
   confirm(): void
-  /** For status: what the remote object will hold once the spec is applied. */
+  /** For the status: what the remote object will refer to once the spec is applied. */
   readonly applied: NonNullable<InternalStatus['references']>
 }
 
 /**
- * Resolves every reference of a spec. A *new* reference waits until its target is usable; one that was applied before keeps the
- * id it was applied with while its target is away, and so never blocks later changes.
- * @throws WaitError naming field and target; TerminalError on a cycle. The API itself refuses the id of a target in another account.
+ * Resolves every reference of a spec. A *new* reference waits until its target is usable; one that was applied before
+ * keeps its id while its target is missing, and so never blocks later changes.
+ * @throws WaitError naming field and target; TerminalError on a cycle. The API itself refuses the id of a target in
+ *   another account.
  */
 export async function resolveReferences(
   context: ManagedContext,
@@ -91,7 +98,9 @@ export async function resolveReferences(
   }
 }
 
-/** One object by its name and by its id, where each may be named once. @throws TerminalError naming both paths */
+/**
+ * Refuses one object named both by name and by id where each may be named once. @throws TerminalError naming both paths
+ */
 function refuseTwice(found: readonly FoundReference[], idOf: (kind: string, ref: Ref) => string | undefined): void {
   const paths = new Map<string, string>()
   for (const { kind, once = false, path, ref } of found) {
@@ -117,7 +126,7 @@ function refText(kind: string, { id, name = '', namespace }: Ref): string {
   return id === undefined && namespace !== undefined ? `${kind} ${namespace}/${name}` : `${kind}/${id ?? name}`
 }
 
-/** What the status keeps of a reference that was resolved. */
+/** The entry of `status.internal.references` for a resolved reference. */
 function sentFor({ context, cr }: Resolver, { kind, ref }: FoundReference, id: string): SentReference {
   const { name, namespace } = ref
   if (name === undefined) return { kind, id }
@@ -127,7 +136,7 @@ function sentFor({ context, cr }: Resolver, { kind, ref }: FoundReference, id: s
   return { kind, name, namespace, id, ...(generation === undefined ? {} : { generation }) }
 }
 
-/** What references are resolved by. */
+/** The inputs for resolving references. */
 interface Resolver {
   readonly context: ManagedContext
   readonly descriptor: ManagedDescriptor
@@ -135,7 +144,7 @@ interface Resolver {
   readonly cr: CustomResource
 }
 
-/** The id that a reference stands for. @throws WaitError while it may not be made. */
+/** The id that a reference resolves to. @throws WaitError while the reference is not permitted or not usable. */
 function idOf(resolver: Resolver, reference: FoundReference): string {
   const { context, cr } = resolver
   const { kind, path, ref } = reference
@@ -151,13 +160,16 @@ function idOf(resolver: Resolver, reference: FoundReference): string {
   throw new WaitError(reasons.ReferenceNotReady, `${path}: ${refText(kind, ref)} ${refusal}`, FALLBACK_MS)
 }
 
-/** By an id, nobody comes by what is another namespace's, nor in an account that is shared by what is nobody's unless it says so. */
+/**
+ * Refuses an id of another namespace's object, and in a shared account one of an unmanaged object, unless the account
+ * permits it.
+ */
 function refuseBeyondReach(
   { context, cr, session }: Resolver,
   { kind, partOf, path, ref: { id } }: FoundReference,
 ): void {
   if (id === undefined) return
-  // A part is written into what it belongs to.
+  // A part is written into the object it belongs to.
   const asked = partOf === undefined ? 'Reference' : 'Adopt'
   const keeper = keeperOf(context, session, kind, id)
   refuseUse(session, cr.metadata.namespace, keeper && (keeper.metadata.namespace ?? ''), {
@@ -167,7 +179,10 @@ function refuseBeyondReach(
   })
 }
 
-/** Who names a resource of another namespace is told the same whether it is there or not, until it grants that; and both have to be in one account. */
+/**
+ * Refuses a reference to another namespace that is not granted, with the same error whether the resource exists or not;
+ * and one whose target lives in another account.
+ */
 function refuseCrossing({ context: { resources }, cr, session }: Resolver, reference: FoundReference): void {
   const { kind, path, ref } = reference
   if (!crosses(cr, ref)) return
@@ -181,7 +196,7 @@ function refuseCrossing({ context: { resources }, cr, session }: Resolver, refer
   )
 }
 
-/** The same two accounts may be one at the API: which they are shows once this one has been shown the object. */
+/** Two accounts may be the same one at the API. That shows once this one's cache has the object. */
 async function learnOfCrossing({ context, cr, session }: Resolver, reference: FoundReference): Promise<void> {
   const target = crosses(cr, reference.ref) ? targetOf(context, cr, reference) : undefined
   const id = target && statusOf(target).id
@@ -192,13 +207,16 @@ async function learnOfCrossing({ context, cr, session }: Resolver, reference: Fo
   }
 }
 
-/** Whether the object of the CR holds the reference by id already: by the status, or where that does not tell yet, by the account. */
+/**
+ * Whether the CR's object already has the reference by id: according to the status or, if that does not say yet, the
+ * account.
+ */
 function isApplied({ cr, descriptor, session }: Resolver, { kind, partOf, ref: { id = '' } }: FoundReference): boolean {
   const { id: own } = statusOf(cr)
   const { references = [] } = internalOf(cr)
   if (references.some((entry) => entry.kind === kind && entry.id === id)) return true
   if (own === undefined) return false
-  // Of what it is part, an object is from its beginning.
+  // An object belongs to its whole from its creation.
   if (partOf !== undefined) return true
   const object = session.cache.get(descriptor.collectionOf(cr.spec), own)?.object
   return (
@@ -206,7 +224,7 @@ function isApplied({ cr, descriptor, session }: Resolver, { kind, partOf, ref: {
   )
 }
 
-/** Why a new reference has to wait; undefined when it may be made. */
+/** Why a new reference has to wait; undefined if it may be made. */
 function refusalOfReference(
   { context, cr, session }: Resolver,
   reference: FoundReference,
@@ -220,15 +238,15 @@ function refusalOfReference(
   }
   const refusal = refusalOf(context, reference, target, cr.metadata.namespace)
   if (refusal === undefined || target.metadata.namespace === cr.metadata.namespace) return refusal
-  // What holds it up is for the people of that namespace to know.
+  // The reason concerns the owners in that namespace only.
   return isDeleting(target)
     ? 'is being deleted: refer to another'
     : 'is not ready to be referred to: it is a resource of another namespace, and has to be in place there first'
 }
 
 /**
- * What an object is made up of that no CR manages, less what CRs are about to delete; undefined for a kind that does not ask, and for an
- * object that the account does not show: the API itself refuses its id.
+ * The children of an object that no CR manages, without those that CRs are about to delete; undefined for a kind that
+ * does not need them, and for an object that the account does not show: the API itself refuses its id.
  */
 function knownChildren(
   { kinds, resources }: ManagedContext,
@@ -246,8 +264,8 @@ function knownChildren(
 }
 
 /**
- * Has the account tell of an object that a reference by id leads to: what it is made up of, where no CR manages it; and whether it is there at
- * all, where a CR of another account holds one of that id, or the account is shared.
+ * Fills the account cache for a reference by id: with the children of an object that no CR manages; and with the object
+ * itself if a CR of another account holds one with that id, or the account is shared.
  */
 async function learnOfObject(resolver: Resolver, reference: FoundReference): Promise<void> {
   const { context, cr, session } = resolver
@@ -256,7 +274,7 @@ async function learnOfObject(resolver: Resolver, reference: FoundReference): Pro
   if (id === undefined || targetOf(context, cr, reference) !== undefined) return
   const { children, collections = [], unusableObject } = context.kinds.managedKind(kind) ?? {}
   const { access, cache } = session
-  // What was made a moment ago is in no status yet: its mark tells whose it is.
+  // An object that was just created is in no status yet: its marker shows the owner.
   const isAnybodys = access.granted !== undefined && !isApplied(resolver, reference)
   if (isAnybodys || context.resources.isClaimed(id)) {
     for (const collection of collections) {
@@ -270,13 +288,16 @@ async function learnOfObject(resolver: Resolver, reference: FoundReference): Pro
     for (const collection of [...collections, children.collection]) await cache.ensureListed(collection, { since })
   }
   await list(context.clock.monotonic() - FRESH_MS)
-  // One that was made a moment ago is in no list yet.
+  // An object that was just created is in no list yet.
   if (collections.every((collection) => cache.get(collection, id)?.object === undefined)) {
     await list(context.clock.monotonic())
   }
 }
 
-/** The CR that a reference leads to: the one of that name, or the one that holds the object of that id in the account of `cr`. */
+/**
+ * The CR that a reference leads to: the one of that name, or the one that holds the object with that id in the account
+ * of `cr`.
+ */
 export function targetOf(
   { resources }: ManagedContext,
   cr: CustomResource,
@@ -289,7 +310,7 @@ export function targetOf(
   }
   const account = resources.accountKeyOf(cr)
   const holder = account && resources.holderOf(account, ref.id)
-  // One that only observes the object does not say what becomes of it.
+  // A CR that only observes the object does not decide about it.
   return holder?.kind === kind && internalOf(holder).create !== undefined ? holder : undefined
 }
 
@@ -306,7 +327,7 @@ export function wholesOf(
   })
 }
 
-/** A part that its whole does not take would undo what the whole does, and the other way round, for ever. */
+/** A part that its whole does not accept would undo the whole's changes, and vice versa, forever. */
 function refuseAsPart(context: ManagedContext, cr: CustomResource, reference: FoundReference): void {
   if (reference.partOf === undefined) return
   const target = targetOf(context, cr, reference)
@@ -315,12 +336,12 @@ function refuseAsPart(context: ManagedContext, cr: CustomResource, reference: Fo
   throw new TerminalError(reasons.ReferenceRefused, `${reference.path}: ${messageOf(cr, target, reference)} ${refusal}`)
 }
 
-/** A target as the author of a reference may be told of it. */
+/** A target as the author of a reference may see it. */
 function messageOf(cr: CustomResource, target: CustomResource, { kind, ref }: FoundReference): string {
   return target.metadata.namespace === cr.metadata.namespace ? shortName(nameOf(target)) : refText(kind, ref)
 }
 
-/** Why a new reference to `target` has to wait, in words for people of its namespace; undefined when it may be made. */
+/** Why a new reference to `target` has to wait, in words for readers of its namespace; undefined if it may be made. */
 function refusalOf(
   context: ManagedContext,
   { kind, partOf }: FoundReference,
@@ -352,7 +373,7 @@ async function targetObject(
   )
 }
 
-/** A CR that can only be created after itself would wait for ever: say so at once, naming the way round. */
+/** A CR that can only be created after itself would wait forever: report it at once, with the cycle. */
 function refuseCycle(context: ManagedContext, cr: CustomResource, found: readonly FoundReference[]): void {
   const own = found.filter(({ kind, ref }) => kind === cr.kind && ref.name !== undefined)
   const trail: string[] = []
@@ -379,7 +400,7 @@ function refuseCycle(context: ManagedContext, cr: CustomResource, found: readonl
   }
 }
 
-/** Objects that `cr` refers to by their ids, for the index that wakes referrers. */
+/** Objects that `cr` refers to by id, for the index that wakes referrers. */
 export function targetIds(
   descriptor: ManagedDescriptor,
   cr: CustomResource,

@@ -5,9 +5,9 @@ import type { ManagedContext } from '../reconcile/context.ts'
 import { type Grantor, mayHoldObject, messageName, referrersInReach } from './dependents.ts'
 
 /**
- * `target` as those see it that refer to it, with what it is made up of.
- * @param reader namespace of whoever reads what is said of it
- * @param except the part that asks and is not counted
+ * `target` as its referrers see it, with its parts.
+ * @param reader namespace of the readers of the resulting message
+ * @param except a part that is not counted: the one that asks
  */
 export function targetView(
   context: Pick<ManagedContext, 'kinds' | 'resources'>,
@@ -38,7 +38,7 @@ export function targetView(
   }
 }
 
-/** A part as its whole, and the other parts, see it. */
+/** A part as its whole and the other parts see it. */
 export function partView(part: CustomResource, reader: string | undefined, grantor?: Grantor): PartView {
   return {
     name: messageName(part, reader, grantor),

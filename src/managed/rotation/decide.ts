@@ -1,29 +1,32 @@
-/** What is known when it is decided whether an object gives way to a new one of the same spec. Times in milliseconds. */
+/** The facts that decide whether an object is replaced by a new one of the same spec. Times in milliseconds. */
 export interface RotationFacts {
   /** Wall time. */
   readonly now: number
-  /** Wall time from which a new object is to take the place; undefined: never by itself. */
+  /** Wall time from which the object must be replaced; undefined: never by itself. */
   readonly dueAt: number | undefined
-  /** A person has asked for it. */
+  /** A person has requested it. */
   readonly requested: boolean
-  /** A former object is still there: another beside it would be the third. */
+  /** A superseded object still exists: a new one would be the third. */
   readonly hasFormer: boolean
-  /** How long the last failure still has to be waited out. */
+  /** How long to wait after the last failure. */
   readonly pauseMs: number
 }
 
 export type RotationStep =
-  /** Nothing asks for a new object, now or later. */
+  /** No new object is needed, now or later. */
   | { readonly type: 'none' }
-  /** Its time has not come. */
+  /** It is too early. */
   | { readonly type: 'early'; readonly ms: number }
-  /** Its time has come, but the former object has to go first. */
+  /** It is due, but the superseded object must be deleted first. */
   | { readonly type: 'former' }
-  /** Its time has come, but it failed a moment ago. */
+  /** It is due, but it failed a moment ago. */
   | { readonly type: 'pause'; readonly ms: number }
   | { readonly type: 'due' }
 
-/** Whether a new object is made now. There are never more than two: the one in use, and the one before or after it. */
+/**
+ * Decides whether a new object is created now. There are never more than two: the one in use, and its predecessor or
+ * successor.
+ */
 export function decideRotation({ now, dueAt, requested, hasFormer, pauseMs }: RotationFacts): RotationStep {
   if (!requested) {
     if (dueAt === undefined) return { type: 'none' }
@@ -36,7 +39,9 @@ export function decideRotation({ now, dueAt, requested, hasFormer, pauseMs }: Ro
 const FIRST_PAUSE_MS = 5_000
 const LONGEST_PAUSE_MS = 600_000
 
-/** How long to wait after so many failures in a row, in milliseconds: each time twice as long, ten minutes at most. */
+/**
+ * How long to wait after that many failures in a row, in milliseconds: twice as long each time, at most ten minutes.
+ */
 export function pauseAfterFailures(failures: number): number {
   return failures === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
 }

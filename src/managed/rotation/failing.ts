@@ -2,7 +2,7 @@ import type { CommonStatus } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { WORDS } from './words.ts'
 
-/** Whether a status says that no successor could be made; undefined where it says nothing of one. */
+/** Whether a status reports a failed rotation; undefined if it reports nothing about rotation. */
 export function isRotationFailing(
   { rotation }: Pick<ManagedDescriptor, 'rotation'>,
   { conditions = [] }: Pick<CommonStatus, 'conditions'>,

@@ -14,7 +14,14 @@ import { reasons } from '../status/reasons.ts'
 import { decideRotation, pauseAfterFailures, type RotationStep } from './decide.ts'
 import { WORDS } from './words.ts'
 
-/** Whether the object gives way to a new one now. A token that is lost, or has no place, is cared for otherwise. */
+/**
+ * Decides when tokens rotate and certificates renew, and reports it in status and conditions. The pure decision is in
+ * `decide.ts`.
+ */
+
+/**
+ * Decides whether the object is replaced by a new one now. A token that is lost, or has no place, is handled elsewhere.
+ */
 export function rotationStep(run: Reconciliation, remote: RemoteObject, token: TokenState): RotationStep {
   correctIssueTime(run)
   if (token.type === 'lost' || token.type === 'foreign') return { type: 'none' }
@@ -22,7 +29,7 @@ export function rotationStep(run: Reconciliation, remote: RemoteObject, token: T
   return stepOf(run, remote)
 }
 
-/** Says that a new object takes the place of `former`; said once while tries fail. */
+/** Records the Event that a new object replaces `former`; only once while attempts fail. */
 export function announceRotation({ context, cr, descriptor, memory }: Reconciliation, former: string): void {
   const { rotation } = descriptor
   if (rotation === undefined || memory.rotation !== undefined) return
@@ -31,8 +38,8 @@ export function announceRotation({ context, cr, descriptor, memory }: Reconcilia
 }
 
 /**
- * Notes that no new object could be made: the present one stays in use, and a condition tells. What concerns more than this one
- * object is not for it to judge.
+ * Notes that no new object could be created: the current one stays in use, and a condition reports the failure. Errors
+ * that affect more than this object are not handled here.
  * @returns false for such an error.
  */
 export function noteRotationFailure(run: Reconciliation, error: unknown): boolean {
@@ -54,7 +61,7 @@ export function noteRotationFailure(run: Reconciliation, error: unknown): boolea
 
 const ELSEWHERE: ReadonlySet<string> = new Set(['NotLeader', 'Aborted', 'Unauthorized', 'Suspended'])
 
-/** Status fields, conditions and the next look that follow from when the object gives way to another. */
+/** Status fields, conditions and next poll that follow from the time of the next rotation. */
 export interface RotationReport {
   readonly fields: Fields
   readonly conditions: readonly KindCondition[]
@@ -63,7 +70,7 @@ export interface RotationReport {
 
 const NOTHING: RotationReport = { fields: {}, conditions: [], pollMs: undefined }
 
-/** How matters stand at the end of a run. */
+/** The state of the rotation at the end of a run. */
 export function reportRotation(run: Reconciliation, remote: RemoteObject): RotationReport {
   const { rotation } = run.descriptor
   if (rotation === undefined || isObserved(run.cr)) return NOTHING
@@ -90,7 +97,8 @@ function conditionOf(run: Reconciliation, step: RotationStep, { type }: Rotation
 }
 
 /**
- * What the status keeps of a token's issue: when it was, and which request it answers. Nothing for kinds whose tokens are not rotated.
+ * Status fields to set when a token is issued: the time, and the request that it answers. Empty for kinds whose tokens
+ * are not rotated.
  */
 export function issueNotes({
   context,
@@ -104,8 +112,9 @@ export function issueNotes({
 }
 
 /**
- * What `status.internal.superseded` says of the object that the status still names: how long it is to work on, and how its token is
- * known. Found from what is durable alone, so that a process that takes up the create of another comes to the same.
+ * The entry of `status.internal.superseded` for the object that the status still names: how long it keeps working, and
+ * how its token is identified. Derived only from durable state, so that a process that continues another's create gets
+ * the same result.
  */
 export function formerNotes(run: Reconciliation): Omit<Former, 'id' | 'nonce'> {
   const { context, cr, descriptor } = run
@@ -121,8 +130,9 @@ export function formerNotes(run: Reconciliation): Omit<Former, 'id' | 'nonce'> {
 }
 
 /**
- * How long a former object still works on, in milliseconds: as was said when it was replaced, or less if the spec says less by now. What a
- * clock that was ahead has said ends with the overlap after the time of issue, which is noted anew then.
+ * How long a superseded object keeps working, in milliseconds: as recorded when it was replaced, or less if the spec
+ * says less by now. A time recorded by a clock that ran ahead is limited to the overlap after the time of issue, which
+ * is corrected then.
  */
 export function overlapLeft({ context, cr, descriptor, status }: Reconciliation, { deleteAfter }: Former): number {
   if (deleteAfter === undefined) return 0
@@ -154,7 +164,10 @@ function dueAtOf({ cr, descriptor, status }: Reconciliation, remote: RemoteObjec
   return descriptor.rotation?.dueAt({ spec: cr.spec, remote, since })
 }
 
-/** A token that was issued by a clock that was ahead counts from now: else it would not be rotated, nor the former one revoked, for as long. */
+/**
+ * A token issued under a clock that ran ahead counts as issued now: otherwise its rotation, and the revocation of its
+ * predecessor, would be late by as much.
+ */
 function correctIssueTime(run: Reconciliation): void {
   const { context, descriptor, status } = run
   if (descriptor.rotation?.type !== 'rotation' || status.rotatedAt === undefined) return
@@ -162,7 +175,9 @@ function correctIssueTime(run: Reconciliation): void {
   if (isNotedAhead(Date.parse(status.rotatedAt), now)) run.note({ rotatedAt: new Date(now).toISOString() })
 }
 
-/** A token whose issue was not noted counts from its object's creation. One that is not ours to know has no age. */
+/**
+ * A token without a recorded time of issue counts from its object's creation. One that is not in our Secret has no age.
+ */
 function noteStart(run: Reconciliation, { created_at: created }: RemoteObject): void {
   const { context, descriptor, status } = run
   if (descriptor.rotation?.type !== 'rotation' || status.output === undefined || status.rotatedAt !== undefined) return
@@ -171,7 +186,7 @@ function noteStart(run: Reconciliation, { created_at: created }: RemoteObject): 
   run.note({ rotatedAt: new Date(Number.isNaN(at) ? now : notedTime(at, now)).toISOString() })
 }
 
-/** The failure that still counts: another spec, or another request, is tried at once. */
+/** The failure that still counts: after a change of the spec, or a new request, the next attempt is immediate. */
 function failureOf(run: Reconciliation) {
   const { rotation } = run.memory
   return rotation?.about === aboutOf(run) ? rotation : undefined

@@ -1,7 +1,7 @@
 import type { Rotation } from '../descriptor/descriptor.ts'
 import { reasons } from '../status/reasons.ts'
 
-/** What the two kinds of rotation are called where people read of them. */
+/** The words for the two kinds of rotation, in conditions, Events and status fields. */
 export const WORDS = {
   rotation: {
     condition: 'Rotated',

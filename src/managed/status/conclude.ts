@@ -14,17 +14,17 @@ import { grantConditions } from '../references/grant-conditions.ts'
 import { reportRotation } from '../rotation/rotation.ts'
 import type { ReconcileResult } from './result.ts'
 
-/** The writes that are left to do, by what this run knows. */
+/** The writes that are still needed, as far as this run knows. */
 export function planFor(run: Reconciliation, wanted: Wanted, observed: Observed): readonly Operation[] {
   return plan(run.descriptor, wanted.desired, observed, planContextOf(run, wanted))
 }
 
-/** What plans of this run depend on, beside spec and object. */
+/** Inputs of this run's plans besides spec and object. */
 export function planContextOf(run: Reconciliation, wanted: Wanted): PlanContext {
   const { internal, status } = run
   const nonce = internal.create?.nonce
   return {
-    // What others wrote into an adopted object stays, unless the spec says otherwise.
+    // An adopted object keeps the metadata of others, unless the spec says otherwise.
     markedMetadata:
       nonce === undefined || status.adopted ? undefined : markerText(run.context, run.cr, nonce, run.cr.spec.metadata),
     inputsChanged: haveInputsChanged(run, wanted),
@@ -32,14 +32,15 @@ export function planContextOf(run: Reconciliation, wanted: Wanted): PlanContext 
   }
 }
 
-/** Whether the inputs may differ from those that were sent. */
+/** Whether the inputs may differ from those last sent. */
 function haveInputsChanged({ cr, internal }: Reconciliation, { inputs }: Wanted): boolean {
   const compared = compareFingerprints(internal.inputsFingerprint, inputs.fingerprint)
-  // Under a new salt nobody can tell: nothing is sent again for it, unless a new spec may name other inputs.
+  // Fingerprints made with different salts cannot be compared: nothing is sent again for that, unless a new spec may
+  // name other inputs.
   return compared === 'unknown' ? statusOf(cr).observedGeneration !== generationOf(cr) : compared === 'different'
 }
 
-/** Notes status fields of the kind, and what is kept of the object. */
+/** Notes the status fields of the kind, and what is recorded of the object. */
 export function noteKindStatus(run: Reconciliation, { remote, children }: Observed): void {
   const { cr, descriptor, internal } = run
   const intent = descriptor.intent(cr.spec, internal)
@@ -50,18 +51,21 @@ export function noteKindStatus(run: Reconciliation, { remote, children }: Observ
     ...reportRotation(run, remote).fields,
   })
   const settled = descriptor.internal(remote, kept)
-  // What an update without an answer has yet to write is no stranger's when it comes.
+  // An update without an answer may still write these fields: that would not be a change by another client.
   run.noteInternal(unansweredMs(run) > 0 ? { ...settled, ...intent } : settled)
 }
 
-/** When an update without an answer is surely over, where something may still come of it. Milliseconds from now. */
+/**
+ * Milliseconds until an update without an answer must have ended, if it could still change something; otherwise
+ * undefined.
+ */
 function restMs(run: Reconciliation, { remote }: Observed): number | undefined {
   const { descriptor, internal } = run
   const ms = unansweredMs(run)
   return ms === 0 || equalJSON({ ...internal, ...descriptor.internal(remote, internal) }, internal) ? undefined : ms
 }
 
-/** Status of the kind and the result, from an object that equals the spec. */
+/** Notes the kind's status and returns the result, for an object that equals the spec. */
 export function conclude(run: Reconciliation, observed: Observed): ReconcileResult {
   const { context, cr, descriptor, memory, session } = run
   const { remote } = observed
@@ -91,14 +95,17 @@ export function conclude(run: Reconciliation, observed: Observed): ReconcileResu
 }
 
 /**
- * By which clock it is planned when to look again. Where that was set in the middle of the run, some of the plan follows from the clock
- * before and some from the one after: it is by no clock that there will be.
+ * The clock by which the next reconcile was scheduled. If the clock was set during the run, the schedule mixes both
+ * settings: infinity then makes it count as mistimed.
  */
 function offsetOf({ clockOffset, context: { clock } }: Reconciliation): number {
   return wasClockSet(clockOffset, clock) ? Number.POSITIVE_INFINITY : clockOffset
 }
 
-/** Children that no CR holds, nor is about to: what a part has just made bears its mark. In a shared account a CR of another namespace counts where that is granted. */
+/**
+ * Counts children that no CR holds or is about to hold: one just created by a part carries that part's marker. In a
+ * shared account, a CR of another namespace counts only if the reference is granted.
+ */
 function countUnclaimed(
   { context: { resources }, cr, descriptor, session }: Reconciliation,
   { children }: Observed,

@@ -5,37 +5,37 @@ import type { ConditionText, KindCondition } from '../descriptor/descriptor.ts'
 import type { Reason } from './reasons.ts'
 import { reasons } from './reasons.ts'
 
-/** What a reconcile found, from which the conditions are written. */
+/** The result of a reconcile, from which the conditions are written. */
 export type ConditionState =
-  /** Equal to its spec and at work. */
+  /** Equal to its spec and Ready. */
   | { readonly type: 'ready'; readonly message: string; readonly retained?: boolean }
-  /** Equal to its spec; something at the far side is still under way or wrong. */
+  /** Equal to its spec; something at the service is in progress or wrong. */
   | {
       readonly type: 'synced'
       readonly reason: Reason
       readonly message: string
       readonly stalled: boolean
-      /** The object was adopted, and stays when its resource is deleted. */
+      /** The object was adopted and stays when its resource is deleted. */
       readonly retained?: boolean
     }
-  /** Not yet equal to its spec; work goes on or waits for something named in the message. */
+  /** Not yet equal to its spec; work is in progress, or waits for something that the message names. */
   | { readonly type: 'progressing'; readonly reason: Reason; readonly message: string; readonly existing: boolean }
-  /** A call failed in a way that may pass. */
+  /** A call failed in a way that may be temporary. */
   | { readonly type: 'failing'; readonly reason: Reason; readonly message: string; readonly existing: boolean }
-  /** Nothing helps until somebody changes something. */
+  /** Lasts until a person changes something. */
   | { readonly type: 'stalled'; readonly reason: Reason; readonly message: string; readonly existing: boolean }
-  /** Only looked at, and not equal to its spec; `ready` says whether it works. */
+  /** Only observed, and not equal to its spec; `ready` says whether it is Ready. */
   | { readonly type: 'observed'; readonly ready: KindCondition; readonly message: string }
-  /** Equal to its spec, which is not all that the object has. */
+  /** Equal to its spec, but the object has parts that the spec does not declare. */
   | { readonly type: 'undeclared'; readonly ready: string; readonly message: string }
-  /** Looked away from, as asked. */
+  /** Paused by its annotation. */
   | { readonly type: 'paused' }
   /** Being deleted. */
   | { readonly type: 'deleting'; readonly reason: Reason; readonly message: string }
 
 /**
- * The conditions for a condition state. `Reconciling` and `Stalled` are present only while they hold, as kstatus reads them.
- * A resource that existed and was Ready keeps that while Culvert cannot look: only `Synced` says so.
+ * The conditions for a condition state. `Reconciling` and `Stalled` are present only while they are true, as kstatus
+ * expects. A resource that was Ready stays Ready while Culvert cannot check it: only `Synced` reports that.
  */
 export function conditionsFor(
   state: ConditionState,
@@ -49,7 +49,7 @@ export function conditionsFor(
 
 const COMMON: ReadonlySet<string> = new Set(['Ready', 'Synced', 'Reconciling', 'Stalled'])
 
-/** Whether every kind has a condition of that type; the others are a kind's own. */
+/** Whether the condition type is common to all kinds; the others are a kind's own. */
 export function isCommon(type: string): boolean {
   return COMMON.has(type)
 }
@@ -103,8 +103,8 @@ function isNot(type: string, reason: Reason, message: string): KindCondition {
 }
 
 /**
- * `next` with times: `lastTransitionTime` moves only when `status` does, and `observedGeneration` only when the condition
- * differs or was made for an older spec, so that equal states are equal texts.
+ * `next` with times: `lastTransitionTime` changes only when `status` does, and `observedGeneration` only when the
+ * condition differs or was made for an older spec, so that equal states are equal texts.
  */
 export function stampConditions(
   next: readonly ConditionText[],
@@ -114,7 +114,7 @@ export function stampConditions(
 ): readonly Condition[] {
   return next.map((condition) => {
     const before = previous.find(({ type }) => type === condition.type)
-    // A condition that was taken over as it stood still speaks of the generation it was made for.
+    // A condition that was carried over unchanged still describes the generation it was made for.
     if (before === condition) return before
     const { type, status, reason } = condition
     const message = cut(condition.message)
@@ -129,18 +129,19 @@ export function stampConditions(
   })
 }
 
-/** As it was, unless a clock that was ahead has noted it. */
+/** Kept, unless a clock that ran ahead has written it. */
 function transitionTime(before: Condition | undefined, status: Condition['status'], now: number): string {
   const isKept = before?.status === status && !isNotedAhead(Date.parse(before.lastTransitionTime), now)
   return isKept ? before.lastTransitionTime : wholeSeconds(now)
 }
 
-/** Well below what the CRD takes: a condition that is refused would tell nobody anything. */
+/** Well below the limit of the CRD: a condition that the apiserver refuses would report nothing. */
 const LONGEST_MESSAGE = 4096
 
 function cut(text: string): string {
   const message = printable(text)
-  // Half a character would come back from the API server as another one, and be written again and again.
+  // The apiserver would replace half a surrogate pair by another character, and the condition would be written again
+  // and again.
   return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE - 1).toWellFormed()}…`
 }
 

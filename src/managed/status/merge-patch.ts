@@ -4,8 +4,8 @@ import { ownField } from '../../util/own-field.ts'
 type JSONObject = Readonly<Record<string, unknown>>
 
 /**
- * The JSON merge patch (RFC 7396) that turns `before` into `after`; undefined when they are equal.
- * Absent and `undefined` fields of `after` are removed.
+ * The JSON merge patch (RFC 7396) that turns `before` into `after`; undefined if they are equal. Absent and `undefined`
+ * fields of `after` are removed.
  */
 export function mergePatch(before: JSONObject, after: JSONObject): JSONObject | undefined {
   const names = new Set([...Object.keys(before), ...Object.keys(after)])

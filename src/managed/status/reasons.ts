@@ -1,8 +1,8 @@
-/** What people are told of a reason; docs/reasons.md is made of these. */
+/** The explanation of a reason for users; docs/reasons.md is generated from these. */
 export interface Explanation {
-  /** What is so while a condition has it, or has happened when an Event does. */
+  /** The state while a condition has the reason, or the event that happened. */
   readonly means: string
-  /** What to do. */
+  /** The remedy. */
   readonly remedy: string
 }
 
@@ -10,7 +10,9 @@ const NOTHING = 'Nothing.'
 const WAIT = 'Nothing: it passes by itself.'
 const FOLLOW = 'Do what the message says'
 
-/** Every `reason` of a condition. A reason is for programs and stays; the message beside it is for people. */
+/**
+ * Every `reason` of a condition. Reasons are for programs and never change; the message beside a reason is for people.
+ */
 export const conditionReasons = {
   Available: { means: 'The remote object equals the spec and works.', remedy: NOTHING },
   InSync: { means: 'The remote object equals the spec.', remedy: NOTHING },
@@ -272,7 +274,7 @@ export const eventReasons = {
 
 export type Reason = keyof typeof conditionReasons
 
-/** The reasons of conditions by their names. */
+/** The reasons of conditions by name. */
 export const reasons = namesOf(conditionReasons)
 
 function namesOf<Name extends string>(

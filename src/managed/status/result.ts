@@ -6,19 +6,19 @@ import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { ConditionState } from './conditions.ts'
 import { type Reason, reasons } from './reasons.ts'
 
-/** How a reconcile ended: what the status should say, and when to look again. */
+/** How a reconcile ended: what the status should say, and when to reconcile again. */
 export interface ReconcileResult {
-  /** Undefined: the status stays as it is. */
+  /** Undefined: the status is left unchanged. */
   readonly state: ConditionState | undefined
-  /** Conditions of the kind; undefined keeps the ones there are. */
+  /** Conditions of the kind; undefined keeps the existing ones. */
   readonly conditions?: readonly ConditionText[] | undefined
   readonly outcome: Outcome
 }
 
-/** Nothing to say and nothing to do. */
+/** Nothing to report and nothing to do. */
 export const silent: ReconcileResult = { state: undefined, outcome: done }
 
-/** Try again slowly, so that a lifted quota heals; the controller adds jitter. */
+/** Slow retry, so that a lifted quota heals by itself; the controller adds jitter. */
 const SLOWLY_MS = 600_000
 
 /** The result of a reconcile that failed with `error`. `existing`: the remote object is known. */
@@ -29,7 +29,7 @@ export function resultOf(error: unknown, existing: boolean, deleting: boolean): 
     return { state: waiting(error.code, error.message, existing, deleting), outcome }
   }
   if (error instanceof TerminalError) {
-    // A resource whose object is gone is Ready for nobody, whatever its status of before says.
+    // A resource whose object is gone is not Ready, whatever its previous status says.
     return stalled(error.code, error.message, existing && error.code !== reasons.RemoteMissing, error)
   }
   if (error instanceof ConflictError) return { state: undefined, outcome: { type: 'backoff', error } }
@@ -49,7 +49,7 @@ function stalled(reason: Reason, message: string, existing: boolean, error: unkn
   }
 }
 
-/** The API's own words say what is wrong; what to do about it stands behind them. */
+/** The API's own message says what is wrong; the remedy follows it. */
 function refused(reason: Reason, remedy: string, existing: boolean, error: ApiError): ReconcileResult {
   return stalled(reason, `${error.message}: ${remedy}; it is tried again every ten minutes`, existing, error)
 }
@@ -64,7 +64,7 @@ function kubeResult(error: KubeError, existing: boolean): ReconcileResult {
     case 'NotLeader':
     case 'Aborted':
       return { state: undefined, outcome: { type: 'backoff', error } }
-    // `NotFound` is no exception: something on the way may have said it. If the CR is really gone, the next run finds none.
+    // `NotFound` is no exception: a proxy may have answered it. If the CR is really gone, the next run finds none.
     default:
       return failing(reasons.KubernetesError, error.message, existing, error)
   }
@@ -87,7 +87,7 @@ function apiResult(error: ApiError, existing: boolean): ReconcileResult {
     case 'Unauthorized':
     case 'Suspended':
       return failing(reasons.AccountNotReady, error.message, existing, error)
-    // An update of what has vanished meanwhile: the next look makes it anew.
+    // An update of an object that was deleted meanwhile: the next reconcile creates it again.
     case 'NotFound':
     case 'RateLimited':
     case 'ServerError':

@@ -3,7 +3,10 @@ import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 
 const PAGE = 500
 
-/** Every object of a type, page by page, in these namespaces or (none named) in all. Without the type's CRD there are none. */
+/**
+ * Every object of a type, read page by page, in these namespaces or, if none are given, in all. Without the type's CRD
+ * there are none.
+ */
 export async function listAll<T extends KubeObject>(
   kube: Pick<KubeClient, 'list' | 'serves'>,
   type: ResourceType,
@@ -20,7 +23,7 @@ export async function listAll<T extends KubeObject>(
         found.push(...page.items)
       }
     } catch (error) {
-      // A 404 may as well come from something on the way, which knows nothing of what there is.
+      // A proxy may have answered the 404, which says nothing about the objects.
       if (!(error instanceof KubeError) || error.code !== 'NotFound' || (await kube.serves(type))) throw error
     }
   }

@@ -4,7 +4,10 @@ import type { KindsRegistry } from '../kinds-registry.ts'
 import { outputTarget } from '../outputs/place.ts'
 import type { NamespacedName, Watches } from './resource-store.ts'
 
-/** Every Secret, or every ConfigMap, that an account or a resource names: keys, inputs and outputs. A name may come twice. */
+/**
+ * Every Secret, or every ConfigMap, that an account or a resource names: keys, inputs and outputs. May contain
+ * duplicates.
+ */
 export function namedData(
   kinds: KindsRegistry,
   { managed, accounts }: Pick<Watches, 'managed' | 'accounts'>,

@@ -8,5 +8,5 @@ export const namespaceType: ResourceType = {
   namespaced: false,
 }
 
-/** Nothing else in a cluster is unique and lasts as long: its UID stands for the cluster. */
+/** Nothing else in a cluster is unique and lasts as long: its UID identifies the cluster. */
 export const SYSTEM_NAMESPACE = 'kube-system'

@@ -46,11 +46,11 @@ export interface Watches {
   readonly accounts: ReadonlyMap<string, Reflector<AccountResource>>
   readonly mirrors: ReadonlyMap<string, Reflector<MirroredObject>>
   readonly commands: ReadonlyMap<string, Reflector<CommandResource>>
-  /** Metadata only: that a Secret changed is seen, what is in it is read when needed. */
+  /** Metadata only: the watch reports that a Secret changed; its content is read when needed. */
   readonly secrets: ObjectSource<KubeObject>
-  /** Metadata only, as Secrets. */
+  /** Metadata only, like Secrets. */
   readonly configMaps: ObjectSource<KubeObject>
-  /** Metadata only; undefined where only some namespaces are watched: then no ClusterAccount is either. */
+  /** Metadata only; undefined if only some namespaces are watched: then no ClusterAccount is watched either. */
   readonly namespaces: Reflector<KubeObject> | undefined
 }
 
@@ -59,7 +59,7 @@ export interface NamespacedName {
   readonly name: string
 }
 
-/** An object that a run is about to note. */
+/** An object that a run is about to record as its CR's. */
 interface Claim {
   readonly account: AccountKey
   readonly id: string
@@ -82,14 +82,14 @@ const MIRRORED_INTO = 'mirrored into'
 const MIRROR_NAME = 'mirror name'
 const ACTED_ON = 'acted on'
 
-/** All that the watches know, behind the questions that reconcilers ask. */
+/** Answers the reconcilers' questions from the stores of all watches, by index. */
 export class ResourceStore implements Resources {
   readonly #kinds: KindsRegistry
   readonly #watches: Watches
   #recording = false
-  /** UIDs with a write of ours under way, with the versions that watches have shown meanwhile. */
+  /** UIDs with a write of ours in flight, each with the versions that watches have delivered meanwhile. */
   readonly #writing = new Map<string, Set<string>>()
-  /** Objects that runs are about to note: a few at a time. */
+  /** Objects that runs are about to record: only a few at a time. */
   readonly #claims = new Set<Claim>()
   #onChangedByOthers: (name: ResourceName) => void = () => undefined
   #shownAt: (account: AccountKey, id: string) => string | undefined = () => undefined
@@ -111,7 +111,7 @@ export class ResourceStore implements Resources {
     }
   }
 
-  /** True while one of our own writes is being recorded: its event needs no reconcile of the same object. */
+  /** True while one of our own writes is being recorded: the resulting event needs no reconcile of the same object. */
   get recording(): boolean {
     return this.#recording
   }
@@ -155,7 +155,7 @@ export class ResourceStore implements Resources {
     return this.#findIn(account, id, NOTES)[0]
   }
 
-  /** CRs whose statuses name the object of that account as theirs: one, unless something went wrong. */
+  /** CRs whose statuses name the object of that account as their own: one, unless something went wrong. */
   claimantsOf(account: AccountKey, id: string): readonly CustomResource[] {
     return this.#findIn(account, id, HOLDS)
   }
@@ -179,19 +179,19 @@ export class ResourceStore implements Resources {
     return this.#find(HOLDS, id).length > 0
   }
 
-  /** Whether the CR's object is, or is to be, in that account, whatever the account is called. */
+  /** Whether the CR's object is, or will be, in that account, whatever name the account has. */
   livesIn(cr: CustomResource, account: AccountKey): boolean {
     const own = this.accountKeyOf(cr)
     return own !== undefined && this.#isOne(own, account)
   }
 
-  /** Whether the CR's account is at the same API as another: they may be one account that two keys open. */
+  /** Whether the CR's account is at the same API as another: they may be one account, opened with two keys. */
   isBeside(cr: CustomResource, account: AccountKey): boolean {
     const own = this.accountKeyOf(cr)
     return own !== undefined && this.#isAtOneAPI(own, account)
   }
 
-  /** Names who knows at which address an account was shown an object. */
+  /** Sets the function that returns the address of the API that showed an object to an account. */
   learnAddressesFrom(shownAt: (account: AccountKey, id: string) => string | undefined): void {
     this.#shownAt = shownAt
   }
@@ -208,7 +208,7 @@ export class ResourceStore implements Resources {
     return [...of('Secret', this.#watches.secrets), ...of('ConfigMap', this.#watches.configMaps)]
   }
 
-  /** CRs that output into that Secret or ConfigMap, or did: by their specs, and as its owners. */
+  /** CRs that output, or did output, into that Secret or ConfigMap: by their specs, and by its owner references. */
   writersOf(kind: InputSource, { metadata }: KubeObject): readonly CustomResource[] {
     const { namespace, name, ownerReferences = [] } = metadata
     const owners = ownerReferences.map((owner) => this.get({ kind: owner.kind, namespace, name: owner.name }))
@@ -252,7 +252,7 @@ export class ResourceStore implements Resources {
     })
   }
 
-  /** The account that a CR lives in or is to live in. */
+  /** The account that holds the CR's object, or will hold it. */
   accountKeyOf(cr: CustomResource): AccountKey | undefined {
     const account = accountOf({ kinds: this.#kinds, resources: this }, cr)
     return account === undefined ? undefined : accountKey(account, cr.metadata.namespace ?? '')
@@ -263,7 +263,10 @@ export class ResourceStore implements Resources {
     return [...this.#watches.managed.values()].flatMap(({ store }) => store.list())
   }
 
-  /** The CRs of a mirroring kind that are the account's: by their owner, or where that was taken off, by what they say. */
+  /**
+   * The mirrors of that kind that belong to the account: by owner reference, or by their own account reference if that
+   * was removed.
+   */
   mirroredOf(kind: string, account: AccountResource): readonly MirroredObject[] {
     const store = this.#watches.mirrors.get(kind)?.store
     const found = [account.metadata.uid, shortName(nameOfAccount(account))].flatMap(
@@ -281,7 +284,7 @@ export class ResourceStore implements Resources {
     return this.#watches.mirrors.get(name.kind)?.store.get(name)
   }
 
-  /** Accounts whose objects are to be shown in a namespace by CRs of that kind. */
+  /** Accounts whose objects are mirrored into a namespace by CRs of that kind. */
   mirroredInto(kind: string, namespace: string): readonly AccountResource[] {
     const all = [...this.#watches.accounts.values()]
     return all.flatMap(({ store }) => store.byIndex(MIRRORED_INTO, placeText(kind, namespace)))
@@ -291,7 +294,10 @@ export class ResourceStore implements Resources {
     return this.#watches.commands.get(name.kind)?.store.get(name)
   }
 
-  /** Actions of that name by other commands than `cr` on the object of that account, whatever the account is called. */
+  /**
+   * Actions of that name that commands other than `cr` took on the object of that account, whatever name the account
+   * has.
+   */
   actionsOn(
     account: AccountKey,
     { id, action }: { readonly id: string; readonly action: string },
@@ -307,7 +313,7 @@ export class ResourceStore implements Resources {
     })
   }
 
-  /** Namespaces in which CRs of that kind and name show an object of the account, whatever the account is called. */
+  /** Namespaces in which mirrors of that kind and name show an object of the account, whatever name the account has. */
   namespacesShowing(kind: string, name: string, account: AccountKey): readonly string[] {
     const all = this.#watches.mirrors.get(kind)?.store.byIndex(MIRROR_NAME, name) ?? []
     return all.flatMap((object) => {
@@ -317,13 +323,13 @@ export class ResourceStore implements Resources {
     })
   }
 
-  /** Every CR of a mirroring kind in a namespace. */
+  /** Every mirror of that kind in a namespace. */
   mirroredIn(kind: string, namespace: string): readonly MirroredObject[] {
     const all = this.#watches.mirrors.get(kind)?.store.list() ?? []
     return all.filter(({ metadata }) => metadata.namespace === namespace)
   }
 
-  /** The account among the owners of a CR that mirrors, if it still exists. */
+  /** The account among the owners of a mirror, if it still exists. */
   mirrorHolder(object: MirroredObject): AccountResource | undefined {
     for (const { kind, name, uid } of accountOwners(object)) {
       const key = kind === 'Account' ? { kind, name, namespace: object.metadata.namespace } : { kind, name }
@@ -360,8 +366,8 @@ export class ResourceStore implements Resources {
   }
 
   /**
-   * Whether a version that a watch shows may be the result of our own write under way. Whose it is turns out with the response;
-   * `onChangedByOthers` hears of those that are not ours.
+   * Whether a version delivered by a watch may be the result of our own write in flight. The response settles that;
+   * versions that turn out not to be ours are passed to `onChangedByOthers`.
    */
   mayBeOurs({ metadata }: KubeObject): boolean {
     const shown = this.#writing.get(metadata.uid)
@@ -369,7 +375,7 @@ export class ResourceStore implements Resources {
     return shown !== undefined
   }
 
-  /** Names who hears of changes by others that came while a write of ours was under way. */
+  /** Sets the listener for changes by other clients that arrived while a write of ours was in flight. */
   onChangedByOthers(listener: (name: ResourceName) => void): void {
     this.#onChangedByOthers = listener
   }
@@ -378,7 +384,7 @@ export class ResourceStore implements Resources {
     return [...this.#watches.managed.values()].flatMap(({ store }) => store.byIndex(index, value))
   }
 
-  /** CRs to whom `id` says the same as to the account. */
+  /** CRs for which `id` means the same object as for the account. */
   #findIn(account: AccountKey, id: string, index: string, value = id): readonly CustomResource[] {
     return this.#find(index, value).filter((cr) => {
       const own = this.accountKeyOf(cr)
@@ -390,7 +396,7 @@ export class ResourceStore implements Resources {
     return [...this.#claims].find((claim) => claim.id === id && this.#isSame(claim.account, account, id))
   }
 
-  /** Whether the id is that of one object to both: one API shows it to each of them, or they are one. */
+  /** Whether the id names one object for both: the same API shows it to each, or they are the same account. */
   #isSame(left: AccountKey, right: AccountKey, id: string): boolean {
     if (this.#isOne(left, right)) return true
     const address = this.#shownAt(left, id)
@@ -402,7 +408,10 @@ export class ResourceStore implements Resources {
     return left !== undefined && right !== undefined && isSameAddress(left.spec.baseURL, right.spec.baseURL)
   }
 
-  /** Two resources lead to one account where each was proven with the same address and key: only who has the key can say so. */
+  /**
+   * Two resources lead to the same account if each was verified with the same address and key: only a holder of the key
+   * can achieve that.
+   */
   #isOne(left: AccountKey, right: AccountKey): boolean {
     if (accountText(left) === accountText(right)) return true
     const proven = this.account(left)?.status?.internal?.keyFingerprint
@@ -436,7 +445,7 @@ export class ResourceStore implements Resources {
   }
 }
 
-/** Where the objects of an account are to be shown, for each kind that shows some. */
+/** Where the account's objects are mirrored, for each mirroring kind. */
 function placesOfMirrors({ mirrors }: KindsRegistry, account: AccountResource): readonly string[] {
   return mirrors.flatMap((descriptor) => {
     const settings = settingsOf(descriptor, account)
@@ -455,19 +464,22 @@ function heldIn(account: AccountResource): readonly string[] {
   return namespace !== undefined && isHeld ? [namespace] : []
 }
 
-/** UIDs of the CRs that an object is for; of none for one that somebody else made their dependent. */
+/**
+ * UIDs of the CRs that an output object is for; none if Culvert did not annotate it and only its owner reference names
+ * one.
+ */
 function ownersOfOutput({ metadata }: KubeObject): readonly string[] {
   const { annotations = {}, ownerReferences = [] } = metadata
   return annotations[OUTPUT_OF] === undefined ? [] : ownerReferences.map(({ uid }) => uid)
 }
 
-/** What a CR that mirrors is found under: its owners, and whose object it says that it shows. */
+/** Index values of a mirror: its owners, and the account whose object it shows. */
 function mirroredFor(object: MirroredObject): readonly string[] {
   const account = accountOfMirror(object)
   return [...accountOwners(object).map(({ uid }) => uid), ...(account === undefined ? [] : [account])]
 }
 
-/** What a command is found under: each action that it has begun, with the id of its target. */
+/** Index values of a command: each action that it has begun, with the id of its target. */
 function actedOn(command: CommandResource): readonly string[] {
   return (commandStatus(command).targets ?? []).flatMap(({ id, actions }) => {
     return actions.filter(({ state }) => state !== 'Pending').map(({ action }) => `${action} ${id}`)

@@ -39,7 +39,7 @@ export interface WakeupOptions {
   readonly wake: Wakeups
 }
 
-/** Turns what the watches see into queued work: for the object itself, and for all that wait for it. */
+/** Turns watch events into queued work: for the object itself and for everything that waits for it. */
 export function subscribeWakeups(options: WakeupOptions): void {
   const { store, wake, watches } = options
   store.onChangedByOthers((name) => wake.managed(name, 'edit'))
@@ -55,16 +55,17 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   const { object, previous } = event
   const name = nameOf(object)
   const isEdited = hasAnotherSpec(event)
-  // Two histories that etcd was put back between may count alike: what we write by the one may be answered with a spec of the other.
+  // After an etcd restore, two histories may use the same generation: a write based on one may be answered with a spec
+  // of the other.
   const isOfAnotherHistory = isEdited && previous?.metadata.generation === object.metadata.generation
   const isPutBack = event.isRolledBack || isOfAnotherHistory
   if (isPutBack) memories.rollBack(object.metadata.uid)
   if (event.type === 'deleted') memories.forget(object.metadata.uid)
-  // The status we write ourselves is the end of a reconcile, not a reason for the next one, unless its answer shows another spec.
+  // Our own status write ends a reconcile and starts none, unless the response shows another spec.
   else if (isPutBack || !((store.recording && !isEdited) || store.mayBeOurs(object))) {
     wake.managed(name, 'edit')
   }
-  // Generations are counted anew from where etcd was put back to.
+  // After an etcd restore, generations start over from the backup.
   const before = isPutBack ? undefined : previous
   if (before !== undefined && !isEdited && isSameForOthers(before, object)) return
   wakeRivals(options, event)
@@ -76,7 +77,7 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
     if (!asBefore || !parts.includes(referrer.kind)) wake.managed(nameOf(referrer), 'edit')
   }
   if (descriptor === undefined) return
-  // A target that is being deleted, or a former object of it, waits for those that refer to it.
+  // A target that is being deleted, or has a superseded object, waits for its referrers.
   for (const dependent of previous === undefined ? [object] : [previous, object]) {
     for (const target of targetsOf(store, descriptor, dependent)) {
       const resource = store.get({ ...target, name: target.name ?? '' })
@@ -93,8 +94,8 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
 }
 
 /**
- * That a CR has come to an object, or left it, decides what those do whose statuses name it too; and what it does itself, where others
- * came first.
+ * When a CR gains or loses an object, other CRs whose statuses name the same object must decide again, and so must the
+ * CR itself if another came first.
  */
 function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: ObjectEvent<CustomResource>): void {
   const former = type === 'deleted' ? object : previous
@@ -110,8 +111,8 @@ function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: 
 }
 
 /**
- * What is made up of parts is looked at again when one of them changes, and those that wait for it may find it usable then. A part
- * that is being deleted may wait for another part to stand, or for the last dependent to go.
+ * A change of a part wakes its whole, and the whole's referrers, which may find it usable then. A part that is being
+ * deleted may wait for another part to become Ready, or for the last dependent to go.
  */
 function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, changed: string): void {
   const { kind, namespace, name } = whole
@@ -125,7 +126,7 @@ function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, chan
   }
 }
 
-/** What a CR refers to: CRs, by their names or by what they hold, and objects that no CR holds. */
+/** The targets of a CR's references: CRs, by name or by an id that they hold, and objects that no CR holds. */
 function targetsOf(
   store: ResourceStore,
   descriptor: ManagedDescriptor,
@@ -147,7 +148,7 @@ function targetsOf(
   })
 }
 
-/** What is in use without a grant is told on both sides. */
+/** A reference in use without a grant is reported on both sides. */
 function isUngranted(store: ResourceStore, dependent: CustomResource, target: CustomResource): boolean {
   const { namespace } = dependent.metadata
   return namespace !== target.metadata.namespace && !isGranted(store, target, namespace)
@@ -157,17 +158,22 @@ function waitsForReferrers(cr: CustomResource): boolean {
   return isDeleting(cr) || (internalOf(cr).superseded ?? []).length > 0
 }
 
-/** Parts ask whether the whole takes them, where it is and whether it goes, not how it stands: many of them would wake each other. */
+/**
+ * Parts only depend on the whole's spec, id and deletion, not on its other status: many parts would wake each other.
+ */
 function isSameForParts(previous: CustomResource, object: CustomResource): boolean {
   return !isDeleting(object) && isSameSpec(previous, object) && statusOf(previous).id === statusOf(object).id
 }
 
-/** Of one spec. */
+/** For objects of the same spec. */
 function isSameForOthers(previous: CustomResource, object: CustomResource): boolean {
   return isDeleting(previous) === isDeleting(object) && equalJSON(statusOf(previous), statusOf(object))
 }
 
-/** A generation tells specs apart within one history; two that etcd was put back between may both count so far. */
+/**
+ * A generation identifies a spec within one history only: after an etcd restore, two specs may have the same
+ * generation.
+ */
 function isSameSpec(previous: Specified, object: Specified): boolean {
   return previous.metadata.generation === object.metadata.generation && equalJSON(previous.spec, object.spec)
 }
@@ -182,7 +188,7 @@ function onAccount(options: WakeupOptions, event: ObjectEvent<AccountResource>):
   const { store, wake } = options
   const key = keyOfAccount(event.object)
   if (!store.recording || event.type === 'deleted' || hasAnotherSpec(event)) wake.account(key, 'edit')
-  // Who had no account may have one now, and the other way round; a changed spec may let others in.
+  // CRs without an account may have one now, and vice versa; a changed spec may admit others.
   if (event.type === 'updated' && !hasAnotherSpec(event)) return
   const isConcerned = key.kind === 'Account' ? ofNamespace(key.namespace) : ofClusterAccount(options, key, event)
   for (const cr of store.all()) if (isConcerned(cr)) wake.managed(nameOf(cr), 'edit')
@@ -192,7 +198,7 @@ function ofNamespace(namespace: string | undefined): (cr: CustomResource) => boo
   return ({ metadata }) => metadata.namespace === namespace
 }
 
-/** Members of the account, and who has none. Where only `access` changed, those for whom it did. */
+/** Selects members of the account and CRs without one. If only `access` changed, those for which it did. */
 function ofClusterAccount(
   { kinds, store }: WakeupOptions,
   key: AccountKey,
@@ -241,7 +247,7 @@ function onInput({ store, wake }: WakeupOptions, source: InputSource, event: Obj
   for (const cr of [...store.readersOf(source, name), ...writers]) wake.managed(nameOf(cr), 'edit')
 }
 
-/** Our own mark before a create: woken by it, a resource whose create is refused would be tried again at once, for ever. */
+/** Our own annotation before a create: if it woke the resource, a refused create would be retried at once, forever. */
 function isReservation({ object, previous }: ObjectEvent<KubeObject>): boolean {
   const reservedFor = object.metadata.annotations?.[RESERVED_FOR]
   return reservedFor !== undefined && reservedFor !== previous?.metadata.annotations?.[RESERVED_FOR]
@@ -274,7 +280,7 @@ function onNamespace(options: WakeupOptions, event: ObjectEvent<KubeObject>): vo
   }
 }
 
-/** Labels decide what is granted to the namespace of `cr` elsewhere. */
+/** Labels decide what other namespaces grant to the namespace of `cr`. */
 function wakeAcross({ kinds, store, wake }: WakeupOptions, cr: CustomResource): void {
   const references = kinds.managedKind(cr.kind)?.references(cr.spec) ?? []
   const across = references.filter(({ ref }) => crosses(cr, ref))
