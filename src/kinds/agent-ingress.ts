@@ -1,6 +1,7 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
-import type { Fields, ManagedDescriptor, Readiness, ReadinessView } from '../managed/descriptor/descriptor.ts'
+import type { ManagedDescriptor, Readiness, ReadinessView } from '../managed/descriptor/descriptor.ts'
+import type { Fields } from '../managed/descriptor/fields.ts'
 import { reasons } from '../managed/status/reasons.ts'
 import {
   type AgentIngressSpec,

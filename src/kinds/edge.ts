@@ -1,6 +1,7 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
-import type { Desired, Fields, ManagedDescriptor, ReferenceKind } from '../managed/descriptor/descriptor.ts'
+import type { Desired, ManagedDescriptor, ReferenceKind } from '../managed/descriptor/descriptor.ts'
+import type { Fields } from '../managed/descriptor/fields.ts'
 import type { InternalStatus } from '../managed/descriptor/internal.ts'
 import { hostportClaims, hostportReferences, hostportTexts, usesAddress, usesDomain } from './edge/hostports.ts'
 import { shownModules } from './edge/module-status.ts'

@@ -2,12 +2,12 @@ import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
 import type {
   Desired,
-  Fields,
   KindCondition,
   ManagedDescriptor,
   Readiness,
   ReadinessView,
 } from '../managed/descriptor/descriptor.ts'
+import type { Fields } from '../managed/descriptor/fields.ts'
 import { reasons } from '../managed/status/reasons.ts'
 import {
   type AnsweredTarget,

@@ -1,6 +1,7 @@
 import type { Collection, RemoteObject } from '../../src/api/types.ts'
 import type { CommonSpec, CommonStatus, Ref } from '../../src/managed/descriptor/common.ts'
-import type { Desired, Fields, ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
+import type { Desired, ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
+import type { Fields } from '../../src/managed/descriptor/fields.ts'
 import { formatMarker, type Marker } from '../../src/managed/identity/marker.ts'
 import { type Operation, plan, planCreate } from '../../src/managed/plan/plan.ts'
 import type { ApiClient, Resource } from './contract/api-client.ts'

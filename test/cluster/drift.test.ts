@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Fields, ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
+import type { Fields } from '../../src/managed/descriptor/fields.ts'
 import { type Body, type Drift, drifts, unchangeable } from '../builders/drifts.ts'
 import { desiredOf } from '../builders/kinds/desired.ts'
 import { type SpecCase, specsOf } from '../builders/specs.ts'

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
-import type { Desired, Fields } from '../../managed/descriptor/descriptor.ts'
+import type { Desired } from '../../managed/descriptor/descriptor.ts'
+import type { Fields } from '../../managed/descriptor/fields.ts'
 import { choice, object, text } from '../../schema/define.ts'
 import { unionOf } from '../../schema/rules.ts'
 import { namesOf, objectOf, textOf } from '../shared/remote.ts'

@@ -1,6 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { Ref } from '../../managed/descriptor/common.ts'
-import type { Desired, Fields, FoundReference } from '../../managed/descriptor/descriptor.ts'
+import type { Desired, FoundReference } from '../../managed/descriptor/descriptor.ts'
+import type { Fields } from '../../managed/descriptor/fields.ts'
 import { sentPolicies } from '../ip-policy/ids.ts'
 import { given, namesOf, objectOf, refId, refIds, sorted, textOf, textsOf } from '../shared/remote.ts'
 import type { EdgeSpec } from './schema.ts'

@@ -1,5 +1,6 @@
 import type { KeyRef } from '../../managed/descriptor/common.ts'
-import type { Desired, Fields, Input } from '../../managed/descriptor/descriptor.ts'
+import type { Desired, Input } from '../../managed/descriptor/descriptor.ts'
+import type { Fields } from '../../managed/descriptor/fields.ts'
 import { given, objectOf, textOf } from '../shared/remote.ts'
 import { chosen } from '../shared/union-member.ts'
 import type { EventDestinationSpec } from './destination-schema.ts'

@@ -1,4 +1,5 @@
-import type { Fields, Readiness } from '../../managed/descriptor/descriptor.ts'
+import type { Readiness } from '../../managed/descriptor/descriptor.ts'
+import type { Fields } from '../../managed/descriptor/fields.ts'
 import type { InternalStatus } from '../../managed/descriptor/internal.ts'
 import type { Release } from '../../managed/descriptor/target.ts'
 import { reasons } from '../../managed/status/reasons.ts'

@@ -9,7 +9,8 @@ import {
   reference,
   type ValueFrom,
 } from '../../managed/descriptor/common.ts'
-import type { Desired, Fields, FoundReference, ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
+import type { Desired, FoundReference, ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
+import type { Fields } from '../../managed/descriptor/fields.ts'
 import { bool, list, text } from '../../schema/define.ts'
 import type { Rule } from '../../schema/rules.ts'
 import { outputProblems, type WithOutput } from '../credentials/output-place.ts'

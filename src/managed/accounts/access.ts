@@ -9,8 +9,7 @@ import {
   unmanagedObjects,
 } from '../descriptor/access.ts'
 import type { AccountName } from '../identity/attempt.ts'
-import type { Blocked } from '../reconcile/context.ts'
-import { reasons } from '../status/reasons.ts'
+import { type Reason, reasons } from '../status/reasons.ts'
 import { selects } from './label-selector.ts'
 
 type Labels = Readonly<Record<string, string>>
@@ -46,6 +45,16 @@ export const fullAccess: Access = { granted: undefined, unmanagedObjects: 'Adopt
 /** Whether the allowed level includes the requested one. */
 export function includes(allowed: UnmanagedObjects, asked: UnmanagedObjects): boolean {
   return unmanagedObjects.indexOf(allowed) >= unmanagedObjects.indexOf(asked)
+}
+
+/** Why an account cannot be used now. */
+export interface Blocked {
+  readonly reason: Reason
+  readonly message: string
+  /** Over in a moment; not worth a condition. */
+  readonly silent?: boolean
+  /** Lasts until a person changes something. */
+  readonly lasting?: boolean
 }
 
 /**

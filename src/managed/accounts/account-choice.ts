@@ -3,11 +3,12 @@ import type { FoundReference } from '../descriptor/descriptor.ts'
 import { type AccountName, parseAttempt } from '../identity/attempt.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { CREATE_ATTEMPT } from '../names.ts'
-import type { Accounts, Blocked, ManagedContext, MemberSession, Resources } from '../reconcile/context.ts'
+import type { Accounts, ManagedContext, MemberSession, Resources } from '../reconcile/context.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import { crosses, crossingOf, referredName } from '../references/crossings.ts'
 import { notGranted, notPermitted } from '../references/reach.ts'
 import { reasons } from '../status/reasons.ts'
+import type { Blocked } from './access.ts'
 
 /** An account that becomes Ready wakes its resources; this is only the fallback. */
 const FALLBACK_MS = 60_000

@@ -1,6 +1,6 @@
 import type { ApiError } from '../../api/errors.ts'
-import type { Blocked } from '../reconcile/context.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
+import type { Blocked } from './access.ts'
 import type { Orphan } from './resync.ts'
 
 /** The result of one check of an account. */

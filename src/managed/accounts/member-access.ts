@@ -2,14 +2,8 @@ import type { ApiError } from '../../api/errors.ts'
 import { shortName } from '../cr.ts'
 import type { Claims } from '../descriptor/access.ts'
 import type { AccountName } from '../identity/attempt.ts'
-import type {
-  AccountSession,
-  Blocked,
-  MemberSession,
-  SessionCache,
-  SessionCalls,
-  ShareWait,
-} from '../reconcile/context.ts'
+import type { AccountSession, MemberSession, SessionCache, SessionCalls, ShareWait } from '../reconcile/context.ts'
+import type { Blocked } from './access.ts'
 import { type Access, type AccessRequest, narrowed } from './access.ts'
 import type { AccountKey } from './account-resource.ts'
 import { CountedCache, countedCalls } from './counted-cache.ts'

@@ -2,13 +2,6 @@ import { nameOf, nameText, type ResourceName } from '../cr.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { Dependent } from '../references/dependents.ts'
 
-/** A deletion that waits for resources of other namespaces. */
-export interface HeldUp {
-  readonly resource: ResourceName
-  /** The resources that it waits for, sorted. */
-  readonly by: readonly ResourceName[]
-}
-
 /**
  * Users of the namespace only learn that another namespace is involved. Which one is shown to administrators: in a
  * metric, and in the log once for each change.

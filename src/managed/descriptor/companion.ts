@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { ResourceType } from '../../kube/types.ts'
-import type { Fields } from './descriptor.ts'
+import type { Fields } from './fields.ts'
 
 /** Which companions the administrator allows. */
 export interface CompanionPolicy {

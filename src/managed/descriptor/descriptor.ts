@@ -5,15 +5,13 @@ import type { Claims, Reach } from './access.ts'
 import type { CommandDescriptor } from './command.ts'
 import type { CommonSpec, CommonStatus, InputSource, KeyRef, Ref } from './common.ts'
 import type { Companion } from './companion.ts'
+import type { Fields } from './fields.ts'
 import type { InternalStatus } from './internal.ts'
 import type { OwnMetadata } from './metadata.ts'
 import type { MirrorDescriptor } from './mirror.ts'
 import type { AccountView, Release, TargetView } from './target.ts'
 
 /** The interface between the shared reconcilers and the kinds: whatever is specific to a kind is declared here. */
-
-/** Fields of a remote object by the API's names, in the form in which they are sent. */
-export type Fields = Readonly<Record<string, unknown>>
 
 /**
  * Everything that is specific to a kind. Its role: CRs with a remote object each, CRs that give access to an account,

@@ -4,8 +4,8 @@ import { bool, integer, object } from '../../schema/define.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
 import { experimental } from '../../schema/experimental.ts'
 import type { AccountSpec } from './account.ts'
-import type { Fields } from './descriptor.ts'
 import { durationText } from './duration.ts'
+import type { Fields } from './fields.ts'
 import { namespaceName } from './namespace-name.ts'
 
 /** Defaults for fields that the account's spec leaves out. The CRD sets the same interval. */

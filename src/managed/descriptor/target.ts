@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { CommonStatus } from './common.ts'
-import type { Fields } from './descriptor.ts'
+import type { Fields } from './fields.ts'
 
 /** A CR as others see it. */
 interface View {

@@ -1,5 +1,5 @@
 import { generationOf } from '../cr.ts'
-import type { Fields } from '../descriptor/descriptor.ts'
+import type { Fields } from '../descriptor/fields.ts'
 import { describeAll } from '../plan/announce.ts'
 import type { Wanted } from '../plan/desired.ts'
 import type { Observed, Operation } from '../plan/plan.ts'
@@ -15,16 +15,6 @@ const MOST_TURNS = 5
  * made. Milliseconds.
  */
 const QUIET_MS = 3_600_000
-
-/** Writes of one desired state that did not last. Kept in memory: a new process counts from zero. */
-export interface Contest {
-  /** The desired state and what the other client has put in its place: see `contestAbout`. */
-  readonly about: string
-  /** Writes that restored a state that an earlier write had already established. */
-  readonly turns: number
-  /** Monotonic time of the last write. */
-  readonly at: number
-}
 
 /**
  * Identifies what a plan is about to undo: the desired state (spec, inputs, references and request) and the values

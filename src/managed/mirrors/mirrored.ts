@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { KubeObject, OwnerReference } from '../../kube/types.ts'
 import type { AccountResource } from '../accounts/account-resource.ts'
 import { shortName } from '../cr.ts'
-import type { Fields } from '../descriptor/descriptor.ts'
+import type { Fields } from '../descriptor/fields.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import { GROUP } from '../names.ts'
 

@@ -2,7 +2,7 @@ import { ConcurrencyLimit } from '../../kube/concurrency-limit.ts'
 import { KubeError, type KubeErrorCode } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import type { Logger } from '../../util/logger.ts'
-import type { Fields } from '../descriptor/descriptor.ts'
+import type { Fields } from '../descriptor/fields.ts'
 import { GROUP, VERSION } from '../names.ts'
 import type { MirrorCreate, MirrorPlan, MirrorUpdate } from './plan.ts'
 

@@ -1,5 +1,5 @@
 import { KubeError } from '../../kube/errors.ts'
-import type { Fields } from '../descriptor/descriptor.ts'
+import type { Fields } from '../descriptor/fields.ts'
 import { OUTPUT_OF } from '../names.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'

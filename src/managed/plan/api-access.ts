@@ -1,6 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { nameOf, shortName } from '../cr.ts'
-import type { AccessChange, Fields } from '../descriptor/descriptor.ts'
+import type { AccessChange } from '../descriptor/descriptor.ts'
+import type { Fields } from '../descriptor/fields.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { IN_USE_MS } from '../references/dependents.ts'

@@ -1,6 +1,7 @@
 import { type CustomResource, externalId, internalOf } from '../cr.ts'
 import type { CommonSpec, CommonStatus } from '../descriptor/common.ts'
-import type { Fields, ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { Fields } from '../descriptor/fields.ts'
 
 /**
  * An object that existed before its resource keeps the fields that the spec never set: its creator may rely on them.

@@ -5,7 +5,7 @@ import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Random } from '../../util/random.ts'
-import type { Access } from '../accounts/access.ts'
+import type { Access, Blocked } from '../accounts/access.ts'
 import type { AccountKey } from '../accounts/account-resource.ts'
 import type { CustomResource, ResourceName, TargetKey } from '../cr.ts'
 import type { Claims } from '../descriptor/access.ts'
@@ -70,16 +70,6 @@ export interface Resources {
    * arrives; it is not treated as a change by another client and triggers no reconcile.
    */
   write<T extends KubeObject>(object: KubeObject, send: () => Promise<T>): Promise<T>
-}
-
-/** Why an account cannot be used now. */
-export interface Blocked {
-  readonly reason: Reason
-  readonly message: string
-  /** Over in a moment; not worth a condition. */
-  readonly silent?: boolean
-  /** Lasts until a person changes something. */
-  readonly lasting?: boolean
 }
 
 /** The account cache, with writes that must state for which resource and why they are made. */

@@ -1,6 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { HeldUp } from '../delete/held-up.ts'
-import type { Contest } from '../identity/contest.ts'
+import type { ResourceName } from '../cr.ts'
 import type { Repeats } from './damping.ts'
 
 /** The answer to a POST that is not yet in the CR's status, in full, including what the API returns only once. */
@@ -18,6 +17,23 @@ export interface RotationFailure {
   /** Spec and request that were tried. */
   readonly about: string
   readonly message: string
+}
+
+/** A deletion that waits for resources of other namespaces. */
+export interface HeldUp {
+  readonly resource: ResourceName
+  /** The resources that it waits for, sorted. */
+  readonly by: readonly ResourceName[]
+}
+
+/** Writes of one desired state that did not last. Kept in memory: a new process counts from zero. */
+export interface Contest {
+  /** The desired state and what the other client has put in its place: see `contestAbout`. */
+  readonly about: string
+  /** Writes that restored a state that an earlier write had already established. */
+  readonly turns: number
+  /** Monotonic time of the last write. */
+  readonly at: number
 }
 
 /** One CR's state in this process, beyond Kubernetes and the API. Losing it costs time, never correctness. */

@@ -1,5 +1,5 @@
 import { type CustomResource, generationOf, isDeleting, statusOf, targetKeyOf } from '../cr.ts'
-import type { Fields } from '../descriptor/descriptor.ts'
+import type { Fields } from '../descriptor/fields.ts'
 import type { PartView, TargetView } from '../descriptor/target.ts'
 import type { ManagedContext } from '../reconcile/context.ts'
 import { type Grantor, mayHoldObject, messageName, referrersInReach } from './dependents.ts'

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../../src/api/types.ts'
-import type { Fields } from '../../../src/managed/descriptor/descriptor.ts'
+import type { Fields } from '../../../src/managed/descriptor/fields.ts'
 
 /**
  * A simple model of the API: what is sent in `…_id` and `…_ids` is shown as Refs, secrets are hidden, lists that are sets come back
