@@ -6,7 +6,8 @@ export type QueryParameters = Readonly<Record<string, string | number | boolean 
 /**
  * Path of one object.
  *
- * @throws TypeError for a namespaced type without a namespace: the call would reach another object.
+ * @throws TypeError for an empty name or a namespaced type without a namespace: the call would reach something else.
+ * @throws KubeError `Invalid` for a name that no object can have.
  */
 export function objectPath(type: ResourceType, key: ObjectKey, subresource?: string): string {
   if (key.name === '') throw new TypeError(`an empty name would address the whole collection of ${type.plural}`)
