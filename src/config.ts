@@ -2,19 +2,22 @@ import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { ProxyOptions } from './api/dispatcher.ts'
 
-/** Where a pod finds the namespace it runs in. */
+/** File in a pod that holds its namespace. */
 const SERVICE_ACCOUNT_NAMESPACE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace'
 
-/** What the environment says; flags come before it. The only reader of the environment and of files of configuration. */
+/** Settings from the environment; flags override them. Nothing else reads the environment or configuration files. */
 export interface Environment {
   /** Namespace of the operator's pod (`POD_NAMESPACE`, else the service account's). */
   readonly podNamespace: string | undefined
-  /** Names this process to people: the pod's name, else the host's. */
+  /** Name of this process for people: the pod's name, else the host's. */
   readonly identity: string
   readonly proxies: ProxyOptions
-  /** A receiver of traces is named by OTEL_*, and nothing there forbids it. The OpenTelemetry SDK reads the rest of these itself. */
+  /**
+   * OTEL_* names a receiver of traces and does not disable tracing. The OpenTelemetry SDK reads the rest of these
+   * itself.
+   */
   readonly tracesConfigured: boolean
-  /** Nothing of OTEL_* says that there shall be no traces. */
+  /** OTEL_* does not disable tracing. */
   readonly tracesAllowed: boolean
 }
 
@@ -34,13 +37,13 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
   }
 }
 
-/** The environment of a child process that calls a server on this machine: no proxy stands in between. */
+/** The environment of a child process that calls a server on this machine, without a proxy in between. */
 export function environmentForLoopback(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const noProxy = [env.NO_PROXY ?? env.no_proxy, '127.0.0.1'].filter(Boolean).join(',')
   return { ...env, NO_PROXY: noProxy, no_proxy: noProxy }
 }
 
-/** The version in package.json, which lies beside `src` and `dist` alike. */
+/** The version in package.json, which is next to both `src` and `dist`. */
 export function packageVersion(): string {
   const { version }: { version: string } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   return version

@@ -1,7 +1,10 @@
 import { Command } from 'commander'
 import { endAtOnceAsFirstProcess } from './cli/stop-signal.ts'
 
-/** Each is loaded when it is named: the emulator starts without the operator's libraries, in half the time and memory. */
+/**
+ * Each command is loaded only when it is named: the emulator starts without the operator's libraries, in half the time
+ * and memory.
+ */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   operator: async () => (await import('./cli/operator.ts')).operatorCommand(),
   leftovers: async () => (await import('./cli/leftovers.ts')).leftoversCommand(),
@@ -10,7 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   demo: async () => (await import('./cli/demo.ts')).demoCommand(),
 }
 
-/** Until a command takes the signals over, loading its modules for one. */
+/** Handles signals until a command takes over, for example while its modules are loaded. */
 const stopListening = endAtOnceAsFirstProcess()
 
 /** Entry point of the `culvert` command. */

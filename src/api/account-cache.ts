@@ -5,16 +5,16 @@ import { ApiError } from './errors.ts'
 import { invalid } from './invalid.ts'
 import type { ApiClient, CallOptions, Collection, RemoteObject, RequestBody } from './types.ts'
 
-/** A difference between what the cache held and what a list showed. Our own writes are none. */
+/** A difference between the cache and a list. Our own writes are not differences. */
 export type Change = Difference & { readonly collection: Collection }
 
-/** Called once a list is in, for each difference. It must not throw. */
+/** Called for each difference once a list is complete. It must not throw. */
 export type ChangeListener = (change: Change) => void
 
 export interface ListOptions {
   /** The list must have begun at or after this time of the monotonic clock. Default: any complete list will do. */
   readonly since?: number | undefined
-  /** Priority of the list, if one has to be begun. Default `edit`. */
+  /** Priority of the list, if one has to be started. Default `edit`. */
   readonly priority?: Priority | undefined
 }
 
@@ -29,9 +29,9 @@ interface ListFlight {
 interface Shelf {
   readonly collection: Collection
   readonly cache: CollectionCache
-  /** Ids with a write of ours under way, and how many. */
+  /** Ids of objects that we are writing to, and the number of writes in flight to each. */
   readonly writing: Map<string, number>
-  /** Creates of ours under way, whose ids are not known yet. */
+  /** Creates of ours in flight, whose ids are not known yet. */
   readonly creating: Set<Promise<unknown>>
   flight: ListFlight | undefined
 }
@@ -40,10 +40,10 @@ const FETCH_ATTEMPTS = 3
 
 /**
  * What the server last said about one account, collection by collection. Reconcilers read it instead of the API, write
- * through it, and learn from it which objects to look at.
+ * through it, and learn from it which objects to reconcile.
  *
- * Nothing older than our own last answered write is ever shown: a list or GET that began before that answer is not
- * believed for the object.
+ * It never shows anything older than our own last answered write: a list or GET that began before that answer is
+ * ignored for the object.
  *
  * ```ts
  * await cache.ensureListed(collections.ipPolicies)
@@ -56,14 +56,15 @@ export class AccountCache {
   readonly #mayHaveMade: MayHaveMade
   readonly #shelves = new Map<string, Shelf>()
   readonly #listeners = new Set<ChangeListener>()
-  /** Ids of objects that single answers were about, until we delete them. */
+  /** Ids of objects that the answer to a single-object request was about, until we delete them. */
   readonly #answered = new Set<string>()
   #lists = 0
   #pages = 0
 
   /**
-   * @param clock the client's own: the two compare times
-   * @param mayHaveMade whether a create with this body can have made the object: if not, the answer is another request's
+   * @param clock the client's own, since times of both are compared
+   * @param mayHaveMade whether a create with this body can have made the object; if not, the answer belongs to another
+   * request
    */
   constructor(client: ApiClient, clock: Clock, mayHaveMade: MayHaveMade = () => true) {
     this.#client = client
@@ -77,11 +78,11 @@ export class AccountCache {
   }
 
   /**
-   * Resolves when a complete list that satisfies `since` is in. Callers share the list under way when it does and is as
-   * urgent as they are. With a `since` in the future it waits until then.
+   * Resolves when a complete list that satisfies `since` has arrived. Callers share the list in flight if it satisfies
+   * `since` and its priority is at least theirs. With a `since` in the future, the call waits until then.
    *
-   * @returns whether this call has begun the list.
-   * @throws ApiError when the list fails; what was known stays.
+   * @returns whether this call started the list.
+   * @throws ApiError when the list fails; the cache keeps what it held.
    */
   async ensureListed(collection: Collection, options: ListOptions = {}): Promise<boolean> {
     const shelf = this.#shelf(collection)
@@ -91,7 +92,7 @@ export class AccountCache {
     const { listedAt } = shelf.cache
     if (listedAt !== undefined && listedAt >= since) return false
     const { flight } = shelf
-    // An edit that joined a list of the drift priority would wait behind all other edits.
+    // An edit that joined a list of drift priority would wait behind all other edits.
     const joins =
       flight !== undefined &&
       flight.startedAt >= since &&
@@ -100,7 +101,7 @@ export class AccountCache {
     return !joins
   }
 
-  /** One list now, as a drift pass makes it. */
+  /** Lists the collection once, now, as a resync does. */
   refresh(collection: Collection, priority: Priority = 'drift'): Promise<void> {
     const shelf = this.#shelf(collection)
     return this.#beginList(shelf, priority).done
@@ -110,35 +111,41 @@ export class AccountCache {
     return this.#shelf(collection).cache.listedAt !== undefined
   }
 
-  /** What is known of an object. Undefined when it is unknown or known to be absent, which are the same once the collection is listed. */
+  /**
+   * What is known of an object. Undefined when it is unknown or known to be absent, which is the same once the
+   * collection has been listed.
+   */
   get(collection: Collection, id: string): Known | undefined {
     return this.#shelf(collection).cache.get(id)
   }
 
-  /** Whether the server has shown an object of that id, in whichever collection, and not taken it back. */
+  /** Whether the server has shown an object with that id, in any collection, and not since shown it to be gone. */
   shows(id: string): boolean {
     return [...this.#shelves.values()].some(({ cache }) => cache.get(id)?.object !== undefined)
   }
 
-  /** Every object present as the server last said. The array is not to be kept: a change makes a new one. */
+  /** Every object present, as the server last said. Do not keep the array: a change makes a new one. */
   all(collection: Collection): readonly RemoteObject[] {
     return this.#shelf(collection).cache.all()
   }
 
-  /** Whether we have deleted the object, by a DELETE that was answered with success: lists have nothing to add. */
+  /** Whether we have deleted the object with a DELETE that succeeded; lists add nothing to that. */
   isDeleted(collection: Collection, id: string): boolean {
     return this.#shelf(collection).cache.isDeleted(id)
   }
 
   /**
-   * When complete lists began, in an unbroken row up to the last one, that did not hold the object: all of them later than the last 404
-   * for it. Whoever asks for an object that nothing is known of makes it one to look out for.
+   * When the complete lists began, in an unbroken row up to the last one, that did not hold the object; all began after
+   * the last 404 for it. Asking for an object that nothing is known of makes the cache expect it from now on.
    */
   missesOf(collection: Collection, id: string): readonly number[] {
     return this.#shelf(collection).cache.missesOf(id)
   }
 
-  /** A live GET. Undefined for a 404, after which the object, if one is known, stays as a suspect (`missed`) until lists tell. */
+  /**
+   * A live GET. Undefined for a 404, after which the object, if it is known, stays a suspect (`missed`) until lists
+   * settle it.
+   */
   async fetch(collection: Collection, id: string, options?: CallOptions): Promise<RemoteObject | undefined> {
     const { cache } = this.#shelf(collection)
     for (let attempt = 1; ; attempt++) {
@@ -147,16 +154,17 @@ export class AccountCache {
       if (object !== undefined) this.#answered.add(id)
       const isNews = cache.fetched(id, object, beganAt, this.#clock.monotonic())
       if (isNews) return object && cache.get(id)?.object
-      // Overtaken by a write or list that ended meanwhile, this answer may be the older one.
+      // A write or list that ended meanwhile overtook this answer, which may be the older one.
       if (attempt >= FETCH_ATTEMPTS) return cache.get(id)?.object
     }
   }
 
   /**
-   * The answer is returned whole; fields that the API tells only once are not kept here.
-   * @throws ApiError InvalidResponse, beside those of the client, for an answer that tells of an object which is not new, or cannot be what
-   * was made: where one answer comes twice on a connection, the second is taken for that of the next request. What became of this one is
-   * not known then.
+   * Returns the whole answer, but does not cache fields that the API returns only once.
+   *
+   * @throws ApiError those of the client, and InvalidResponse for an answer about an object that is not new or cannot
+   * be the one created: if a connection delivers one answer twice, the second is taken for the answer to the next
+   * request. The outcome of this request is then unknown.
    */
   async create(collection: Collection, body: RequestBody, options: CallOptions = {}): Promise<RemoteObject> {
     const { cache, creating } = this.#shelf(collection)
@@ -187,7 +195,7 @@ export class AccountCache {
     })
   }
 
-  /** 'absent' is a suspicion, as a GET that is answered 404 is. */
+  /** 'absent' is a suspicion, as is a GET that is answered 404. */
   async delete(collection: Collection, id: string, options?: CallOptions): Promise<'deleted' | 'absent'> {
     const shelf = this.#shelf(collection)
     return await this.#writing(shelf, id, async () => {
@@ -202,7 +210,7 @@ export class AccountCache {
     })
   }
 
-  /** The returned function ends the subscription. At the first list of a collection every object appears. */
+  /** The returned function ends the subscription. The first list of a collection reports every object as appeared. */
   subscribe(listener: ChangeListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -238,7 +246,7 @@ export class AccountCache {
     const list = await this.#client.list(shelf.collection, { priority })
     this.#lists++
     this.#pages += list.pages
-    // What we are writing ourselves is no news: the answer to the write will say more than a list that overlapped it.
+    // Ids that we are writing to are no news: the answer to the write says more than a list that overlapped it.
     const differences = shelf.cache.listed(list).filter(({ id }) => !shelf.writing.has(id))
     const [appeared, others] = [differences.filter(isAppeared), differences.filter((one) => !isAppeared(one))]
     this.#notify(shelf, others)
@@ -246,7 +254,8 @@ export class AccountCache {
       this.#notify(shelf, appeared)
       return
     }
-    // One of these may be what we are creating: the answer to the create tells which. None of the promises rejects.
+    // One of these may be what we are creating, and only the answer to the create says which. None of the promises
+    // rejects.
     void Promise.all(shelf.creating).then(() => {
       this.#notify(
         shelf,
@@ -277,7 +286,7 @@ export class AccountCache {
   }
 }
 
-/** Kept, a token would lie in memory for good, and make the next list, where it is null, look like a change. */
+/** If kept, a token would stay in memory, and the next list, where it is null, would seem to show a change. */
 function withoutOneTimeFields(collection: Collection, object: RemoteObject): RemoteObject {
   const fields = collection.oneTimeFields ?? []
   if (fields.length === 0) return object
@@ -289,5 +298,5 @@ function isAppeared(difference: Difference): boolean {
 }
 
 function ignore(): void {
-  // Whoever created learns of a failure; who waits here only wants to know that it is over.
+  // The caller of the create handles its failure; whoever waits here only needs to know that it ended.
 }

@@ -1,19 +1,21 @@
 import type { Dispatcher } from 'undici'
 
-/** Deeper than anything the contract describes, and shallow enough for every function that walks an answer by recursion. */
+/**
+ * Deeper than anything the contract describes, and shallow enough for every function that walks an answer recursively.
+ */
 const MAX_DEPTH = 100
-/** What an answer may hold is bounded apart from its bytes: `[],` is three of them, and an object of forty in memory. */
+/** Values are limited apart from bytes: `[],` is three bytes, but an object of forty bytes in memory. */
 const MAX_VALUES = 500_000
 
 /** The body of an answer, read as far as it can be. */
 export interface AnswerBody {
   /** The parsed body; undefined when it is empty or not usable. */
   readonly value: unknown
-  /** Why it is not usable, as the end of a sentence: `not JSON`. */
+  /** Why the body is not usable, as the end of a sentence: `not JSON`. */
   readonly problem: string | undefined
-  /** Bytes it came in. */
+  /** Size of the body in bytes. */
   readonly bytes: number
-  /** JSON values in it, never fewer than there are. */
+  /** JSON values in it; may be too high, never too low. */
   readonly values: number
 }
 
@@ -22,14 +24,14 @@ export class TooLarge extends Error {
 }
 
 /**
- * Reads a body of at most `maxBytes`. What is announced to be larger is not read at all.
+ * Reads a body of at most `maxBytes`. A body announced as larger is not read at all.
  *
  * @throws TooLarge
  */
 export async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Promise<AnswerBody> {
   const announced = Number(response.headers['content-length'] ?? 0)
   if (announced > maxBytes) {
-    // Ends the connection too. The error this makes of the stream is nobody's: ours is thrown here.
+    // Ends the connection too. The stream's own error is ignored: ours is thrown here.
     response.body.on('error', () => undefined).destroy()
     throw new TooLarge()
   }
@@ -44,7 +46,7 @@ export async function readBody(response: Dispatcher.ResponseData, maxBytes: numb
   return parseBody(Buffer.concat(chunks))
 }
 
-/** A byte order mark is ignored, as RFC 8259 § 8.1 lets a reader do; bytes that are no UTF-8 are refused, not replaced. */
+/** Ignores a byte order mark, as RFC 8259 § 8.1 allows; refuses bytes that are not UTF-8 instead of replacing them. */
 function parseBody(bytes: Buffer): AnswerBody {
   const size = bytes.length
   const bad = (problem: string, values = 0): AnswerBody => ({
@@ -74,7 +76,10 @@ function decode(bytes: Buffer): string | undefined {
   }
 }
 
-/** Depth and number of values of a JSON text, known before memory is spent on them. Exact enough for text that is not JSON too. */
+/**
+ * Depth and number of values of a JSON text, measured before parsing it takes memory. Good enough for text that is not
+ * JSON.
+ */
 function measure(text: string): { readonly depth: number; readonly values: number } {
   let depth = 0
   let deepest = 0
@@ -102,7 +107,7 @@ function measure(text: string): { readonly depth: number; readonly values: numbe
   return { depth: deepest, values }
 }
 
-/** Where the string that begins at `start` ends; the end of the text when it does not. */
+/** Where the string that begins at `start` ends; the end of the text if it is not closed. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0

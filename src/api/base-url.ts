@@ -1,14 +1,15 @@
 import { printable } from '../util/printable.ts'
 
-/** What the administrator allows accounts to be aimed at. */
+/** Where the administrator lets accounts point. */
 export interface BaseURLPolicy {
   /**
-   * `host`, `host:port`, `*.suffix` or `*.suffix:port`. Without a port, only the scheme's own port is meant. `*.suffix`
-   * matches every name below the suffix, not the suffix itself. An IPv6 address stands in brackets. Empty allows nothing.
-   * `http://host` and `http://host:port` allow plain http, to that one host and port; all others mean https.
+   * `host`, `host:port`, `*.suffix` or `*.suffix:port`. Without a port, only the scheme's default port is allowed.
+   * `*.suffix` matches every name below the suffix, not the suffix itself. IPv6 addresses are in brackets. An empty
+   * list allows nothing. `http://host` and `http://host:port` allow plain http to that one host and port; all others
+   * mean https.
    */
   readonly allowedHosts: readonly string[]
-  /** Allows plain http to every host of the list, for local use. Default false. */
+  /** Allows plain http to every host on the list, for local use. Default false. */
   readonly allowHTTP?: boolean
 }
 
@@ -18,13 +19,14 @@ export type BaseURLCheck =
   | { readonly ok: false; readonly message: string }
 
 /**
- * Decides whether an account may be aimed at `url`: https unless plain http is allowed for its host, no user name, password,
- * query or fragment, and a host on the administrator's allow-list, so that a namespace user cannot aim the operator at an
- * internal address. The message names the field, the value (never a password in it) and the remedy.
+ * Decides whether an account may point at `url`: https unless plain http is allowed for its host; no user name,
+ * password, query or fragment; and a host on the administrator's allow-list, so that a namespace user cannot point the
+ * operator at an internal address. The message names the field, the value (never a password in it) and the remedy.
  */
 export function checkBaseURL(url: string, policy: BaseURLPolicy): BaseURLCheck {
   if (!URL.canParse(url)) return refuse(shown(url), 'is not a URL: give one such as https://api.example.com')
-  // The parser reads a backslash as a slash and passes over line breaks: a person, or another parser, sees another host.
+  // The parser reads a backslash as a slash and drops line breaks; a person or another parser would see a different
+  // host.
   if (/[\\\s\p{C}]/u.test(url)) {
     return refuse(shown(url), 'must hold no backslash, blank or invisible character: remove it')
   }
@@ -58,18 +60,18 @@ function refuse(value: string, what: string): BaseURLCheck {
   return { ok: false, message: `baseURL: "${value}" ${what}` }
 }
 
-/** Origin and path alone: what stays when user name, password, query and fragment are left out. */
+/** Origin and path only, without user name, password, query and fragment. */
 function bare(url: URL): string {
   const path = url.pathname.replace(/\/+$/, '')
   return `${url.protocol}//${url.host}${path}`
 }
 
-/** A value that was not parsed, made fit for a message; whatever precedes an "@" may be a password. */
+/** An unparsed value, made safe for a message; anything before an "@" may be a password. */
 function shown(value: string): string {
   return printable(value.replace(/^.*@/s, '…@').slice(0, 200))
 }
 
-/** Whether one entry of the list allows an account to be aimed at `url`. */
+/** Whether one entry of the list lets an account point at `url`. */
 function allows(pattern: string, url: URL, allowHTTP: boolean): boolean {
   const parts = PATTERN.exec(pattern.trim().toLowerCase())?.groups
   if (parts?.host === undefined) return false
@@ -81,5 +83,5 @@ function allows(pattern: string, url: URL, allowHTTP: boolean): boolean {
   return url.hostname.endsWith(`.${parts.host}`) && url.hostname.length > parts.host.length + 1
 }
 
-/** Plain http is for one host by its name, never for all below a suffix. */
+/** Plain http is allowed for a single named host, never for everything below a suffix. */
 const PATTERN = /^(?:(?<plain>http:\/\/)|(?<wildcard>\*\.))?(?<host>\[[^\]]+\]|[^:*/]+)(?::(?<port>\d{1,5}))?$/

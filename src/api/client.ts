@@ -25,50 +25,55 @@ import type {
 } from './types.ts'
 
 export interface ApiClientOptions {
-  /** Checked by `checkBaseURL` before it comes here. A path is kept. */
+  /** Already checked by `checkBaseURL`. A path is kept. */
   readonly baseURL: string
-  /** Asked for each request, so that a changed Secret takes effect at once. */
+  /** Called for each request, so that a changed Secret takes effect at once. */
   readonly apiKey: () => string
   /** Default `Service-Version` (`management-api.md § Authentication`). */
   readonly versionHeader?: string | undefined
   /** Default `2`. */
   readonly versionValue?: string | undefined
-  /** PEM of the only authorities trusted for the API. Default: those Node ships with. */
+  /** PEM of the only authorities trusted for the API. Default: those that Node ships with. */
   readonly caBundle?: string | undefined
   readonly proxies?: ProxyOptions | undefined
-  /** Opens the connections. Default: sockets. */
+  /** Opens the connections. Default: real sockets. */
   readonly openDispatcher?: OpenDispatcher | undefined
-  /** Bounds one request with its whole answer, not the wait for the budget. Default 10 000. */
+  /** Limits one request including its whole answer, not the wait for the budget. Default 10 000. */
   readonly requestTimeoutMs?: number | undefined
   /** Default 8 MiB. */
   readonly maxResponseBytes?: number | undefined
-  /** What the account's complete lists may take in memory together, as estimated from their text. Default 64 MiB. */
+  /** Memory that the account's complete lists may take together, estimated from their text. Default 64 MiB. */
   readonly maxListBytes?: number | undefined
-  /** The account's, shared by every client and worker of it. */
+  /** The account's budget, shared by all its clients and workers. */
   readonly budget: RateBudget
   readonly clock: Clock
   readonly random: Random
-  /** Just before any request: throws (`Suspended`) while the account's calls are stopped. */
+  /** Called just before any request: throws (`Suspended`) while the account's calls are stopped. */
   readonly beforeCall?: (() => void) | undefined
-  /** Before a write's connection is opened, and again before its first byte leaves: throws (`NotLeader`) when this process may not write. */
+  /**
+   * Called before a write's connection is opened, and again before its first byte is sent: throws (`NotLeader`) when
+   * this process may not write.
+   */
   readonly beforeWrite?: (() => void) | undefined
-  /** After each exchange, whatever its end. */
+  /** Called after each exchange, however it ended. */
   readonly onRequest?: ((report: RequestReport) => void) | undefined
-  /** After each request that changes something and was, or may have been, sent. */
+  /** Called after each request that changes something and was, or may have been, sent. */
   readonly onWrite?: ((report: WriteReport) => void) | undefined
-  /** For a span of each request. Default: none. */
+  /** Makes a span of each request. Default: no spans. */
   readonly tracer?: Tracer | undefined
   readonly userAgent: string
 }
 
 export interface ClosableApiClient extends ApiClient, CommandClient {
-  /** Refuses further calls as `Aborted`; resolves when those under way have ended, and their connections with them. */
+  /**
+   * Refuses further calls as `Aborted`; resolves when the calls in flight have ended and their connections are closed.
+   */
   close(): Promise<void>
 }
 
 const MAX_CONNECT_MS = 5_000
 const MAX_PAGES = 2_000
-/** A filter may leave pages empty, and objects move while we read; this many in a row are a server that goes round. */
+/** A filter may leave pages empty, and objects move while we read; a server with this many in a row is looping. */
 const MAX_BARREN_PAGES = 100
 const LIST_ATTEMPTS = 3
 
@@ -76,7 +81,8 @@ const LIST_ATTEMPTS = 3
  * A client for one account.
  *
  * ```ts
- * const client = createApiClient({ baseURL, apiKey: () => key, budget, clock: systemClock, random: systemRandom, userAgent })
+ * const [clock, random] = [systemClock, systemRandom]
+ * const client = createApiClient({ baseURL, apiKey: () => key, budget, clock, random, userAgent })
  * const policy = await client.create(collections.ipPolicies, { description: 'office' })
  * ```
  */
@@ -85,7 +91,8 @@ export function createApiClient(options: ApiClientOptions): ClosableApiClient {
   const dispatcher = (options.openDispatcher ?? createDispatcher)({
     caBundle: options.caBundle,
     proxies: options.proxies,
-    // Shorter than the whole, so that a host that does not answer is seen as "not connected": surely nothing sent.
+    // Shorter than the whole, so that a host that does not answer counts as "not connected": certainly nothing was
+    // sent.
     connectTimeoutMs: Math.min(MAX_CONNECT_MS, requestTimeoutMs / 2),
   })
   const transport = new Transport({
@@ -146,7 +153,7 @@ class HttpApiClient implements ClosableApiClient {
         return list
       } catch (error) {
         size.end(false)
-        // A list whose first page is refused was never begun; a lost cursor shows on a later one.
+        // A list whose first page is refused never began; a lost cursor shows on a later page.
         if (listing.pages === 0 || attempt >= LIST_ATTEMPTS || !cursorLost(error)) throw error
       }
     }
@@ -180,7 +187,7 @@ class HttpApiClient implements ClosableApiClient {
     const outgoing = { method: 'DELETE', url, collection: collection.path, id, mayBeAbsent: true, options } as const
     const answer = await this.#transport.send(outgoing)
     if (saysAbsent(answer.status)) return 'absent'
-    // A deletion is answered by nothing; with an object, it is the answer to another request.
+    // The answer to a DELETE is empty; one that holds an object answers another request.
     if (tellsOfAnObject(answer.body)) object(answer, `DELETE ${collection.path}`, id)
     return 'deleted'
   }
@@ -230,7 +237,7 @@ class HttpApiClient implements ClosableApiClient {
 class Listing {
   pages = 0
   #beganAt = 0
-  /** Pages in a row that held nothing new. */
+  /** Pages in a row without a new object. */
   #barren = 0
   readonly #gathered: Gathered
   readonly #size: ListSize
@@ -240,7 +247,7 @@ class Listing {
     this.#gathered = gathered
   }
 
-  /** @throws ApiError InvalidResponse for a list that goes round, or grows beyond what an account may take. */
+  /** @throws ApiError InvalidResponse for a list that loops, or takes more memory than an account may. */
   add(page: ListPage, answer: Answer, label: string): void {
     if (this.pages === 0) this.#beganAt = answer.sentAt
     this.pages++
@@ -257,7 +264,10 @@ class Listing {
   }
 }
 
-/** Whether there is anything in a body: the contract does not show every answer, and an empty object says as little as nothing. */
+/**
+ * Whether a body holds anything: the contract does not show every answer, and an empty object says no more than no
+ * body.
+ */
 function tellsOfAnObject(body: unknown): boolean {
   return body !== undefined && body !== null && !(typeof body === 'object' && Object.keys(body).length === 0)
 }

@@ -7,37 +7,44 @@ export type Difference =
   | { readonly type: 'vanished'; readonly id: string }
 
 /**
- * What is known of one object. `changed`: a list showed it otherwise, or the answer to a write got lost. `missed`: a request for it was
- * answered 404. `vanished`: the last complete list did not hold it.
+ * What is known of one object.
+ *
+ * - `changed`: a list showed it changed, or the answer to a write was lost.
+ * - `missed`: a request for it was answered 404.
+ * - `vanished`: the last complete list did not hold it.
  */
 export type Known =
   | { readonly object: RemoteObject; readonly suspect?: 'changed' | 'missed' }
   | { readonly object?: undefined; readonly suspect: 'vanished' }
 
 interface Entry {
-  /** Undefined: absent, as a list (`vanished`) or the answer to our DELETE (then a tombstone) said. */
+  /**
+   * Undefined when the object is absent, according to a list (`vanished`) or the answer to our DELETE (then a
+   * tombstone).
+   */
   object: RemoteObject | undefined
   suspect: 'changed' | 'missed' | 'vanished' | undefined
-  /** When the read that this rests on began. */
+  /** When the read that this entry is based on began. */
   readAt: number
   /** When our last write to it was answered. */
   writtenAt: number
-  /** When complete lists began, in an unbroken row since the last 404 for it, that have not held it. */
+  /** When the complete lists began, in an unbroken row since the last 404 for it, that did not hold it. */
   misses: readonly number[]
-  /** When the first list began that has not held it since somebody last asked about such lists. */
+  /** When the first list began that did not hold it since `missesOf` was last asked about it. */
   unaskedSince: number | undefined
 }
 
 const NEVER = Number.NEGATIVE_INFINITY
 
 /**
- * An object that nobody asks for stays `vanished` for so long, then it is forgotten: sessions come and go by the thousand. It is a time,
- * since any number of lists that others need may come between two questions.
+ * An object that nobody asks for stays `vanished` for this long and is then forgotten, since sessions come and go by
+ * the thousand. It is a time, not a number of lists: any number of lists for other readers may run between two
+ * questions.
  */
 const FORGET_AFTER_MS = 3_600_000
-/** So many objects that we have deleted are remembered. */
+/** How many of the objects we deleted are remembered. */
 const MOST_DELETED = 10_000
-/** Of a longer row every second miss is kept: what counts is how far apart they are. */
+/** Of a longer row, every second miss is kept: what counts is how far apart they are. */
 const MOST_MISSES = 16
 
 const UNKNOWN: Entry = {
@@ -50,9 +57,9 @@ const UNKNOWN: Entry = {
 }
 
 /**
- * What the server last said of one collection. Answers overtake each other, so each carries when its request began, and
- * is believed only where nothing newer is known: it must have begun after our last write to the object was answered,
- * and not before the read already believed. Times are of the monotonic clock.
+ * What the server last said of one collection. Answers overtake each other, so each carries the time its request began,
+ * and counts only if nothing newer is known: it must have begun after our last write to the object was answered, and
+ * not before the read that the entry is based on. Times are of the monotonic clock.
  */
 export class CollectionCache {
   readonly #entries = new Map<string, Entry>()
@@ -80,19 +87,22 @@ export class CollectionCache {
     return this.#view
   }
 
-  /** The answer to a write of ours: the object, or undefined when it is deleted. */
+  /** Records the answer to a write of ours: the object, or undefined when it is deleted. */
   wrote(id: string, object: RemoteObject | undefined, answeredAt: number): void {
     this.#entries.set(id, { ...UNKNOWN, object, writtenAt: answeredAt })
     this.#view = undefined
     if (object === undefined) this.#noteDeleted(id)
   }
 
-  /** Whether we have deleted the object, by a DELETE that was answered with success. */
+  /** Whether we have deleted the object with a DELETE that succeeded. */
   isDeleted(id: string): boolean {
     return this.#deleted.has(id)
   }
 
-  /** A write without a usable answer: only a GET can tell what it did, and reads that began before its end prove nothing. */
+  /**
+   * Records a write without a usable answer: only a GET can show what it did, and reads that began before it ended
+   * prove nothing.
+   */
   wroteUnknown(id: string, endedAt: number): void {
     const entry = this.#entries.get(id)
     if (entry === undefined) return
@@ -105,18 +115,18 @@ export class CollectionCache {
     return (this.#entries.get(id)?.writtenAt ?? NEVER) > time
   }
 
-  /** A request for the object was answered 404: a suspicion, which complete lists that begin from now on settle. */
+  /** Records a 404 for the object: a suspicion, which complete lists that begin from now on settle. */
   missed(id: string, answeredAt: number): void {
     const entry = this.#entries.get(id)
-    // What is under suspicion already stays so: to begin anew with each 404 would never come to an end.
+    // A suspicion that already exists keeps its start: if each 404 restarted it, it would never be settled.
     if (entry?.object === undefined || entry.suspect === 'missed') return
     entry.suspect = 'missed'
     entry.readAt = answeredAt
   }
 
   /**
-   * When complete lists began, in an unbroken row up to the last one, that did not hold the object although it was expected. An object
-   * that nothing is known of is expected from now on.
+   * When the complete lists began, in an unbroken row up to the last one, that did not hold the object although it was
+   * expected. An object that nothing is known of is expected from now on.
    */
   missesOf(id: string): readonly number[] {
     const entry = this.#entries.get(id)
@@ -125,7 +135,10 @@ export class CollectionCache {
     return entry?.misses ?? []
   }
 
-  /** The answer to a GET that began at `beganAt`; undefined for a 404. False when something newer is known: ask again. */
+  /**
+   * Records the answer to a GET that began at `beganAt`; undefined for a 404. False when something newer is known: ask
+   * again.
+   */
   fetched(id: string, object: RemoteObject | undefined, beganAt: number, answeredAt: number): boolean {
     const entry = this.#entries.get(id)
     const overtaken = entry === undefined ? beganAt < this.#listedAt : !isNews(entry, beganAt)
@@ -141,7 +154,9 @@ export class CollectionCache {
     return true
   }
 
-  /** Takes a complete list in and returns what it showed to be different. One that began before the last is ignored. */
+  /**
+   * Records a complete list and returns the differences it showed. A list that began before the last one is ignored.
+   */
   listed(list: CompleteList): Difference[] {
     if (list.beganAt < this.#listedAt) return []
     const differences: Difference[] = []
@@ -169,7 +184,7 @@ export class CollectionCache {
   #seen(object: RemoteObject, beganAt: number): Difference | undefined {
     const { id } = object
     const entry = this.#entries.get(id)
-    // An account that was put back to an older state has it again.
+    // An account restored to an older state has the object again.
     if (entry === undefined || isNews(entry, beganAt)) this.#deleted.delete(id)
     if (entry === undefined) {
       this.#entries.set(id, { ...UNKNOWN, object, readAt: beganAt })
@@ -184,12 +199,13 @@ export class CollectionCache {
     if (entry.suspect === 'missed') entry.suspect = undefined
     if (before !== undefined && sameContent(before, object)) return undefined
     entry.object = object
-    // What vanished and is back may be the same or not: what it was is no longer known, so a GET has to tell.
+    // An object that vanished and is back may have changed: its earlier content is no longer known, so a GET has to
+    // decide.
     entry.suspect = before !== undefined || back ? 'changed' : undefined
     return { type: before !== undefined || back ? 'changed' : 'appeared', id, object }
   }
 
-  /** True when the list is the first to miss the object. */
+  /** True when this is the first list to miss the object. */
   #unseen(id: string, entry: Entry, beganAt: number): boolean {
     const wasPresent = entry.object !== undefined
     entry.object = undefined
@@ -200,7 +216,7 @@ export class CollectionCache {
       entry.suspect = 'vanished'
       return true
     }
-    // A tombstone has done its work: older lists are ignored from now on, older GETs are overtaken by this list.
+    // The tombstone is no longer needed: older lists are ignored from now on, and this list overtakes older GETs.
     if (entry.suspect === undefined || beganAt - entry.unaskedSince >= FORGET_AFTER_MS) this.#entries.delete(id)
     return false
   }

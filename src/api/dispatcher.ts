@@ -1,6 +1,6 @@
 import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent } from 'undici'
 
-/** Proxies as the environment names them; read in `src/config.ts`, not here. */
+/** Proxies from the environment, which `src/config.ts` reads. */
 export interface ProxyOptions {
   /** URL of the proxy for http URLs (`HTTP_PROXY`). */
   readonly httpProxy?: string | undefined
@@ -11,16 +11,19 @@ export interface ProxyOptions {
 }
 
 export interface DispatcherOptions {
-  /** PEM of the only authorities that are trusted; default: those Node ships with, and those of `NODE_EXTRA_CA_CERTS`. */
+  /**
+   * PEM of the only authorities that are trusted. Default: those that Node ships with and those of
+   * `NODE_EXTRA_CA_CERTS`.
+   */
   readonly caBundle?: string | undefined
   readonly proxies?: ProxyOptions | undefined
   readonly connectTimeoutMs: number
 }
 
-/** Opens what a client sends its requests through. */
+/** Opens the dispatcher through which a client sends its requests. */
 export type OpenDispatcher = (options: DispatcherOptions) => Dispatcher
 
-/** The connection was not established, so nothing of a request was sent. */
+/** The connection was not established, so no part of a request was sent. */
 export class ConnectFailed extends Error {
   override readonly name = 'ConnectFailed'
   readonly code = 'CULVERT_CONNECT_FAILED'
@@ -31,8 +34,8 @@ export class ConnectFailed extends Error {
 }
 
 /**
- * Connections to one API: HTTP/1.1, kept alive, redirects off (undici follows none unless told to). The connector is
- * wrapped, since only there a failure is known to have come before the first byte of a request.
+ * Connections to one API: HTTP/1.1, kept alive, without redirects (undici follows none by default). The connector is
+ * wrapped because only there is a failure known to precede the first byte of a request.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const tls = options.caBundle === undefined ? {} : { ca: options.caBundle }

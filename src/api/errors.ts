@@ -1,4 +1,7 @@
-/** Why a call to the management API failed, by HTTP class: the codes of its error bodies are not documented, so nothing depends on them. */
+/**
+ * Why a call to the management API failed, by HTTP class. The codes in its error bodies are not documented, so nothing
+ * depends on them.
+ */
 export type ApiErrorCode =
   | 'Unauthorized' // 401
   | 'Forbidden' // 403
@@ -12,9 +15,9 @@ export type ApiErrorCode =
   | 'InvalidResponse' // not JSON, too large, or not the documented shape
   | 'Redirect' // 3xx: redirects are off
   | 'HostNotAllowed' // a URL outside the administrator's allow-list, or a foreign next_page_uri
-  | 'NotLeader' // refused before it was sent: this process does not lead (any more)
-  | 'Suspended' // refused before it was sent: the account's calls are stopped
-  | 'Aborted' // the caller gave the call up
+  | 'NotLeader' // refused before it was sent: this process does not lead, or no longer leads
+  | 'Suspended' // refused before it was sent: calls to the account are stopped
+  | 'Aborted' // the caller aborted the call
 
 export interface ApiErrorOptions {
   readonly status?: number | undefined
@@ -23,14 +26,17 @@ export interface ApiErrorOptions {
   readonly operationId?: string | undefined
   readonly retryAfterMs?: number | undefined
   /**
-   * True when the server surely did not carry the request out: it was never sent, or answered by a 4xx (not 408) with
-   * an error in JSON. A write that failed otherwise has an unknown outcome.
+   * True when the server certainly did not carry the request out: it was never sent, or was answered by a 4xx (not 408)
+   * with an error in JSON. The outcome of a write that failed otherwise is unknown.
    */
   readonly definite: boolean
   readonly cause?: unknown
 }
 
-/** A failed call to the management API. The message is stable over repetitions (no times, no operation ids) and holds no secret. */
+/**
+ * A failed call to the management API. The message stays the same when the failure repeats (no times, no operation ids)
+ * and holds no secret.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: ApiErrorCode

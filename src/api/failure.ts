@@ -5,14 +5,14 @@ import { redact } from './redact.ts'
 const MAX_MESSAGE = 512
 const MAX_CODE = 64
 
-/** What an error message may say about a call: method and collection, and what must not appear in it. */
+/** What an error message may say about a call (method and collection), and what must not appear in it. */
 export interface CallContext {
   /** `POST ip_policies` */
   readonly label: string
   readonly secrets: readonly string[]
 }
 
-/** The part of an answer that an error is made from. */
+/** The part of an answer from which an error is made. */
 export interface FailedAnswer {
   readonly status: number
   /** The parsed body; undefined when it is not JSON. */
@@ -22,8 +22,9 @@ export interface FailedAnswer {
 }
 
 /**
- * The error for an answer outside 2xx. Its `definite` says that the request was refused and not carried out: a 4xx other than
- * 408 whose body is an error in JSON, in whichever shape. A page or nothing may come from something on the way that has passed it on.
+ * The error for an answer outside 2xx. `definite` means that the request was refused and not carried out: a 4xx other
+ * than 408 whose body is a JSON error of any shape. An HTML page or an empty body may come from a proxy that did
+ * forward the request.
  */
 export function answerError(call: CallContext, answer: FailedAnswer): ApiError {
   const { status } = answer
@@ -40,7 +41,7 @@ export function answerError(call: CallContext, answer: FailedAnswer): ApiError {
   })
 }
 
-/** An operation id as it may stand in logs and traces: a server that repeats what it was sent could put the key there. */
+/** An operation id, made safe for logs and traces: a server that echoes what it was sent could put the key there. */
 export function operationIdFor(call: CallContext, sent: string | undefined): string | undefined {
   return sent === undefined ? undefined : cut(redact(printable(sent), call.secrets), MAX_CODE)
 }
@@ -54,7 +55,7 @@ export function networkError(call: CallContext, cause: unknown): ApiError {
 }
 
 function networkWords(cause: unknown): string {
-  // It has no code of its own, and undici's words for it differ from case to case.
+  // Has no code of its own, and undici words it differently from case to case.
   if (chain(cause).some(({ name }) => name === 'HTTPParserError')) return 'what the server sent is not HTTP'
   const code = rootCode(cause)
   if (/CERT|ISSUER|ALTNAME/.test(code))
@@ -68,11 +69,13 @@ interface ApiErrorBody {
   readonly operationId: string | undefined
 }
 
-/** Members in which error bodies of JSON carry the sentence for people, and their code. The contract shows no error body. */
+/**
+ * Members in which JSON error bodies carry the message for people, and their code. The contract shows no error body.
+ */
 const MESSAGES = ['msg', 'message', 'detail', 'error_description', 'title', 'error'] as const
 const ERROR_CODES = ['error_code', 'code', 'type', 'error'] as const
 
-/** Reads an error body from whatever members it has in common with any usual shape; undefined when it is none. */
+/** Reads an error body from any members it shares with a common shape; undefined when it has none. */
 function apiErrorBody(body: unknown): ApiErrorBody | undefined {
   if (!isRecord(body)) return undefined
   const { error, details, status_code: status } = body
@@ -118,7 +121,7 @@ function describe(status: number): string {
   return `the API answered ${status} without an error message`
 }
 
-/** Stable words: undici's own messages carry addresses and ports that change between repetitions. */
+/** Stable messages: undici's own contain addresses and ports that change from one failure to the next. */
 const NETWORK_WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
@@ -132,14 +135,14 @@ const NETWORK_WORDS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
 }
 
-/** The code nearest to the cause, since wrappers carry codes of their own. */
+/** The innermost code, since wrappers carry codes of their own. */
 function rootCode(error: unknown): string {
   const codes = chain(error).flatMap((link) => (typeof link.code === 'string' ? [link.code] : []))
   return codes.at(-1) ?? 'unknown'
 }
 
 /**
- * True only where it is certain that no byte of the request left: the connection (or the proxy's tunnel) was never
+ * True only when no byte of the request can have been sent: the connection (or the proxy's tunnel) was never
  * established. A system error of `connect` or `getaddrinfo` cannot come from a connection that was in use.
  */
 function nothingSent(error: unknown): boolean {
@@ -162,7 +165,7 @@ interface Link extends Error {
 function chain(error: unknown): readonly Link[] {
   const links: Link[] = []
   let link = error
-  // Bounded, since nothing keeps a chain of causes from being a ring.
+  // Bounded, since a chain of causes may contain a cycle.
   while (link instanceof Error && links.length < 8) {
     links.push(link as Link)
     link = link.cause

@@ -1,11 +1,11 @@
 import type { KeptObjects, RemoteObject } from './types.ts'
 
-/** What a list has shown so far. An object that moved to a later page while we read is counted once, as it was last shown. */
+/** What a list has shown so far. An object that moves to a later page while we read counts once, as last shown. */
 export interface Gathered {
   add(object: RemoteObject): void
   /** Objects shown so far. */
   readonly size: number
-  /** Those that are kept, at the end of the list. */
+  /** The objects kept, at the end of the list. */
   objects(): readonly RemoteObject[]
 }
 
@@ -27,8 +27,8 @@ export class GatheredAll implements Gathered {
 }
 
 /**
- * Keeps as many objects as asked for: preferred ones first, then those with the lowest ids. The order in which the list shows them decides nothing, and of
- * the others no more than the ids stay in memory.
+ * Keeps a limited number of objects: preferred ones first, then those with the lowest ids. The order of the list does
+ * not matter, and of the other objects only the ids stay in memory.
  */
 export class GatheredMost implements Gathered {
   readonly #most: KeptObjects
@@ -44,7 +44,7 @@ export class GatheredMost implements Gathered {
     this.#ids.add(object.id)
     const group = this.#most.prefers(object.id) ? this.#preferred : this.#others
     group.set(object.id, object)
-    // Half of it goes each time, so that sorting costs little for each object.
+    // Dropping half each time keeps the cost of sorting per object low.
     if (group.size > 2 * this.#most.limit) this.#cut(group)
   }
 

@@ -1,9 +1,9 @@
 import { invalid } from './invalid.ts'
 
-/** What one value costs in memory beyond its text, about. */
+/** Approximate memory for one value, beyond its text. */
 const BYTES_PER_VALUE = 40
 
-/** What a page of a list was made from. */
+/** Size of one page of a list. */
 export interface PageSize {
   /** Bytes of its text. */
   readonly bytes: number
@@ -12,8 +12,9 @@ export interface PageSize {
 }
 
 /**
- * The memory that the lists of one account may take together, since what they hold is kept: an API that tells of ever more
- * objects must not take the memory that other accounts need. A complete list takes the place of the one before it.
+ * The memory that the lists of one account may take together, since their content is kept: an API that returns ever
+ * more objects must not take the memory that other accounts need. A complete list replaces the previous one of its
+ * collection.
  */
 export class ListRoom {
   readonly maxBytes: number
@@ -24,14 +25,14 @@ export class ListRoom {
     this.maxBytes = maxBytes
   }
 
-  /** For one list, to be ended whatever becomes of it. */
+  /** For one list. The caller must end it, whether the list succeeds or fails. */
   begin(collection: string): ListSize {
     const size = new ListSize(this, collection)
     this.#open.add(size)
     return size
   }
 
-  /** Bytes that all lists take, kept ones and those under way; of one collection the larger. */
+  /** Bytes of all lists, kept or in flight; for each collection, the larger of the two. */
   get used(): number {
     const largest = new Map(this.#kept)
     for (const { collection, bytes } of this.#open) {
@@ -40,14 +41,14 @@ export class ListRoom {
     return [...largest.values()].reduce((sum, bytes) => sum + bytes, 0)
   }
 
-  /** Gives the room of a list back; that of a complete one is taken from now on. */
+  /** Releases the room of a list; the size of a complete one counts from now on. */
   end(size: ListSize, complete: boolean): void {
     this.#open.delete(size)
     if (complete) this.#kept.set(size.collection, size.bytes)
   }
 }
 
-/** One list as it comes in. */
+/** One list while it is being read. */
 export class ListSize {
   readonly collection: string
   readonly #room: ListRoom

@@ -1,20 +1,20 @@
-/** Length of the window a limit is counted over. */
+/** Length of the window that a limit applies to. */
 export const WINDOW_MS = 60_000
 
-/** What two clocks may differ by over a window, and what rounding to whole milliseconds adds. */
+/** How far two clocks may drift apart over a window, plus the error of rounding to whole milliseconds. */
 const MARGIN_MS = 100
 
-/** Without a limit requests are only counted to learn one from; more than this teaches nothing. */
+/** Without a limit, requests are counted only to learn one; more than this teaches nothing. */
 const MAX_REMEMBERED = 10_000
 
 /**
  * Keeps requests under a limit per minute for a server whose way of counting is unknown. Two rules hold at once:
  *
- * - Smooth: after a burst, one request each `60 s / limit` (a token bucket), so that servers with short windows or
- *   buckets of their own are not run over.
- * - Exact: in no minute more than `limit`. A bucket alone admits `limit + burst` in some minute, which a sliding window
- *   refuses. A finished request counts from when its answer came: the server counted it no later, and one sent a
- *   minute after that is counted no earlier, so latency cannot squeeze two minutes' requests into one window.
+ * - Smooth: after a burst, one request every `60 s / limit` (a token bucket), so that servers with short windows or
+ *   buckets of their own are not overrun.
+ * - Exact: at most `limit` in any minute. A bucket alone admits `limit + burst` in some minute, which a sliding window
+ *   refuses. A finished request counts from the time of its answer: the server counted it no later than that, and a
+ *   request sent a minute later is counted no earlier, so latency cannot squeeze two minutes' requests into one window.
  */
 export class Pace {
   readonly #burst: number | undefined
@@ -28,7 +28,7 @@ export class Pace {
     this.#burst = burst
   }
 
-  /** Milliseconds until one more request may start; infinite while only the end of one under way can make room. */
+  /** Milliseconds until one more request may start; infinite while room appears only when a request in flight ends. */
   waitMs(now: number, limit: number, inFlight: number): number {
     this.#forget(now)
     const smooth = Math.max(0, this.#fullAt - this.#depthMs(limit) - now)
@@ -48,18 +48,18 @@ export class Pace {
     if (this.#answeredAt.length > MAX_REMEMBERED) this.#answeredAt.shift()
   }
 
-  /** From `time` on requests start one by one: a refusal is not followed by a burst. */
+  /** Makes requests start one by one from `time` on, so that no burst follows a refusal. */
   restUntil(time: number, limit: number): void {
     this.#fullAt = Math.max(this.#fullAt, time + this.#depthMs(limit))
   }
 
-  /** Requests answered within the last minute, and when the first of them was. */
+  /** Requests answered within the last minute, and when the first of them was answered. */
   recent(now: number): { readonly count: number; readonly since: number } {
     this.#forget(now)
     return { count: this.#answeredAt.length, since: this.#answeredAt[0] ?? now }
   }
 
-  /** Requests answered after `time`, which lies within the last minute. */
+  /** Requests answered after `time`, which must be within the last minute. */
   answeredSince(time: number): number {
     return this.#answeredAt.filter((answeredAt) => answeredAt > time).length
   }

@@ -8,15 +8,21 @@ import { MAX_RETRY_AFTER_MS } from './retry-after.ts'
 export interface RateBudgetOptions {
   readonly clock: Clock
   readonly random: Random
-  /** What the API admits per minute. Default: unknown; then nothing is paced until the first 429, from which a limit is learned. */
+  /**
+   * What the API admits per minute. Default: unknown; then nothing is paced until the first 429, from which a limit is
+   * learned.
+   */
   readonly requestsPerMinute?: number | undefined
-  /** Requests sent without pause after a rest. Default a twentieth of the limit: three seconds' worth. */
+  /** Requests sent without a pause after a rest. Default a twentieth of the limit: three seconds' worth. */
   readonly burst?: number | undefined
-  /** Requests under way at once. Default 8. */
+  /** Requests in flight at once. Default 8. */
   readonly concurrency?: number | undefined
-  /** For how long nothing may be sent at first, in milliseconds: what a 429 still asks of the budget before. Default 0. */
+  /**
+   * How long nothing may be sent at first, in milliseconds: the rest of the pause that a 429 imposed on the previous
+   * budget. Default 0.
+   */
   readonly heldForMs?: number | undefined
-  /** After each wait, also one of no length. */
+  /** Called after each wait, including those of zero length. */
   readonly onWait?: ((priority: Priority, seconds: number) => void) | undefined
 }
 
@@ -31,8 +37,8 @@ const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
 /**
- * The requests one account may make, shared by all that call it: paced under the API's limit, few at a time, the most
- * urgent priority first and in order within a priority. A 429 holds the whole account.
+ * The requests that one account may make, shared by all callers: paced under the API's limit, a few at a time, the most
+ * urgent priority first and in order within a priority. A 429 pauses the whole account.
  *
  * How the API counts is not documented (`management-api.md § Limits`), so the pace holds for every window of a minute,
  * wherever it begins: see `Pace`.
@@ -46,9 +52,9 @@ export class RateBudget {
   #inFlight = 0
   #heldUntil = Number.NEGATIVE_INFINITY
   #refusalsInARow = 0
-  /** The last time the API refused, after a time in which it did not. */
+  /** When the API last refused a request after not having refused any. */
   #refusedAt = Number.NEGATIVE_INFINITY
-  /** Requests refused since then, that one included: they were answered and not admitted. */
+  /** Requests refused since then, including that one: they were answered but not admitted. */
   #refused = 0
   #cancelWake: (() => void) | undefined
 
@@ -61,21 +67,21 @@ export class RateBudget {
     if (heldForMs > 0) this.#heldUntil = clock.monotonic() + heldForMs
   }
 
-  /** Ends the wait of everybody who waits for a turn: `acquire` rejects with `reason`. */
+  /** Ends the wait of all callers that wait for a turn: `acquire` rejects with `reason`. */
   refuseWaiting(reason: Error): void {
     for (const priority of PRIORITIES) for (const { refuse } of this.#waiters[priority].splice(0)) refuse(reason)
     this.#serve()
   }
 
-  /** How long nothing is sent since a 429 asked for that, in milliseconds; 0 when nothing holds the account. */
+  /** How much longer nothing is sent because of a 429, in milliseconds; 0 when the account is not paused. */
   get heldForMs(): number {
     return Math.max(0, this.#heldUntil - this.#options.clock.monotonic())
   }
 
   /**
-   * Waits for a turn. The returned function gives it back and must be called once, when the answer is in: a request
-   * counts against the window until a minute after that, since the API may have counted it as late.
-   * Rejects with the signal's reason when it is aborted first.
+   * Waits for a turn. The returned function gives the turn back and must be called once, when the answer has arrived: a
+   * request counts against the window until a minute after that, since the API may have counted it that late. Rejects
+   * with the signal's reason when it is aborted first.
    */
   acquire(priority: Priority, signal?: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
@@ -108,12 +114,12 @@ export class RateBudget {
   }
 
   /**
-   * The API answered 429: nothing is sent for `retryAfterMs` (capped at ten minutes), or, when it did not say, for a
-   * pause that doubles from one second to a minute while 429s go on. Call it before the request's turn is given back.
+   * The API answered 429: nothing is sent for `retryAfterMs` (at most ten minutes), or, if it did not say, for a pause
+   * that doubles from one second to a minute while 429s continue. Call it before the request's turn is given back.
    */
   hold(retryAfterMs?: number): void {
     const now = this.#options.clock.monotonic()
-    // Requests sent together are refused together: those after the first say nothing new.
+    // Requests sent together are refused together: those after the first add no information.
     const sameEvent = now < this.#heldUntil
     if (!sameEvent) {
       if (now - this.#heldUntil > LONGEST_PAUSE_MS) this.#refusalsInARow = 0
@@ -128,14 +134,14 @@ export class RateBudget {
     this.#serve()
   }
 
-  /** How long a call made now in the least urgent priority is expected to wait, in milliseconds. 0 when its turn is at once. */
+  /** Expected wait of a call made now at the lowest priority, in milliseconds. 0 when it could be sent at once. */
   estimatedWaitMs(): number {
     const now = this.#options.clock.monotonic()
     const limit = this.#limit.at(now)
     const ahead = PRIORITIES.reduce((sum, priority) => sum + this.#waiters[priority].length, 0)
     const queued = limit === undefined ? 0 : (ahead * WINDOW_MS) / limit
     const next = this.#waitMs(now)
-    // A window full of requests under way opens as soon as one is answered: no figure, but soon.
+    // A window full of requests in flight opens as soon as one is answered: not predictable, but soon.
     return queued + (Number.isFinite(next) ? Math.max(0, next) : 0)
   }
 
@@ -173,10 +179,10 @@ export class RateBudget {
       if (priority === undefined || this.#inFlight >= this.#concurrency) return
       const now = this.#options.clock.monotonic()
       const wait = this.#waitMs(now)
-      // A window full of requests under way opens when one of them ends, and that serves again.
+      // A window full of requests in flight opens when one of them ends, which calls this again.
       if (wait === Number.POSITIVE_INFINITY) return
       if (wait > 0) {
-        // Whole milliseconds: a fraction too small to move the clock would wake us for ever.
+        // Whole milliseconds: a fraction too small to advance the clock would wake us forever.
         this.#cancelWake = this.#options.clock.setTimer(Math.ceil(wait), () => this.#serve())
         return
       }

@@ -1,9 +1,9 @@
 import type { RequestBody } from './types.ts'
 
-/** The id of an access key is no secret to the API, but it comes out of a Secret as the key does. */
+/** The API does not treat the id of an access key as secret, but like the key it comes from a Secret. */
 const SECRET_FIELD = /secret|token|api_?key|access_?key|password|authorization|cookie/i
 
-/** Every string of `body` that stands under a field named like a secret, at any depth. */
+/** Every string in `body` under a field whose name suggests a secret, at any depth. */
 export function secretsIn(body: RequestBody): string[] {
   const found: string[] = []
   const visit = (value: unknown, secret: boolean): void => {
@@ -20,7 +20,9 @@ export function secretsIn(body: RequestBody): string[] {
   return found
 }
 
-/** `text` with each of `secrets` replaced, longest first, so that a secret inside another leaves no rest. */
+/**
+ * `text` with each of `secrets` replaced, longest first, so that no part of a secret that contains another one remains.
+ */
 export function redact(text: string, secrets: readonly string[]): string {
   const longestFirst = secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length)
   return longestFirst.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)

@@ -2,7 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import { fitsPath, MAX_ID_LENGTH } from './object-id.ts'
 import type { RemoteObject } from './types.ts'
 
-/** A page of a list, read defensively: an absent, null or empty `next_page_uri` ends it. */
+/** A page of a list, read defensively: an absent, null or empty `next_page_uri` ends the list. */
 export interface ListPage {
   readonly objects: readonly RemoteObject[]
   readonly nextPageURI: string | undefined
@@ -18,26 +18,26 @@ const objectSchema = {
 
 const isObject: ValidateFunction<RemoteObject> = ajv.compile<RemoteObject>(objectSchema)
 
-/** Refused where it is read: written to a status, it would only fail later, and for ever. */
+/** Refused when read: once written to a status, the id would only fail later, on every attempt. */
 const UNFIT = 'cannot stand in a path'
 
-/** The object when `body` is one; else what is wrong with it, in words that quote nothing of the body. */
+/** The object if `body` is one; otherwise what is wrong with it, without quoting the body. */
 export function readObject(body: unknown): RemoteObject | { readonly problem: string } {
   if (!isObject(body)) return { problem: problemOf(isObject) }
   return fitsPath(body.id) ? body : { problem: `/id ${UNFIT}` }
 }
 
-/** Tells the two results of `readObject` and `readPage` apart. */
+/** Tells the two results of `readObject` and of a page reader apart. */
 export function isProblem(result: object): result is { readonly problem: string } {
   return 'problem' in result && !('id' in result)
 }
 
 type PageReader = (body: unknown) => ListPage | { readonly problem: string }
 
-/** One per list key: compiled checks are kept for ever, and sessions come and go. */
+/** One per list key: compiled checks are never freed, and sessions come and go. */
 const pageReaders = new Map<string, PageReader>()
 
-/** The check of one collection's list envelope (`management-api.md § Conventions`). */
+/** The check for one collection's list envelope (`management-api.md § Conventions`). */
 export function pageReader(listKey: string): PageReader {
   const known = pageReaders.get(listKey) ?? compiledReader(listKey)
   pageReaders.set(listKey, known)
@@ -62,7 +62,7 @@ function compiledReader(listKey: string): PageReader {
   }
 }
 
-/** Indices are left out: the same defect in another place is the same message. */
+/** Leaves out indices, so that the same defect elsewhere gives the same message. */
 function problemOf(validate: ValidateFunction): string {
   const error = validate.errors?.[0]
   const where = (error?.instancePath ?? '').replace(/\/\d+/g, '/*')

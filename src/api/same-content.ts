@@ -1,6 +1,6 @@
 /**
  * Whether two JSON values mean the same to the API: the order of members does not matter, that of lists does, and a
- * member that is null equals one that is omitted (`management-api.md § Conventions`).
+ * null member equals an omitted one (`management-api.md § Conventions`).
  */
 export function sameContent(a: unknown, b: unknown): boolean {
   if (a === b) return true
@@ -15,7 +15,7 @@ export function sameContent(a: unknown, b: unknown): boolean {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Every member of `a` that is not null is in `b` with the same content. */
+/** Whether every member of `a` that is not null is in `b` with the same content. */
 function covers(a: Members, b: Members): boolean {
   return Object.keys(a).every((key) => {
     const other = Object.hasOwn(b, key) ? b[key] : undefined

@@ -4,15 +4,18 @@ import { inClientSpan, type SpanEnd } from '../telemetry/spans.ts'
 import { ApiError } from './errors.ts'
 import type { Answer, OutgoingRequest } from './transport.ts'
 
-/** How one request came to be sent. */
+/** How a request came to be sent. */
 export interface Sending {
-  /** How often it was sent before. */
+  /** How many times it was sent before. */
   readonly resends: number
   /** How long it waited for the account's rate budget. */
   readonly waitedSeconds: number
 }
 
-/** Sends a request inside a span by the semantic conventions for HTTP clients; of ids, the object's alone comes into it. */
+/**
+ * Sends a request inside a span that follows the semantic conventions for HTTP clients. The only id in it is the
+ * object's.
+ */
 export async function traced(
   tracer: Tracer | undefined,
   outgoing: OutgoingRequest,
@@ -64,7 +67,7 @@ function failed(error: unknown): SpanEnd {
   return { attributes: answerAttributes(status, operationId), error: knownStatus(status ?? code) }
 }
 
-/** `/edges/tcp/{id}`: the path with the id left open, so that spans of one kind have one name. */
+/** `/edges/tcp/{id}`: the path with a placeholder for the id, so that spans of the same kind share a name. */
 function templateOf({ collection, id, command }: OutgoingRequest): string {
   const object = id === undefined ? '' : '/{id}'
   return `/${collection}${object}${command === undefined ? '' : `/${command}`}`

@@ -30,7 +30,7 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 export interface TransportOptions {
   readonly dispatcher: Dispatcher
-  /** Asked for each request, so that a changed Secret takes effect at once. */
+  /** Called for each request, so that a changed Secret takes effect at once. */
   readonly apiKey: () => string
   readonly versionHeader: string
   readonly versionValue: string
@@ -41,10 +41,13 @@ export interface TransportOptions {
   readonly clock: Clock
   readonly random: Random
   readonly beforeCall?: (() => void) | undefined
-  /** Before a write's connection is opened, and again before its first byte leaves: throws when this process may not write. */
+  /**
+   * Called before a write's connection is opened, and again before its first byte is sent: throws when this process may
+   * not write.
+   */
   readonly beforeWrite?: (() => void) | undefined
   readonly onRequest?: ((report: RequestReport) => void) | undefined
-  /** After each request that changes something and was, or may have been, sent. */
+  /** Called after each request that changes something and was, or may have been, sent. */
   readonly onWrite?: ((report: WriteReport) => void) | undefined
   readonly tracer?: Tracer | undefined
 }
@@ -56,10 +59,10 @@ export interface OutgoingRequest {
   readonly collection: string
   /** Of the object that the request is about; undefined for a list or a create. */
   readonly id?: string
-  /** What comes after the id in the path. */
+  /** The part of the path after the id. */
   readonly command?: string
   readonly body?: RequestBody
-  /** Take a 404 or 410, whatever its body, for an answer instead of an error. Default false. */
+  /** Treat a 404 or 410, with any body, as an answer instead of an error. Default false. */
   readonly mayBeAbsent?: boolean
   readonly options: CallOptions
 }
@@ -69,9 +72,9 @@ export interface Answer {
   readonly status: number
   /** The parsed body; undefined when there is none. */
   readonly body: unknown
-  /** As the API names the request (`api-decisions.md § Errors`), where it does. */
+  /** The API's id of the request (`api-decisions.md § Errors`), if it gives one. */
   readonly operationId: string | undefined
-  /** Bytes of the body, and JSON values in it. */
+  /** Size of the body in bytes, and the number of JSON values in it. */
   readonly size: { readonly bytes: number; readonly values: number }
   /** When the request that was answered was sent, on the monotonic clock. */
   readonly sentAt: number
@@ -79,16 +82,16 @@ export interface Answer {
 
 const GET_ATTEMPTS = 3
 const RETRY_BASE_MS = 250
-/** A pause longer than this is the caller's to schedule: a worker must not be kept waiting for it. */
+/** The caller schedules a longer pause than this: it must not block a worker. */
 const LONGEST_RETRY_WAIT_MS = 30_000
 
 /**
  * Sends requests within the account's budget and turns every failure into an `ApiError`. GETs are tried up to three
- * times (5xx, network, time-outs, 429); a write once.
+ * times (5xx, network, time-outs, 429), writes once.
  */
 export class Transport {
   readonly #options: TransportOptions
-  /** What writes are sent through. */
+  /** Dispatcher for writes. */
   readonly #writes: Dispatcher
 
   constructor(options: TransportOptions) {
@@ -112,20 +115,20 @@ export class Transport {
     }
   }
 
-  /** Releases the budget only after a 429 was reported to it, so that no waiter slips through in between. */
+  /** Reports a 429 to the budget before it releases its turn, so that no waiter slips through in between. */
   async #attempt(outgoing: OutgoingRequest, resends: number): Promise<Answer> {
     const { budget, beforeCall, beforeWrite, clock, tracer } = this.#options
     const since = clock.monotonic()
     const { priority = 'edit', signal } = outgoing.options
     this.#refuseWhileHeld(outgoing)
     const release = await budget.acquire(priority, signal).catch((cause: unknown) => {
-      // Somebody's 429 has ended the wait.
+      // Another request's 429 ended the wait.
       this.#refuseWhileHeld(outgoing)
       throw aborted(label(outgoing), true, cause)
     })
     try {
       beforeCall?.()
-      // Asked again when the connection stands; whoever knows by now opens none.
+      // Checked again once the connection is open; this check saves opening it.
       if (outgoing.method !== 'GET') beforeWrite?.()
       const key = this.#key(outgoing)
       const waitedSeconds = (clock.monotonic() - since) / 1000
@@ -184,7 +187,7 @@ export class Transport {
         headers: this.#headers(outgoing, key),
         body: outgoing.body === undefined ? null : JSON.stringify(outgoing.body),
         signal: caller === undefined ? timeout.signal : AbortSignal.any([timeout.signal, caller]),
-        // The timer above bounds the whole exchange, body included.
+        // The timer above limits the whole exchange, body included.
         headersTimeout: 0,
         bodyTimeout: 0,
       })
@@ -240,7 +243,7 @@ export class Transport {
     }
   }
 
-  /** Keys come out of files and Secrets, often with a line break at the end. */
+  /** Keys come from files and Secrets, often with a line break at the end. */
   #key(outgoing: OutgoingRequest): string {
     const key = this.#options.apiKey().trim()
     if (/^[\x21-\x7e]+$/.test(key)) return key
@@ -252,7 +255,9 @@ export class Transport {
   }
 }
 
-/** How long to wait before a failed call is tried again; undefined when it is not. A 429's pause is kept by the budget. */
+/**
+ * How long to wait before a failed call is retried; undefined when it is not. The budget keeps the pause after a 429.
+ */
 function retryWait(error: unknown, method: Method, attempt: number): number | undefined {
   if (method !== 'GET' || attempt >= GET_ATTEMPTS || !(error instanceof ApiError)) return undefined
   const asked = error.retryAfterMs ?? 0

@@ -1,7 +1,7 @@
 import type { WriteOrigin } from '../telemetry/write-origin.ts'
 import type { Priority } from '../util/priority.ts'
 
-/** An object as the API holds it. Read defensively: unknown fields are kept, null means absent. */
+/** An object as the API returns it. Read defensively: unknown fields are kept, null means absent. */
 export interface RemoteObject {
   readonly id: string
   readonly uri?: string | null
@@ -13,39 +13,47 @@ export interface RemoteObject {
 
 /** One collection of `management-api.md § Standard operations`. */
 export interface Collection {
-  /** Path below the base URL without leading slash, also the collection's name in metrics: `edges/tcp`. */
+  /** Path below the base URL without a leading slash; also the collection's name in metrics: `edges/tcp`. */
   readonly path: string
   /** Key of the array in a list response. */
   readonly listKey: string
-  /** Fields that only the create response holds, null in every later one: secrets that are told once. */
+  /**
+   * Fields that only the create response holds and that are null in every later one: secrets that are returned once.
+   */
   readonly oneTimeFields?: readonly string[]
 }
 
-/** Body of a create or update; `id` is added to updates by the client. */
+/** Body of a create or update; the client adds `id` to updates. */
 export type RequestBody = Readonly<Record<string, unknown>>
 
-/** A complete listing and when it began, on the monotonic clock. Every write answered before `beganAt` is in it. */
+/**
+ * A complete list and when it began, on the monotonic clock. It reflects every write that was answered before
+ * `beganAt`.
+ */
 export interface CompleteList {
   readonly objects: readonly RemoteObject[]
   readonly beganAt: number
   readonly pages: number
-  /** How many objects the list showed beyond those that were to be kept. */
+  /** How many objects the list showed beyond those to keep. */
   readonly leftOut: number
 }
 
-/** Bounds what a list of thousands takes in memory. */
+/** Limits how much memory a list of thousands takes. */
 export interface KeptObjects {
-  /** Most objects that are returned. */
+  /** The most objects that are returned. */
   readonly limit: number
-  /** Whether an object goes before others; among equals the lowest ids do. */
+  /** Whether an object takes precedence over others; among equals, the lowest ids do. */
   readonly prefers: (id: string) => boolean
 }
 
-/** How urgent a call is and who may give it up. */
+/** How urgent a call is, who can abort it, and why it is made. */
 export interface CallOptions {
-  /** Place in the account's rate budget. Default `edit`. */
+  /** Priority in the account's rate budget. Default `edit`. */
   readonly priority?: Priority | undefined
-  /** Gives the call up, also while it waits for the budget. A write already on the wire then has an unknown outcome. */
+  /**
+   * Aborts the call, even while it waits for the budget. The outcome of a write that is already on the wire is then
+   * unknown.
+   */
   readonly signal?: AbortSignal | undefined
   /** For whom and why something is changed: for audit records and traces, never sent. */
   readonly origin?: WriteOrigin | undefined
@@ -57,30 +65,43 @@ export interface ListCallOptions extends CallOptions {
   readonly keep?: KeptObjects | undefined
 }
 
-/** Options of a call that has to say why it changes something. */
+/** Options of a call that must say why it changes something. */
 export type WriteOptions = CallOptions & { readonly origin: WriteOrigin }
 
 /**
- * Calls to one account at the API. Every failure is an `ApiError`. Only GETs are retried inside; a write is sent at most once per call.
- * Writes check leadership just before they are sent. An id that is empty or cannot stand in a path is refused before anything is sent.
+ * Calls to one account at the API. Every failure is an `ApiError`. Only GETs are retried internally; a write is sent at
+ * most once per call. Writes check leadership just before they are sent. An id that is empty or cannot be used in a
+ * path is refused before anything is sent.
  */
 export interface ApiClient {
-  /** GET one object; undefined for a 404 or 410 with any body, which is no proof that the object is gone: only lists prove that. */
+  /**
+   * GETs one object; undefined for a 404 or 410 with any body, which does not prove that the object is gone: only lists
+   * do.
+   */
   get(collection: Collection, id: string, options?: CallOptions): Promise<RemoteObject | undefined>
-  /** Follows `next_page_uri` to the end; restarts when a cursor is lost; throws rather than return a part. Each id appears once. With `keep`, only so many objects are returned, and `leftOut` counts the others. */
+  /**
+   * Follows `next_page_uri` to the end, restarts when a cursor is lost, and throws rather than return part of a list.
+   * Each id appears once. With `keep`, only that many objects are returned, and `leftOut` counts the others.
+   */
   list(collection: Collection, options?: ListCallOptions): Promise<CompleteList>
   create(collection: Collection, body: RequestBody, options?: CallOptions): Promise<RemoteObject>
   /**
-   * PATCH; the body is sent with `id` (`management-api.md § Standard operations`). Where the API answers without the
+   * PATCH; the body is sent with `id` (`management-api.md § Standard operations`). If the API answers without the
    * object, which the contract leaves open for some collections, a GET follows.
    */
   update(collection: Collection, id: string, body: RequestBody, options?: CallOptions): Promise<RemoteObject>
-  /** DELETE; 'absent' for a 404 or 410 with any body, which is no proof that the object is gone. */
+  /** DELETE; 'absent' for a 404 or 410 with any body, which does not prove that the object is gone. */
   delete(collection: Collection, id: string, options?: CallOptions): Promise<'deleted' | 'absent'>
 }
 
-/** Commands to what the API lists and does not let be changed otherwise (`management-api.md § Endpoints`, Tunnel sessions). */
+/**
+ * Commands to objects that the API lists but does not let clients change otherwise (`management-api.md § Endpoints`,
+ * Tunnel sessions).
+ */
 export interface CommandClient {
-  /** POST an empty JSON object to `{collection}/{id}/{command}`. Sent at most once for each call; its answer has no body. */
+  /**
+   * POSTs an empty JSON object to `{collection}/{id}/{command}`. Sent at most once for each call; the answer has no
+   * body.
+   */
   command(collection: Collection, id: string, command: string, options?: CallOptions): Promise<void>
 }

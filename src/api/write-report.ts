@@ -4,8 +4,8 @@ import { ApiError } from './errors.ts'
 import type { Answer, OutgoingRequest } from './transport.ts'
 
 /**
- * What an audit record says of one request, from the answer or the error that it ended with. Undefined for a request that changes nothing,
- * or that surely was not sent.
+ * What an audit record says of one request, from the answer or error that it ended with. Undefined for a request that
+ * changes nothing or was certainly not sent.
  */
 export function writeReport(
   outgoing: OutgoingRequest,
@@ -21,7 +21,7 @@ export function writeReport(
   }
   const { status, operationId } = ended
   const objectId = outgoing.id ?? idIn(ended.body)
-  // A create that was answered without an id may have made anything.
+  // A create that was answered without an id may have made something.
   const outcome: WriteOutcome = saysAbsent(status) ? 'absent' : objectId === undefined ? 'unknown' : 'done'
   return { ...base, objectId, outcome, status, operationId, error: undefined, apiErrorCode: undefined }
 }

@@ -10,16 +10,20 @@ interface Flags {
   readonly certSeconds: number
 }
 
-/** From the apply until all resources have to be Ready. */
+/** Time from the apply until all resources must be Ready. */
 const TIMEOUT_MS = 120_000
 
 /** `culvert demo`: everything on this machine, from a control plane to Ready resources. */
 export function demoCommand(): Command {
   return new Command('demo')
     .description(
-      'Start a control plane, an emulator and an operator here, apply the quickstart, and show what happens.',
+      'Start a control plane, an emulator and an operator locally, apply the quickstart, and show what happens.',
     )
-    .option('--once', 'end when all resources are Ready: 0, or 1 with the reasons when not within 120 s', false)
+    .option(
+      '--once',
+      'exit once all resources are Ready, with code 0; or after 120 s, with code 1 and the reasons',
+      false,
+    )
     .option('--kubeconfig <file>', 'use this cluster, as its administrator, instead of starting one')
     .option('--cert-seconds <seconds>', 'how long a certificate takes to provision', positive, 4)
     .action(async (flags: Flags) => {
@@ -32,7 +36,7 @@ async function run(flags: Flags): Promise<number> {
   if (entryPoint === undefined) throw new Error('this process has no program that another could be started from')
   try {
     return await runDemo({ ...flags, timeoutMs: TIMEOUT_MS, entryPoint, output: process.stdout }, () =>
-      // The last is the end of the terminal.
+      // SIGHUP: the terminal was closed.
       stopSignal(['SIGINT', 'SIGTERM', 'SIGHUP']),
     )
   } catch (error) {

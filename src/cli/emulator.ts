@@ -28,7 +28,7 @@ interface Flags {
   admin: boolean
   adminToken?: string
   adminRemote: boolean
-  /** The seed; true where a seed is to be drawn. */
+  /** The seed; true to generate one. */
   contrary?: string | true
   choose: readonly Alternative[]
 }
@@ -39,20 +39,20 @@ export function emulatorCommand(): Command {
     .description('Serve an emulation of the management API, with an admin surface under /_emulator/.')
     .option(
       '--listen <address>',
-      'address to listen on; port 0 takes a free one',
+      'address to listen on; port 0 picks a free one',
       checked(parseListen),
       '127.0.0.1:4040',
     )
     .option('--api-key <token>', "token of the administrator's API key (default: generated and printed)")
     .option('--data <path>', 'file that keeps the data, or :memory:', ':memory:')
-    .option('--version-header <name>', 'further header that may carry the API version (repeatable)', collect, [])
+    .option('--version-header <name>', 'additional header that may carry the API version (repeatable)', collect, [])
     .option('--latency <duration>', 'added to every request, such as 20ms', duration, 0)
     .option('--rate-limit <rate>', 'requests allowed per API key, such as 120/min', reading(parseRateLimit))
     .option('--cert-seconds <seconds>', 'how long a certificate takes to provision', reading(seconds), 5)
-    .option('--service-domain <domain>', 'the domain whose sub-domains need no DNS records', 'tunnel.example')
+    .option('--service-domain <domain>', 'domain whose subdomains need no DNS records', 'tunnel.example')
     .option(
       '--trust-forwarded-for',
-      'take the last address of X-Forwarded-For for the source address that IP restrictions judge',
+      'use the last address of X-Forwarded-For as the source address for IP restrictions',
       false,
     )
     .option('--no-admin', 'serve no admin surface')
@@ -60,11 +60,12 @@ export function emulatorCommand(): Command {
     .option('--admin-remote', 'let the admin surface answer other machines, not only loopback', false)
     .option(
       '--contrary [seed]',
-      'take another choice than docs/api-decisions.md wherever the contract leaves one, drawn by the seed (default: a drawn one, printed)',
+      'wherever the contract leaves a choice, make a different one than docs/api-decisions.md, drawn by this seed ' +
+        '(default: a random seed, printed)',
     )
     .option(
       '--choose <name=value>',
-      'take this choice; docs/api-decisions.md lists them (repeatable; goes before --contrary)',
+      'make this choice; docs/api-decisions.md lists them (repeatable; overrides --contrary)',
       (text, previous: readonly Alternative[]) => [...previous, reading(readChoice)(text)],
       [],
     )
@@ -74,9 +75,10 @@ export function emulatorCommand(): Command {
 }
 
 async function serve(flags: Flags): Promise<void> {
-  // A large seed makes much garbage and little that stays. Left to grow, the room for young objects takes 100 MiB, and keeps them.
+  // A large seed produces much garbage and few lasting objects. Without this limit, the young generation would grow to
+  // 100 MiB and stay there.
   setFlagsFromString('--semi-space-growth-factor=1')
-  // Before anything is printed: whoever reads the line may send the signal at once.
+  // Before anything is printed: a reader of the output may send the signal at once.
   const signal = stopSignal()
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   const { contrary } = flags
@@ -96,7 +98,7 @@ async function serve(flags: Flags): Promise<void> {
   await emulator.close()
 }
 
-/** A data file that cannot be used is for the user to mend: the message alone, without a trace of the program's stack. */
+/** The user has to fix a data file that cannot be used, so only the message is shown, without a stack trace. */
 function refuseStorage(error: unknown): undefined {
   if (!(error instanceof StorageError)) throw error
   process.stderr.write(`emulator: --data ${error.message}\n`)
@@ -132,7 +134,7 @@ function reading<T>(read: (text: string) => T): (text: string) => T {
   }
 }
 
-/** Checks a flag that is passed on as it was written. */
+/** Checks a flag whose text is passed on unchanged. */
 function checked(read: (text: string) => unknown): (text: string) => string {
   const readChecked = reading(read)
   return (text) => {

@@ -2,35 +2,35 @@ import { InvalidArgumentError } from 'commander'
 import { isDomainPattern } from '../util/domain-pattern.ts'
 import { parseDuration } from '../util/duration.ts'
 
-/** Reads the duration of a flag, `500ms`, `1.5s`, `2m` or `1h`, into milliseconds. */
+/** Parses the duration of a flag, `500ms`, `1.5s`, `2m` or `1h`, into milliseconds. */
 export function duration(value: string): number {
   const ms = parseDuration(value)
   if (ms === undefined) throw new InvalidArgumentError('write a duration such as 500ms, 10s or 2m')
   return ms
 }
 
-/** Reads a whole number of at least one. */
+/** Parses a whole number of at least one. */
 export function positive(value: string): number {
   if (!/^[1-9]\d{0,5}$/.test(value)) throw new InvalidArgumentError('give a whole number of at least 1')
   return Number(value)
 }
 
-/** Reads the id of an installation, which has to fit into the mark on each object. */
+/** Checks the id of an installation, which must fit into the marker on each object. */
 export function installation(value: string): string {
   const isFit = value !== '' && Buffer.byteLength(JSON.stringify(value)) - 2 <= INSTALLATION_BYTES
   if (!isFit) throw new InvalidArgumentError(`give a text of 1 to ${INSTALLATION_BYTES} bytes`)
   return value
 }
 
-/** As many as the chart takes. Fewer than the default may have: a UID, a namespace and a name. */
+/** The chart has the same limit. A default id may be longer: it consists of a UID, a namespace and a name. */
 const INSTALLATION_BYTES = 255
 
-/** Gathers the values of a flag that may be given several times. */
+/** Collects the values of a flag that may be given several times. */
 export function collect(value: string, previous: readonly string[]): readonly string[] {
   return [...previous, value]
 }
 
-/** Reads names and patterns of domains, with commas between, and gathers those of a flag that is given several times. */
+/** Parses domain names and patterns separated by commas, and collects those of a flag that is given several times. */
 export function domainPatterns(value: string, previous: readonly string[]): readonly string[] {
   const patterns = value.split(',').map((each) => each.trim())
   const wrong = patterns.find((each) => !isDomainPattern(each))

@@ -16,27 +16,27 @@ interface Flags {
   readonly allow: boolean
 }
 
-/** How it is asked. */
+/** Input of `runLeftovers`. */
 export interface LeftoversRequest {
   readonly connection: KubeConnection
   readonly namespaces: readonly string[]
-  /** Whether leftovers are told of, but are no failure. */
+  /** Whether leftovers are reported without being a failure. */
   readonly allow: boolean
-  /** Takes a line for the person who asked. */
+  /** Prints a line for the caller. */
   readonly print: (line: string) => void
 }
 
-/** Of each kind so many are named. */
+/** How many resources of each kind are named. */
 const NAMED = 10
 
-/** `culvert leftovers`: what would hang if the operator went now. Changes nothing. */
+/** `culvert leftovers`: which resources could not be deleted if the operator were removed now. Changes nothing. */
 export function leftoversCommand(): Command {
   return new Command('leftovers')
-    .description('Say which resources could not be deleted any more without an operator; exit code 1 if there are any.')
+    .description('List the resources that could not be deleted without an operator; exit with code 1 if there are any.')
     .option('--kubeconfig <file>', 'how to reach the cluster (default: KUBECONFIG, ~/.kube/config, or the pod itself)')
     .option('--context <name>', 'context of the kubeconfig')
-    .option('--watch-namespace <name>', 'look at this namespace only (repeatable; default: all)', collect, [])
-    .option('--allow', 'exit with code 0 all the same', false)
+    .option('--watch-namespace <name>', 'check only this namespace (repeatable; default: all)', collect, [])
+    .option('--allow', 'exit with code 0 even if there are any', false)
     .action(async ({ kubeconfig, context, watchNamespace: namespaces, allow }: Flags) => {
       const connection = loadKubeConnection({ kubeconfig, context })
       process.exitCode = await runLeftovers({

@@ -43,14 +43,14 @@ interface Flags {
 /** `culvert operator`: reconciles until SIGTERM or SIGINT. */
 export function operatorCommand(): Command {
   return new Command('operator')
-    .description('Make the accounts match the custom resources of a cluster, until stopped.')
+    .description('Keep accounts in sync with the custom resources of a cluster, until stopped.')
     .option('--kubeconfig <file>', 'how to reach the cluster (default: KUBECONFIG, ~/.kube/config, or the pod itself)')
     .option('--context <name>', 'context of the kubeconfig')
     .option('--namespace <name>', "the operator's own namespace (default: POD_NAMESPACE, the pod's, or culvert-system)")
-    .option('--name <name>', 'name of this release: of its Lease, and part of the installation id', 'culvert')
+    .option('--name <name>', 'name of this release; also names its Lease and is part of the installation id', 'culvert')
     .option(
       '--installation <id>',
-      'marks objects at the API as this installation’s (default: cluster, namespace and name)',
+      "id that marks objects at the API as this installation's (default: derived from cluster, namespace and name)",
       installation,
     )
     .option(
@@ -61,79 +61,87 @@ export function operatorCommand(): Command {
     )
     .option(
       '--hold-namespaces',
-      'with --watch-namespace, hold the RoleBinding <namespace>-<name>-hold in each, so that a namespace can be deleted with its resources',
+      'with --watch-namespace, keep a finalizer on the RoleBinding <namespace>-<name>-hold in each, ' +
+        'so that a namespace can be deleted with its resources',
       false,
     )
     .option(
       '--no-watch-secrets',
-      'neither list nor watch Secrets and ConfigMaps: those that accounts and resources name are read one by one',
+      'neither list nor watch Secrets and ConfigMaps; read those that accounts and resources name one by one',
     )
     .option(
       '--secrets-interval <time>',
-      'with --no-watch-secrets, pause between two reads of each: a change is noticed within this time',
+      'with --no-watch-secrets, how often each is read again; a change can take this long to be noticed',
       duration,
       60_000,
     )
     .option(
       '--allow-api-host <host>',
-      'host[:port] or *.suffix that accounts may be aimed at; http://host[:port] allows plain http to that one (repeatable)',
+      'host[:port] or *.suffix that accounts may use; http://host[:port] allows plain http to that host (repeatable)',
       collect,
       [],
     )
-    .option('--allow-http', 'allow plain http to every allowed host: for local use only', false)
+    .option('--allow-http', 'allow plain http to every allowed host; for local use only', false)
     .option(
       '--dns-endpoints',
-      'make the DNSEndpoints that resources ask for, where --dns-domains allows it; needs rights to them',
+      'create the DNSEndpoints that resources ask for, if --dns-domains allows them; needs rights to DNSEndpoints',
       false,
     )
     .option(
       '--dns-domains <patterns>',
-      'domains that DNSEndpoints may publish, as name or *.suffix for the names below, with commas between (repeatable; default: none)',
+      'domains that DNSEndpoints may publish: names, or *.suffix for all names below, separated by commas ' +
+        '(repeatable; default: none)',
       domainPatterns,
       [],
     )
-    .option('--no-leader-elect', 'do not take a Lease: only where nothing else can run')
-    .option('--lease-duration <time>', 'how long others wait for a leader that is silent', duration, 15_000)
-    .option('--renew-deadline <time>', 'how long a leader that cannot renew goes on', duration, 10_000)
-    .option('--retry-period <time>', 'between two attempts at the Lease', duration, 2_000)
+    .option('--no-leader-elect', 'run without a Lease; safe only where no other operator can run')
+    .option(
+      '--lease-duration <time>',
+      'how long others wait before they take over from a silent leader',
+      duration,
+      15_000,
+    )
+    .option('--renew-deadline <time>', 'how long a leader that cannot renew keeps leading', duration, 10_000)
+    .option('--retry-period <time>', 'time between two attempts to acquire or renew the Lease', duration, 2_000)
     .option(
       '--request-timeout <time>',
-      'of each API request; shorter than lease duration less renew deadline',
+      'limit for each API request; must be shorter than lease duration less renew deadline',
       duration,
       4_000,
     )
     .option(
       '--scan-pause <time>',
-      'between two lists that must agree before something counts as absent',
+      'time between the two lists that must agree before an object counts as absent',
       duration,
       2_000,
     )
     .option(
       '--read-lag <time>',
-      "how long the API's reads may lag behind a create: a younger object is never taken for deleted",
+      "how long the API's reads may lag behind a create; a younger object never counts as deleted",
       duration,
       60_000,
     )
     .option(
       '--watch-silence <time>',
-      'how long a watch may be silent before it is taken for dead; API servers say something about once a minute',
+      'how long a watch may be silent before it counts as dead; API servers send something about once a minute',
       duration,
       150_000,
     )
-    .option('--workers <number>', 'resources reconciled at a time', positive, 16)
+    .option('--workers <number>', 'number of resources reconciled at a time', positive, 16)
     .option(
       '--listen <address>',
-      'address of /healthz, /readyz and /metrics; port 0 takes a free one',
+      'address of /healthz, /readyz and /metrics; port 0 picks a free one',
       '127.0.0.1:8080',
     )
     .option(
       '--metrics-authentication',
-      'serve /metrics only to a bearer token whose owner may get the non-resource URL /metrics; takes the right to create TokenReviews and SubjectAccessReviews',
+      'serve /metrics only to a bearer token whose owner may get the non-resource URL /metrics; ' +
+        'needs the right to create TokenReviews and SubjectAccessReviews',
       false,
     )
     .option(
       '--audit-log <file>',
-      'where each request that changes something is recorded as a JSON line: - for standard output, off, or a file',
+      'where to record each request that changes something, as JSON lines: - for standard output, off, or a file',
       '-',
     )
     .option(
@@ -141,8 +149,12 @@ export function operatorCommand(): Command {
       'send traces to this OTLP/HTTP receiver (default: OTEL_EXPORTER_OTLP_ENDPOINT, or none)',
     )
     .addOption(new Option('--log-level <level>').choices(['debug', 'info', 'warn', 'error', 'silent']).default('info'))
-    .option('--release', 'release all resources, touch no account, and end: before Culvert is removed', false)
-    .option('--release-timeout <time>', 'how long --release waits for a running operator to end', duration, 60_000)
+    .option(
+      '--release',
+      'release all resources without touching any account, then exit; run it before removing Culvert',
+      false,
+    )
+    .option('--release-timeout <time>', 'how long --release waits for a running operator to stop', duration, 60_000)
     .action(async (flags: Flags) => {
       const options = optionsFrom(flags)
       logNodeWarnings(options.logger)
@@ -151,7 +163,7 @@ export function operatorCommand(): Command {
         process.exitCode = await runRelease(options, release, stopSignal())
         return
       }
-      // All that may still be open is a receiver of traces that does not answer.
+      // Exits explicitly: a connection to a trace receiver that does not answer may still be open.
       process.exit(await runOperator(options, stopSignal()))
     })
 }

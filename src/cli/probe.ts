@@ -2,13 +2,13 @@ import { Command } from 'commander'
 import { request } from 'undici'
 import { duration, positive } from './flags.ts'
 
-/** `culvert probe`: asks a URL once, for containers that hold no other HTTP client. */
+/** `culvert probe`: requests a URL once, for containers without another HTTP client. */
 export function probeCommand(): Command {
   return new Command('probe')
-    .description('Ask a URL once; exit code 1 unless the answer is 2xx, or as --status says.')
+    .description('Request a URL once; exit with code 1 unless the status is 2xx, or the one given by --status.')
     .argument('<url>', 'such as http://culvert.culvert-system.svc:8080/readyz')
-    .option('--timeout <time>', 'how long an answer may take', duration, 10_000)
-    .option('--status <code>', 'the HTTP status to expect, such as 401 of what must be closed', positive)
+    .option('--timeout <time>', 'how long to wait for the answer', duration, 10_000)
+    .option('--status <code>', 'expected HTTP status, such as 401 where access must be denied', positive)
     .action(async (url: string, { timeout, status }: { readonly timeout: number; readonly status?: number }) => {
       process.exitCode = await runProbe(url, { timeoutMs: timeout, status }, (line) => console.log(line))
     })
@@ -16,7 +16,7 @@ export function probeCommand(): Command {
 
 export interface ProbeOptions {
   readonly timeoutMs: number
-  /** What the answer has to be. Undefined: any 2xx. */
+  /** The expected status. Undefined: any 2xx. */
   readonly status?: number | undefined
 }
 

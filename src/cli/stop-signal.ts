@@ -1,12 +1,15 @@
-/** What ends a process in order. */
+/** Signals that stop a process gracefully. */
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
-/** Exit codes by which shells and container runtimes know an end by a signal. */
+/** Exit codes by which shells and container runtimes recognise the end by a signal. */
 const EXIT_CODES = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const
 
 type StopSignal = keyof typeof EXIT_CODES
 
-/** Aborted by the first of these signals; a second one of the same name ends the process at once, as Node does by itself. */
+/**
+ * Aborted by the first of these signals; a second one of the same name ends the process at once, as Node does by
+ * default.
+ */
 export function stopSignal(signals: readonly StopSignal[] = STOP_SIGNALS): AbortSignal {
   const controller = new AbortController()
   for (const signal of signals) {
@@ -19,8 +22,9 @@ export function stopSignal(signals: readonly StopSignal[] = STOP_SIGNALS): Abort
 }
 
 /**
- * The kernel spares process 1 of a container what a signal does by default, so that a stop would be waited for in vain until
- * the runtime kills: process 1 ends itself instead. Any other process is left as it is. Returns the way to undo it.
+ * The kernel does not apply a signal's default action to process 1 of a container, so that a stop would wait until the
+ * runtime kills it. Process 1 therefore exits by itself; any other process is left as it is. Returns the function to
+ * undo this.
  */
 export function endAtOnceAsFirstProcess(signals: readonly StopSignal[] = STOP_SIGNALS, pid = process.pid): () => void {
   if (pid !== 1) return () => {}

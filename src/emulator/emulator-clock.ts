@@ -1,8 +1,8 @@
 import type { Clock } from '../util/clock.ts'
 
 /**
- * The emulator's wall time: the injected clock, moved by an offset that the admin surface controls.
- * Time-outs, latency and rate limits stay on the injected clock; what the API shows follows this one.
+ * The emulator's wall time: the injected clock, moved by an offset that the admin surface controls. Time-outs, latency
+ * and rate limits stay on the injected clock; what the API shows follows this one.
  */
 export class EmulatorClock {
   readonly #base: Clock
@@ -23,7 +23,7 @@ export class EmulatorClock {
     return this.#offset
   }
 
-  /** Takes up the offset of an earlier run. */
+  /** Restores the offset of an earlier run. */
   restore(offset: number): void {
     this.#offset = offset
   }
@@ -32,7 +32,7 @@ export class EmulatorClock {
     this.#offset += seconds * 1000
   }
 
-  /** Sets the time; it goes on running from there. */
+  /** Sets the time; it keeps running from there. */
   set(milliseconds: number): void {
     this.#offset = milliseconds - this.#base.now()
   }

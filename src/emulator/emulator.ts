@@ -32,7 +32,7 @@ import { newToken } from './tokens.ts'
 const STANDARD_VERSION_HEADER = 'Service-Version'
 const ADMIN_PREFIX = '/_emulator'
 
-/** An emulator, whoever its requests come from. */
+/** An emulator, wherever its requests come from. */
 interface EmulatorBase {
   /** Bearer token of the admin surface. */
   readonly adminToken: string
@@ -42,7 +42,7 @@ interface EmulatorBase {
   readonly account: string
   /** The admin surface without HTTP. */
   readonly admin: Admin
-  /** Stops answering, ends open connections, and closes the data file. Closing again does nothing more. */
+  /** Stops answering, closes open connections and the data file. Calling it again does nothing. */
   close(): Promise<void>
 }
 
@@ -54,12 +54,12 @@ export interface Emulator extends EmulatorBase {
   readonly adminUrl: string
 }
 
-/** A request that is handed to an emulator in the same process. */
+/** A request that is passed to an emulator in the same process. */
 export interface HandedRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With its query. */
+  /** Including the query. */
   readonly path: string
-  /** `host` is part of the addresses in the answer. */
+  /** `host` becomes part of the addresses in the answer. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
 }
@@ -70,11 +70,13 @@ export interface HandedAnswer {
   readonly body: string
 }
 
-/** An emulator that listens on no port. */
+/** An emulator that does not listen on a port. */
 export interface OpenEmulator extends EmulatorBase {
-  /** Answers as it would over the wire. */
+  /** Answers as it would over the network. */
   answer(request: HandedRequest): Promise<HandedAnswer>
-  /** The same, with the answer spelled as decided, whatever was chosen: for those who judge what the service holds. */
+  /**
+   * The same, but the answer is spelled as decided, whatever was chosen: for tests that check what the service stores.
+   */
   answerPlainly(request: HandedRequest): Promise<HandedAnswer>
 }
 
@@ -97,8 +99,9 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 }
 
 /**
- * Opens an emulator for callers of the same process; faults that cut connections need one that listens.
- * @param ownUrl what objects that nobody asked for by HTTP take for its address
+ * Opens an emulator for callers in the same process; faults that cut connections need one that listens.
+ *
+ * @param ownUrl base address shown in objects that no HTTP request asked for
  */
 export async function openEmulator(options: EmulatorOptions, ownUrl: string): Promise<OpenEmulator> {
   const parts = createParts(options, () => ownUrl)
@@ -179,7 +182,7 @@ interface Parts {
   readonly adminToken: string
 }
 
-/** Everything the emulator is made of, with the default account in place; nothing listens yet. */
+/** All parts of the emulator, including the default account; nothing listens yet. */
 function createParts(options: EmulatorOptions, givenUrl?: () => string): Parts {
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
@@ -217,7 +220,7 @@ interface Surroundings {
   readonly ownUrl: () => string
 }
 
-/** Opens the store and takes up the time and the ids of an earlier run on the same data. */
+/** Opens the store, and continues with the time and ids of an earlier run on the same data. */
 function createServices(
   options: EmulatorOptions,
   { clock: machineClock, random, faults, ownUrl }: Surroundings,

@@ -6,13 +6,13 @@ interface ErrorKind {
   readonly code: string
   /** HTTP status of the answer, repeated as `status_code` in the body. */
   readonly status: number
-  /** When it is answered; the reference page of the errors is written from this. */
+  /** When it is answered; the reference page of the errors is generated from this. */
   readonly meaning: string
 }
 
 /**
- * Every error the emulator answers with, in one place. `docs/emulator.md` lists the same table
- * (a test holds the two together). The contract shows neither bodies nor codes; `api-decisions.md § Errors` decides them.
+ * Every error that the emulator answers, in one place. `docs/emulator.md` lists the same table (a test keeps the two
+ * equal). The contract shows neither bodies nor codes; `api-decisions.md § Errors` decides them.
  */
 export const ERRORS = {
   malformedJson: { code: 'ERR_1001', status: 400, meaning: 'The request body is not valid JSON in UTF-8.' },
@@ -92,7 +92,7 @@ export const ERRORS = {
 
 export type ErrorName = keyof typeof ERRORS
 
-/** A refusal of the emulated API: thrown anywhere below a route, answered in one place. */
+/** A refusal by the emulated API: thrown anywhere below a route, answered in one place. */
 export class RequestError extends Error {
   readonly code: ErrorName
   /** Facts for the caller's program, all strings: `field`, `id`, `ids`, … */
@@ -120,7 +120,7 @@ export function invalid(at: string, reason: string): RequestError {
   return new RequestError('invalidField', `${at}: ${reason}`, { field: at })
 }
 
-/** Refuses an id in a body that names nothing (`api-decisions.md § Requests`). */
+/** Refuses an id in a body that does not exist (`api-decisions.md § Requests`). */
 export function unknownReference(at: string, id: string): RequestError {
   return new RequestError('unknownReference', `${at}: nothing in this account has the id ${JSON.stringify(id)}`, {
     field: at,
@@ -128,7 +128,7 @@ export function unknownReference(at: string, id: string): RequestError {
   })
 }
 
-/** A refusal as it goes out. */
+/** A refusal as it is sent. */
 export interface ErrorAnswer {
   readonly status: number
   readonly type: string
@@ -141,7 +141,7 @@ interface Said {
   readonly details?: Readonly<Record<string, string>>
 }
 
-/** The answer to a request that is refused, in the chosen shape. */
+/** The answer to a refused request, in the chosen shape. */
 export function errorAnswer(choices: Choices, name: ErrorName, { message, operationId, details }: Said): ErrorAnswer {
   const status = statusOf(choices, name)
   const json = (body: JsonObject, type = 'application/json'): ErrorAnswer => ({

@@ -1,7 +1,7 @@
 import type { Random } from '../util/random.ts'
 import type { Choices } from './choices/choices.ts'
 
-/** In ASCII order, so that comparing two ids as bytes compares the numbers behind them. */
+/** In ASCII order, so that comparing two ids as bytes compares their numbers. */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const LENGTH = 27
 /** KSUID epoch: 2014-05-13T16:53:20Z. */
@@ -12,7 +12,7 @@ const VALUE_BITS = 32n + PAYLOAD_BITS
 const HEX_DIGITS = 40
 const HEX_GROUPS = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{24})$/
 const VALUE_DIGITS = 49
-/** Of a prefix read as a number of base 36: six letters and digits. */
+/** Digits of a prefix read as a number of base 36: six letters and digits. */
 const PREFIX_DIGITS = 10
 const NUMBER = /^\d{59}$/
 
@@ -20,8 +20,8 @@ export type IdForm = Choices['ids']
 
 /**
  * Makes KSUID-like ids: 32 bits of seconds, 128 bits of payload, 27 base-62 characters, or the same in another form.
- * The sequence is strictly increasing, also within a second and when the clock is set back, so that
- * the order of ids is the order of creation. Lists page by it.
+ * The sequence is strictly increasing, even within a second and when the clock is set back, so that the order of ids is
+ * the order of creation. Lists rely on this for paging.
  */
 export class IdSource {
   readonly #now: () => number
@@ -37,7 +37,7 @@ export class IdSource {
     this.#last = 0n
   }
 
-  /** Makes every further id follow the id `after` as well; one that was not made here, but by a seed, is passed over. */
+  /** Makes every new id follow the id `after` too; an id from a seed, not made here, is ignored. */
   follow(after: string): void {
     const value = numberBehind(after)
     if (value !== undefined && value > this.#last) this.#last = value
@@ -55,7 +55,7 @@ export class IdSource {
   }
 }
 
-/** All forms keep the order of the numbers behind them. */
+/** All forms preserve the order of the numbers. */
 function written(form: IdForm, prefix: string, value: bigint): string {
   switch (form) {
     case 'ksuid':
@@ -71,7 +71,7 @@ function written(form: IdForm, prefix: string, value: bigint): string {
   }
 }
 
-/** The number behind an id, whatever its form; undefined for one that was not made here. */
+/** The number in an id, whatever its form; undefined for one that was not made here. */
 function numberBehind(id: string): bigint | undefined {
   if (NUMBER.test(id)) return BigInt(id.slice(0, VALUE_DIGITS))
   const body = idBody(id)
@@ -90,7 +90,7 @@ function encode(value: bigint): string {
   return text.padStart(LENGTH, '0')
 }
 
-/** Whether `body` looks like one that this module made; seeds may bring ids of their own. */
+/** Whether `body` looks like one that this module made; seeds may contain other ids. */
 export function isIdBody(body: string): boolean {
   return /^[0-9A-Za-z]{27}$/.test(body) && decode(body) < 1n << VALUE_BITS
 }
@@ -105,12 +105,12 @@ function decode(text: string): bigint {
   return value
 }
 
-/** The part of an id behind its prefix. */
+/** The part of an id after its prefix. */
 export function idBody(id: string): string {
   return id.slice(id.lastIndexOf('_') + 1)
 }
 
-/** The part of an id before its body: `edgtcp` of `edgtcp_2Kq…`, and of a number what it says in its place. */
+/** The prefix of an id: `edgtcp` of `edgtcp_2Kq…`; for a number, the prefix encoded in it. */
 export function idPrefix(id: string): string {
   if (NUMBER.test(id)) return Number(id.slice(VALUE_DIGITS)).toString(36)
   return id.slice(0, Math.max(0, id.lastIndexOf('_')))

@@ -6,15 +6,15 @@ import type { FailureLog } from './http/server.ts'
 
 /** How an emulator is started. Everything has a default; the command line has a flag for each value. */
 export interface EmulatorOptions {
-  /** `host:port`; port 0 takes a free one. Default `127.0.0.1:0`. */
+  /** `host:port`; port 0 picks a free one. Default `127.0.0.1:0`. */
   readonly listen?: string
   /** Token of the administrator's API key that the account starts with. Generated when absent. */
   readonly apiKey?: string
-  /** `:memory:` (default) or the path of the file that keeps the data. */
+  /** `:memory:` (default) or the path of the data file. */
   readonly data?: string
-  /** Names of headers that may carry the API version, beside `Service-Version`. */
+  /** Names of headers that may carry the API version, besides `Service-Version`. */
   readonly versionHeaders?: readonly string[]
-  /** Added to every request of the API, in milliseconds. Default 0. */
+  /** Delay of every request to the API, in milliseconds. Default 0. */
   readonly latencyMs?: number
   /** Requests allowed per API key. Default: no limit. */
   readonly rateLimit?: RateLimit
@@ -23,22 +23,22 @@ export interface EmulatorOptions {
   /** The service's own domain. Default `tunnel.example`. */
   readonly serviceDomain?: string
   /**
-   * Whether the last address of `X-Forwarded-For` is the source address that IP restrictions judge. Default false: the
-   * connection's.
+   * Whether IP restrictions use the last address of `X-Forwarded-For` as the source address. Default false: they use
+   * the connection's.
    */
   readonly trustForwardedFor?: boolean
   /** Whether there is an admin surface under `/_emulator/`. Default true. */
   readonly admin?: boolean
   /** Bearer token of the admin surface. Generated when absent. */
   readonly adminToken?: string
-  /** Whether the admin surface answers other machines as well. Default false: loopback only. */
+  /** Whether the admin surface serves other machines too. Default false: loopback only. */
   readonly adminRemote?: boolean
-  /** What is done where the contract leaves it open. Default: as `docs/api-decisions.md` decides. */
+  /** The behaviour where the contract leaves it open. Default: as `docs/api-decisions.md` decides. */
   readonly choices?: Choices
   /** The machine's clock. Emulated time is this plus what the admin surface adds. */
   readonly clock?: Clock
   readonly random?: Random
-  /** Where the emulator's own failures go. Default: standard error. */
+  /** Where the emulator's own failures are reported. Default: standard error. */
   readonly logFailure?: FailureLog
 }
 
@@ -61,7 +61,7 @@ export function parseListen(text: string): { host: string; port: number } {
   return { host, port }
 }
 
-/** A value of an option that cannot be read. */
+/** An option value that cannot be parsed. */
 export class OptionError extends Error {
   readonly code = 'INVALID_OPTION'
 

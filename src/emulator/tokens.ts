@@ -10,7 +10,7 @@ export function newToken(random: Random): string {
 }
 
 /**
- * Makes `token` the one of the API key or tunnel credential `id`, in place of its former token. Only a hash is stored.
+ * Makes `token` the token of the API key or tunnel credential `id`, replacing the previous one. Only a hash is stored.
  */
 export function storeToken(store: Store, account: string, id: string, token: string): void {
   const hash = hashOf(token)
@@ -23,7 +23,7 @@ export function storeToken(store: Store, account: string, id: string, token: str
   ])
 }
 
-/** What `token` belongs to, of whichever collection. The whole hash is compared in constant time. */
+/** The object that `token` belongs to, of any collection. The whole hash is compared in constant time. */
 export function findToken(store: Store, token: string): { account: string; id: string } | undefined {
   const hash = hashOf(token)
   const candidates = store.all('SELECT hash, account, id FROM tokens WHERE prefix = ?', [

@@ -40,25 +40,28 @@ export interface KubeClientOptions {
   readonly timeoutMs?: number
   /**
    * Longest time one write may take, in milliseconds. Default `timeoutMs`. Under leader election it must be shorter
-   * than the lease duration less the renew deadline, so that a write is over before another process may lead.
+   * than the lease duration less the renew deadline, so that a write has ended before another process may lead.
    */
   readonly writeTimeoutMs?: number
   /** Retries of a failed read (429, 5xx, network). Default 3. */
   readonly maxRetries?: number
-  /** Calls in flight at a time, watches aside. Default 20. */
+  /** Calls in flight at a time, not counting watches. Default 20. */
   readonly maxConcurrent?: number
   /** Default `culvert`. */
   readonly userAgent?: string
-  /** Before a write's connection is opened, and again before its first byte leaves: throws a `KubeError` `NotLeader` to keep it from being sent. */
+  /**
+   * Called before a write's connection is opened, and again before its first byte is sent: throws a `KubeError`
+   * `NotLeader` to keep it from being sent.
+   */
   readonly beforeWrite?: () => void
-  /** Told about each request that ended; for a watch, when its response's head arrived. */
+  /** Called for each request that ended; for a watch, when the headers of its response arrived. */
   readonly onRequest?: (observation: KubeRequestObservation) => void
-  /** For a span of each request that belongs to a reconcile. Default: none. */
+  /** Makes a span of each request that belongs to a reconcile. Default: no spans. */
   readonly tracer?: Tracer | undefined
 }
 
 export interface ClosableKubeClient extends KubeClient, Reviewer {
-  /** Cuts what is in flight and closes all connections. Calls fail with `Aborted` from then on. */
+  /** Aborts requests in flight and closes all connections. Calls fail with `Aborted` from then on. */
   close(): Promise<void>
 }
 
@@ -101,7 +104,7 @@ class HttpKubeClient implements ClosableKubeClient {
   }
 
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey, signal?: AbortSignal): Promise<T | undefined> {
-    // Nobody can have made such an object.
+    // No object can have such a name.
     if (key.name !== '' && !canBeNamed(key)) return undefined
     const request: KubeRequest = {
       verb: 'get',
@@ -149,7 +152,7 @@ class HttpKubeClient implements ClosableKubeClient {
 
   async *watch<T extends KubeObject>(type: ResourceType, options: WatchOptions): AsyncGenerator<WatchFrame<T>> {
     if (options.signal.aborted) return
-    // Ends with the iteration too, so that a consumer that stops early leaves no connection behind.
+    // Aborted when the iteration ends too, so that a consumer that stops early leaves no connection open.
     const ended = new AbortController()
     const signal = AbortSignal.any([options.signal, ended.signal])
     const request: KubeRequest = {
@@ -182,7 +185,7 @@ class HttpKubeClient implements ClosableKubeClient {
     key: ObjectKey,
     object: Readonly<Record<string, unknown>>,
   ): Promise<T> {
-    // Checked as an object's path, though the request goes to the collection.
+    // Validates the key like an object's path, although the request goes to the collection.
     objectPath(type, key)
     const created = await this.#transport.call({
       verb: 'create',
@@ -227,7 +230,7 @@ class HttpKubeClient implements ClosableKubeClient {
       resource: type.plural,
       path: withQuery(objectPath(type, key), { fieldManager: FIELD_MANAGER, force: options.force }),
       accept: acceptObject(type),
-      // JSON is YAML; servers before 1.33 know no JSON form of apply.
+      // JSON is YAML; servers before 1.33 do not accept JSON for apply.
       contentType: 'application/apply-patch+yaml',
       body: identified(type, key, object),
     })
@@ -258,8 +261,9 @@ class HttpKubeClient implements ClosableKubeClient {
   }
 
   /**
-   * Whether a 404 says that the object is not there: by a Status of the API server, or because its type is not installed.
-   * @throws KubeError `Unavailable` for the 404 of something on the way, which says nothing.
+   * Whether a 404 means that the object is absent: it carries a Status of the API server, or its type is not installed.
+   *
+   * @throws KubeError `Unavailable` for a 404 from a proxy, which proves nothing.
    */
   async #isAbsent(type: ResourceType, { reason }: KubeError, request: KubeRequest): Promise<boolean> {
     if (reason === 'NotFound' || !(await this.serves(type))) return true

@@ -1,4 +1,4 @@
-/** At most `limit` holders at a time; those who wait are served in the order they came. */
+/** At most `limit` holders at a time; waiters are served in the order they came. */
 export class ConcurrencyLimit {
   #free: number
   readonly #waiting = new Set<() => void>()
@@ -7,7 +7,7 @@ export class ConcurrencyLimit {
     this.#free = limit
   }
 
-  /** Resolves with the function that gives the place back; rejects with the signal's reason when aborted while waiting. */
+  /** Resolves with the function that releases the slot; rejects with the signal's reason when aborted while waiting. */
   async acquire(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
     if (this.#free > 0) this.#free--

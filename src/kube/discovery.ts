@@ -3,22 +3,25 @@ import { JSON_TYPE } from './representation.ts'
 import type { KubeRequest } from './transport.ts'
 import type { ResourceType } from './types.ts'
 
-/** Sends one request, and gives the parsed body of its answer. */
+/** Sends one request and returns the parsed body of its answer. */
 type Call = (request: KubeRequest) => Promise<unknown>
 
 /**
- * Whether the API server serves the type: by its discovery, which any authenticated user may read by default. A type that is not
- * installed is answered 404 without a Status, as by a proxy that has lost its route: only what the server lists tells them apart.
- * @throws KubeError `Unavailable` when what answers is not an API server.
+ * Whether the API server serves the type, according to discovery, which any authenticated user may read by default. The
+ * 404 for a type that is not installed carries no Status, and neither does that of a proxy without a route to the
+ * server: only discovery tells them apart.
+ *
+ * @throws KubeError `Unavailable` when it is not an API server that answers.
  */
 export async function isServed(call: Call, type: ResourceType): Promise<boolean> {
-  // The core group is served by every API server.
+  // Every API server serves the core group.
   if (type.group === '') return true
   const version = await read(call, type, `/apis/${type.group}/${type.version}`)
   if (version !== undefined) return namesIn(version, 'resources', 'name').includes(type.plural)
   const all = await read(call, type, '/apis')
   const groups = all === undefined ? [] : namesIn(all, 'groups', 'name')
-  // Every API server has groups of its own. Where the group is there, the version of it may have gone, or the answer before was a proxy's.
+  // Every API server has some groups. If the group is among them, either this version of it was removed, or the earlier
+  // answer came from a proxy.
   if (groups.length === 0) throw notApiServer('GET /apis')
   if (!groups.includes(type.group)) return false
   const versions = groupsOf(all).filter(({ name }) => name === type.group)
@@ -27,7 +30,7 @@ export async function isServed(call: Call, type: ResourceType): Promise<boolean>
   return false
 }
 
-/** The error for a 404 that is no API server's. */
+/** The error for a 404 that does not come from an API server. */
 export function notApiServer(call: string): KubeError {
   return new KubeError('Unavailable', `${call}: something that is not the API server answered 404`, { status: 404 })
 }

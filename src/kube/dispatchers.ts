@@ -1,9 +1,9 @@
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
 import type { ConnectionMaterial, KubeConnection, TlsMaterial } from './load-config.ts'
 
-/** How long credentials are used before their files are looked at again. Bound tokens rotate minutes ahead of their end. */
+/** How long credentials are used before their files are read again. Bound tokens rotate minutes before they expire. */
 const REFRESH_MS = 30_000
-/** Keeps load balancers and NAT from dropping quiet watches, and finds a peer that is gone. */
+/** Keeps load balancers and NAT from dropping idle watches, and detects a peer that is gone. */
 const KEEP_ALIVE_DELAY_MS = 30_000
 const CONNECT_TIMEOUT_MS = 5_000
 
@@ -20,8 +20,8 @@ interface Connections {
 }
 
 /**
- * Connections to one API server: one pool for calls, one for watches, so that open watches never delay a call.
- * New TLS material means new pools; the old ones end once their last request has.
+ * Connections to one API server: one pool for calls and one for watches, so that open watches never delay a call. New
+ * TLS material means new pools; the old ones close after their last request.
  */
 export class Dispatchers {
   readonly #connection: KubeConnection
@@ -37,21 +37,21 @@ export class Dispatchers {
     this.#monotonic = monotonic
   }
 
-  /** The channel for a call or a watch, with credentials not older than half a minute. */
+  /** The channel for a call or a watch, with credentials no older than half a minute. */
   async channel(purpose: 'calls' | 'watches'): Promise<Channel> {
     const material = await this.#current()
     const connections = this.#connectionsFor(material.tls)
     return { dispatcher: connections[purpose], headers: material.headers }
   }
 
-  /** The server refused the credentials: fetch them anew for the next request. */
+  /** The server refused the credentials: fetch them again for the next request. */
   forgetCredentials(): void {
     this.#material = undefined
     this.#loading = undefined
     this.#connection.reload()
   }
 
-  /** Ends all connections; requests still open are cut. */
+  /** Closes all connections and aborts open requests. */
   async close(): Promise<void> {
     this.#closed = true
     const connections = this.#connections
@@ -63,7 +63,7 @@ export class Dispatchers {
   async #current(): Promise<ConnectionMaterial> {
     const now = this.#monotonic()
     if (this.#material !== undefined && now - this.#loadedAt < REFRESH_MS) return this.#material
-    // A credential plugin that hangs is left behind, so that it does not block all calls for good.
+    // A credential plugin that hangs is abandoned, so that it cannot block all calls forever.
     if (this.#loading === undefined || now - this.#loading.since >= REFRESH_MS) {
       this.#loading = { material: this.#connection.material(), since: now }
     }
@@ -100,7 +100,7 @@ export class Dispatchers {
 }
 
 function retire(connections: Connections): void {
-  // `close` waits for the requests in flight. It only fails on a dispatcher that is closed already.
+  // `close` waits for the requests in flight. It only fails on a dispatcher that is already closed.
   for (const dispatcher of [connections.calls, connections.watches]) {
     dispatcher.close().catch(() => dispatcher.destroy())
   }

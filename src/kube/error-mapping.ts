@@ -1,9 +1,9 @@
 import { KubeError, type KubeErrorCode } from './errors.ts'
 
-/** Longest part of a server's message that is taken over. */
+/** Longest part of a server's message that is kept. */
 const MAX_MESSAGE = 1024
 
-/** A Status object, as far as it is read. */
+/** The parts of a Status object that are read. */
 interface Status {
   readonly message?: unknown
   readonly reason?: unknown
@@ -14,11 +14,14 @@ interface Status {
 export interface Response {
   readonly status: number
   readonly retryAfter?: string | undefined
-  /** The body as it came; read only for the Status object in it. */
+  /** The raw body; read only for the Status object in it. */
   readonly body: string
 }
 
-/** The error for a response that is not 2xx. `call` names method and path. `now`: wall time, for a Retry-After date. */
+/**
+ * The error for a response outside 2xx. `call` gives the method and path; `now` is wall time, for a date in
+ * Retry-After.
+ */
 export function errorFromResponse(call: string, response: Response, now: number): KubeError {
   const status = parseStatus(response.body)
   return errorFromStatus(call, status, response.status, retryAfterMs(response.retryAfter, now))
@@ -65,13 +68,13 @@ function codeOf(httpStatus: number, reason: string | undefined, status: Status):
   return reason === 'Expired' || reason === 'Gone' ? 'Gone' : 'Unexpected'
 }
 
-/** A patch that carries the uid of a former namesake is refused as a change of an immutable field. */
+/** A patch with the uid of a deleted object of the same name is refused as a change of an immutable field. */
 function isUidPrecondition(status: Status): boolean {
   const causes = status.details?.causes
   return Array.isArray(causes) && causes.some((cause: unknown) => isRecord(cause) && cause.field === 'metadata.uid')
 }
 
-/** The error for a request that got no (whole) answer. The cause stays attached; its text is not taken over. */
+/** The error for a request without a complete answer. It keeps the cause but not its text. */
 export function errorFromCause(call: string, cause: unknown): KubeError {
   if (cause instanceof KubeError) return cause
   const code = systemCode(cause)
@@ -96,7 +99,7 @@ function parseStatus(body: string): Status {
     const parsed: unknown = JSON.parse(body)
     return isRecord(parsed) && parsed.kind === 'Status' ? (parsed as Status) : {}
   } catch {
-    // A proxy's HTML page: there are no words of the API server to take over.
+    // A proxy's HTML page: it holds no message of the API server.
     return {}
   }
 }

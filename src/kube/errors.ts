@@ -1,4 +1,7 @@
-/** Why a call to the Kubernetes API failed. `Outcome` of a write is unknown for `Timeout`, `Network` and `Unavailable`. */
+/**
+ * Why a call to the Kubernetes API failed. The outcome of a write is unknown for `Timeout`, `Network` and
+ * `Unavailable`.
+ */
 export type KubeErrorCode =
   | 'Unauthorized'
   | 'Forbidden'
@@ -11,19 +14,22 @@ export type KubeErrorCode =
   | 'Unavailable'
   | 'Timeout'
   | 'Network'
-  | 'NotLeader' // refused before it was sent: this process does not lead (any more)
-  | 'Aborted' // given up by the caller's signal, or the client is closed
+  | 'NotLeader' // refused before it was sent: this process does not lead, or no longer leads
+  | 'Aborted' // aborted by the caller's signal, or the client is closed
   | 'Unexpected'
 
 export interface KubeErrorOptions {
   readonly status?: number | undefined
-  /** Machine-readable `reason` of the Status object, where there is one. */
+  /** Machine-readable `reason` of the Status object, if there is one. */
   readonly reason?: string | undefined
   readonly retryAfterMs?: number | undefined
   readonly cause?: unknown
 }
 
-/** A failed call to the Kubernetes API. The message names method, path and the server's words; no headers, no bodies sent. */
+/**
+ * A failed call to the Kubernetes API. The message holds the method, path and the server's message, but no headers and
+ * no request bodies.
+ */
 export class KubeError extends Error {
   override readonly name = 'KubeError'
   readonly code: KubeErrorCode

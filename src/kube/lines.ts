@@ -2,8 +2,9 @@ const NEWLINE = 0x0a
 
 /**
  * Splits a byte stream into lines. Lines are joined as bytes before they are decoded, so that a character whose bytes
- * arrive in two chunks stays whole. Empty lines are skipped; a last line without its newline is incomplete and dropped.
- * Throws a `RangeError` once a line exceeds `maxBytes`.
+ * arrive in two chunks stays whole. Empty lines are skipped; a last line without a newline is incomplete and dropped.
+ *
+ * @throws RangeError once a line exceeds `maxBytes`.
  */
 export async function* splitLines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string> {
   let pending: Uint8Array[] = []

@@ -7,13 +7,13 @@ import { parse } from 'yaml'
 import { KubeError } from './errors.ts'
 
 export interface KubeConfigOptions {
-  /** Path of a kubeconfig file. Absent: KUBECONFIG, then ~/.kube/config, then the service account of the pod. */
+  /** Path of a kubeconfig file. Default: KUBECONFIG, then ~/.kube/config, then the service account of the pod. */
   readonly kubeconfig?: string | undefined
-  /** Context of the kubeconfig. Absent: its current one. */
+  /** Context of the kubeconfig. Default: the current one. */
   readonly context?: string | undefined
 }
 
-/** What one connection to the API server needs: request headers and TLS material. Secret: never logged. */
+/** What a connection to the API server needs: request headers and TLS material. Secret: never logged. */
 export interface ConnectionMaterial {
   readonly headers: Readonly<Record<string, string>>
   readonly tls: TlsMaterial
@@ -34,17 +34,21 @@ export interface KubeConnection {
   readonly proxyUrl: string | undefined
   /** Namespace of the context; in a pod, the pod's own. */
   readonly namespace: string | undefined
-  /** Opens connections with this TLS material. Default: sockets. */
+  /** Opens connections with this TLS material. Default: real sockets. */
   readonly openDispatcher?: (tls: TlsMaterial) => Dispatcher
-  /** Credentials as they are now: files are read again, an expired exec credential is fetched again. */
+  /** The current credentials: files are read again, and an expired exec credential is fetched again. */
   material(): Promise<ConnectionMaterial>
-  /** Forgets cached credentials (the server refused them): the next `material` starts from the configuration's source. */
+  /**
+   * Forgets cached credentials after the server refused them: the next `material` starts from the configuration's
+   * source.
+   */
   reload(): void
 }
 
 /**
- * Loads the configuration with the library that knows its many forms, and uses nothing else of it.
- * Throws a `KubeError` (`Unexpected`) when there is none, or when it names no cluster.
+ * Loads the configuration with the client library, which knows its many forms, and uses nothing else of that library.
+ *
+ * @throws KubeError `Unexpected` when there is no configuration, or it names no cluster.
  */
 export function loadKubeConnection(options: KubeConfigOptions = {}): KubeConnection {
   return new ConfiguredConnection(() => loadConfig(options))
@@ -84,8 +88,8 @@ class ConfiguredConnection implements KubeConnection {
 }
 
 /**
- * `applyToHTTPSOptions` also builds an agent, which is not used here, and refuses plain http while doing so unless TLS
- * verification is off; plain http (a local proxy) has nothing to verify.
+ * `applyToHTTPSOptions` also builds an agent, which is not used here; while doing so it refuses plain http unless TLS
+ * verification is off. Plain http (a local proxy) has nothing to verify.
  */
 async function applyCredentials(config: KubeConfig, options: RequestOptions): Promise<void> {
   const cluster = config.getCurrentCluster()
@@ -145,7 +149,10 @@ function loadConfig(options: KubeConfigOptions): KubeConfig {
   return config
 }
 
-/** The library ignores a user's `tokenFile`, which must be read again as it rotates: handed to its file authenticator. */
+/**
+ * The library ignores a user's `tokenFile`, which must be read again as the token rotates, so it is passed to the
+ * library's file authenticator.
+ */
 function loadFile(config: KubeConfig, path: string): void {
   config.loadFromFile(path)
   const document: unknown = parse(readFileSync(path, 'utf8'))
@@ -168,7 +175,7 @@ function tokenFiles(document: unknown): { user: string; tokenFile: string }[] {
   )
 }
 
-/** With nothing configured the library falls back to http://localhost:8080, which only hides the mistake. */
+/** Without a configuration the library falls back to http://localhost:8080, which only hides the mistake. */
 function refuseFallback(config: KubeConfig): void {
   const cluster = config.getCurrentCluster()
   if (cluster?.name === 'cluster' && cluster.server === 'http://localhost:8080') {
@@ -176,7 +183,7 @@ function refuseFallback(config: KubeConfig): void {
   }
 }
 
-/** Without a user the library would leave out the cluster's CA as well. */
+/** Without a user the library would also leave out the cluster's CA. */
 function ensureUser(config: KubeConfig): void {
   const context = config.getContextObject(config.getCurrentContext())
   if (context === null || config.getCurrentUser() !== null) return

@@ -3,7 +3,12 @@ import type { ObjectKey, ResourceType } from './types.ts'
 
 export type QueryParameters = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** Path of one object. Throws a `TypeError` for a namespaced type without a namespace: the call would hit another object. */
+/**
+ * Path of one object.
+ *
+ * @throws TypeError for an empty name or a namespaced type without a namespace: the call would reach something else.
+ * @throws KubeError `Invalid` for a name that no object can have.
+ */
 export function objectPath(type: ResourceType, key: ObjectKey, subresource?: string): string {
   if (key.name === '') throw new TypeError(`an empty name would address the whole collection of ${type.plural}`)
   if (type.namespaced && !key.namespace)
@@ -17,8 +22,9 @@ export function objectPath(type: ResourceType, key: ObjectKey, subresource?: str
 }
 
 /**
- * Whether an object can have that name. Kubernetes lets none be `.` or `..` or hold a `/` or `%`: names come out of specs that people
- * write, and in a path these would lead to a subresource, or, behind a proxy that tidies paths, into another namespace.
+ * Whether an object can have that name. Kubernetes allows no name that is `.` or `..` or contains `/` or `%`. Names
+ * come from specs that people write, and in a path these would lead to a subresource or, behind a proxy that normalises
+ * paths, into another namespace.
  */
 export function canBeNamed({ name, namespace = '' }: ObjectKey): boolean {
   return isSegment(name) && (namespace === '' || isSegment(namespace))
@@ -28,19 +34,19 @@ function isSegment(text: string): boolean {
   return text !== '.' && text !== '..' && !/[/%\\\p{Cc}]/u.test(text) && text.isWellFormed()
 }
 
-/** Path of a collection; without a namespace, over all namespaces. */
+/** Path of a collection; without a namespace, of all namespaces. */
 export function collectionPath(type: ResourceType, namespace?: string): string {
   const root = type.group === '' ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`
   const scope = type.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ''
   return `${root}${scope}/${type.plural}`
 }
 
-/** `group/version`, or `version` alone for the core group. */
+/** `group/version`, or only `version` for the core group. */
 export function apiVersion(type: ResourceType): string {
   return type.group === '' ? type.version : `${type.group}/${type.version}`
 }
 
-/** Path with a query; parameters that are undefined are left out. */
+/** Path with a query; undefined parameters are left out. */
 export function withQuery(path: string, parameters: QueryParameters): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) {

@@ -4,17 +4,19 @@ import type { KubeList, KubeObject, ObjectKey, PatchOptions, ResourceType } from
 
 export const JSON_TYPE = 'application/json'
 
-/** What to accept for one object of `type`. */
+/** The Accept header for one object of `type`. */
 export function acceptObject(type: ResourceType): string {
   return type.metadataOnly ? partial('PartialObjectMetadata') : JSON_TYPE
 }
 
-/** What to accept for a list of `type`. */
+/** The Accept header for a list of `type`. */
 export function acceptList(type: ResourceType): string {
   return type.metadataOnly ? partial('PartialObjectMetadataList') : JSON_TYPE
 }
 
-/** No plain JSON beside it: a server that cannot reduce the object answers 406 rather than with its content. */
+/**
+ * Without plain JSON as a fallback: a server that cannot reduce the object answers 406 instead of sending its content.
+ */
 function partial(kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1`
 }
@@ -23,7 +25,7 @@ function metadataOf(object: Readonly<Record<string, unknown>>): Readonly<Record<
   return (object.metadata as Readonly<Record<string, unknown>> | undefined) ?? {}
 }
 
-/** The object with the type and name that the call says, whatever it carried. */
+/** The object with the type and name of the call, whatever it had before. */
 export function identified(type: ResourceType, key: ObjectKey, object: Readonly<Record<string, unknown>>) {
   const namespace = type.namespaced ? { namespace: key.namespace } : {}
   return {
@@ -34,7 +36,7 @@ export function identified(type: ResourceType, key: ObjectKey, object: Readonly<
   }
 }
 
-/** The patch with what must still hold of the object inside its metadata. */
+/** The patch with its preconditions in the metadata. */
 export function withPreconditions(patch: Readonly<Record<string, unknown>>, options: PatchOptions) {
   if (options.resourceVersion === undefined && options.uid === undefined) return patch
   return {
@@ -52,8 +54,8 @@ interface RawObject {
 }
 
 /**
- * An object as the rest of the program sees it: without managed fields, and with the type asked for, which items of
- * lists leave out and metadata-only reads replace by their own.
+ * An object as the rest of the program sees it: without managed fields, and with the requested type, which list items
+ * lack and metadata-only reads replace with their own.
  */
 export function normalise<T extends KubeObject>(type: ResourceType, value: unknown): T {
   const { metadata, ...rest } = value as RawObject
@@ -62,7 +64,7 @@ export function normalise<T extends KubeObject>(type: ResourceType, value: unkno
   return { ...rest, apiVersion: apiVersion(type), kind: type.kind, metadata: kept } as unknown as T
 }
 
-/** A list as it came from the server. `call` names the request in the error for what is none. */
+/** A list from the server. `call` names the request in the error for an answer that is not a list. */
 export function toList<T extends KubeObject>(type: ResourceType, value: unknown, call: string): KubeList<T> {
   const list = value as {
     readonly items?: readonly unknown[] | null

@@ -4,26 +4,26 @@ import { JSON_TYPE } from './representation.ts'
 import { callName, type KubeRequest } from './transport.ts'
 import type { ResourceType } from './types.ts'
 
-/** What the API server says of something that it judges and does not store. */
+/** The API server's answer to a review, which it evaluates and does not store. */
 export type ReviewStatus = Readonly<Record<string, unknown>>
 
-/** Puts questions to the API server: a TokenReview, a SubjectAccessReview. */
+/** Sends reviews to the API server: a TokenReview, a SubjectAccessReview. */
 export interface Reviewer {
-  /** Resolves to the `status` of the answer. Never repeated. @throws KubeError */
+  /** Resolves to the `status` of the answer. Never retried. @throws KubeError */
   review(type: ResourceType, spec: Readonly<Record<string, unknown>>): Promise<ReviewStatus>
 }
 
-/** Who shows this token? */
+/** Whose token is this? */
 export const tokenReviews = reviewType('authentication.k8s.io', 'tokenreviews', 'TokenReview')
 
-/** May this person do that? */
+/** May this user do that? */
 export const subjectAccessReviews = reviewType('authorization.k8s.io', 'subjectaccessreviews', 'SubjectAccessReview')
 
 function reviewType(group: string, plural: string, kind: string): ResourceType {
   return { group, version: 'v1', plural, kind, namespaced: false }
 }
 
-/** Sends one review. A name is not given: reviews have none. */
+/** Sends one review. Reviews have no name. */
 export async function sendReview(
   call: (request: KubeRequest) => Promise<unknown>,
   type: ResourceType,

@@ -3,13 +3,16 @@ import { inClientSpan } from '../telemetry/spans.ts'
 import { KubeError } from './errors.ts'
 import type { KubeRequest } from './transport.ts'
 
-/** A whole answer. */
+/** A complete answer. */
 export interface KubeAnswer {
   readonly status: number
   readonly body: unknown
 }
 
-/** Sends a request inside a span. Lists belong to watches, which outlive the reconcile that may have begun one: they get none. */
+/**
+ * Sends a request inside a span. Lists get none: they belong to watches, which outlive the reconcile that may have
+ * started one.
+ */
 export async function traced(
   tracer: Tracer | undefined,
   request: KubeRequest,
@@ -35,7 +38,7 @@ export async function traced(
       failed: (error) => {
         if (!(error instanceof KubeError)) return { attributes: {}, error: 'unexpected' }
         const { status, code } = error
-        // To look whether something is there is no failure.
+        // A check whether an object exists does not fail when it is absent.
         const isAnswer = verb === 'get' && code === 'NotFound'
         const attributes = status === undefined ? {} : { 'http.response.status_code': status }
         return { attributes, error: isAnswer ? undefined : code }

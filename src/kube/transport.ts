@@ -11,12 +11,12 @@ import type { KubeConnection } from './load-config.ts'
 import { type KubeAnswer, traced } from './tracing.ts'
 
 const RETRY_BASE_MS = 250
-/** Longest pause before a retry, whatever Retry-After says: beyond it the caller's own backoff decides. */
+/** Longest pause before a retry, whatever Retry-After says; a longer one is left to the caller's own backoff. */
 const RETRY_MAX_MS = 10_000
 
 type KubeVerb = 'get' | 'list' | 'watch' | 'create' | 'patch' | 'apply' | 'delete'
 
-/** What the metrics hook is told about each request that was sent. */
+/** Reported for each request that was sent, for metrics. */
 export interface KubeRequestObservation {
   readonly verb: KubeVerb
   /** Plural of the resource. */
@@ -49,7 +49,7 @@ export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly resource: string
   readonly subresource?: string | undefined
-  /** With its query. */
+  /** Including the query. */
   readonly path: string
   readonly accept: string
   readonly contentType?: string
@@ -99,7 +99,9 @@ export class Transport {
     }
   }
 
-  /** The open body of a watch. The time-out covers the response's head only; watches have no place in the cap. */
+  /**
+   * The open body of a watch. The time-out covers only the response headers; watches do not count against the limit.
+   */
   async open(request: KubeRequest): Promise<AsyncIterable<Uint8Array>> {
     try {
       return await this.#attempt(request, 'watches', (response) => Promise.resolve(response.body))
@@ -140,7 +142,7 @@ export class Transport {
     let code: string | undefined
     try {
       const channel = await raceAbort(this.#dispatchers.channel(purpose), signal)
-      // Asked again when the connection stands; whoever knows by now opens none.
+      // Checked again once the connection is open; this check saves opening it.
       if (request.method !== 'GET') this.#options.beforeWrite?.()
       const response = await this.#send(request, channel, signal)
       code = String(response.statusCode)
@@ -175,7 +177,7 @@ export class Transport {
       },
       body: request.body === undefined ? null : JSON.stringify(request.body),
       signal,
-      // Time-outs are the clock's; undici's own would cut quiet watches.
+      // The clock handles time-outs; undici's own would cut idle watches.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
@@ -212,12 +214,12 @@ export class Transport {
   }
 }
 
-/** Method and path without its query: what an error names. */
+/** Method and path without the query, for error messages. */
 export function callName(request: KubeRequest): string {
   return `${request.method} ${request.path.split('?', 1)[0]}`
 }
 
-/** Failures that a repeated read may not meet again. */
+/** Whether a retried read may succeed. */
 function isPassing(failure: KubeError): boolean {
   switch (failure.code) {
     case 'TooManyRequests':
@@ -259,12 +261,12 @@ async function readJson(response: Dispatcher.ResponseData, request: KubeRequest)
   try {
     return JSON.parse(text)
   } catch {
-    // Without the cause: a syntax error quotes the body, which may be a Secret's.
+    // Without the cause: a syntax error quotes the body, which may be a Secret.
     throw new KubeError('Unexpected', `${callName(request)}: the response is not JSON`, { status: response.statusCode })
   }
 }
 
-/** Settles as `promise` does, or rejects when `signal` is aborted first; a credential plugin may hang. */
+/** Settles as `promise` does, or rejects when `signal` is aborted first: a credential plugin may hang. */
 function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason)

@@ -1,4 +1,4 @@
-/** `metadata` of any Kubernetes object, as far as Culvert reads it. */
+/** The parts of a Kubernetes object's `metadata` that Culvert reads. */
 export interface ObjectMeta {
   readonly name: string
   readonly namespace?: string
@@ -22,7 +22,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
-/** Any Kubernetes object. JSON passes through unchanged: unknown fields are never dropped. */
+/** Any Kubernetes object. JSON is passed on unchanged: unknown fields are never dropped. */
 export interface KubeObject {
   readonly apiVersion: string
   readonly kind: string
@@ -30,7 +30,9 @@ export interface KubeObject {
   readonly [field: string]: unknown
 }
 
-/** Where objects of one type live. `metadataOnly` asks the server for PartialObjectMetadata: no content leaves it. */
+/**
+ * Where objects of one type live. `metadataOnly` requests PartialObjectMetadata: the server does not send the content.
+ */
 export interface ResourceType {
   /** Empty for the core group. */
   readonly group: string
@@ -41,7 +43,7 @@ export interface ResourceType {
   readonly metadataOnly?: boolean
 }
 
-/** Name of an object within its type; no namespace for cluster-scoped types. */
+/** Name of an object within its type; cluster-scoped types have no namespace. */
 export interface ObjectKey {
   readonly namespace?: string | undefined
   readonly name: string
@@ -58,7 +60,7 @@ export type WatchFrame<T extends KubeObject> =
   | { readonly type: 'bookmark'; readonly resourceVersion: string }
 
 export interface ListOptions {
-  /** One namespace; absent: all. */
+  /** A single namespace. Default: all. */
   readonly namespace?: string | undefined
   readonly limit?: number
   readonly continue?: string
@@ -75,15 +77,15 @@ export interface WatchOptions {
   /** The server ends the watch after this many seconds. */
   readonly timeoutSeconds: number
   readonly signal: AbortSignal
-  /** Told when the server has taken the watch, before its first frame. */
+  /** Called when the server has accepted the watch, before its first frame. */
   readonly onOpen?: () => void
 }
 
 export interface PatchOptions {
   readonly subresource?: 'status'
-  /** Precondition: the patch is refused with `Conflict` when the object has moved on. */
+  /** Precondition: the patch is refused with `Conflict` when the object has changed. */
   readonly resourceVersion?: string
-  /** Precondition: the object is still the same one, not a namesake. */
+  /** Precondition: it is still the same object, not another one of the same name. */
   readonly uid?: string
 }
 
@@ -93,12 +95,12 @@ export interface DeleteOptions {
 }
 
 /**
- * The Kubernetes API as Culvert uses it. Every failure is a `KubeError`. Reads that find nothing return undefined: where the API server
- * says so, not something on the way that answers 404.
- * Writes are merge patches or server-side apply with field manager `culvert`, never a PUT of a read object.
+ * The Kubernetes API as Culvert uses it. Every failure is a `KubeError`. Reads that find nothing return undefined, but
+ * only if the 404 comes from the API server and not from a proxy. Writes are merge patches or server-side apply with
+ * the field manager `culvert`, never a PUT of an object that was read.
  */
 export interface KubeClient {
-  /** Whether the server serves the type; false where its CRD is not installed. */
+  /** Whether the server serves the type; false when its CRD is not installed. */
   serves(type: ResourceType): Promise<boolean>
   get<T extends KubeObject>(type: ResourceType, key: ObjectKey, signal?: AbortSignal): Promise<T | undefined>
   list<T extends KubeObject>(type: ResourceType, options?: ListOptions): Promise<KubeList<T>>

@@ -3,7 +3,7 @@ import { KubeError } from './errors.ts'
 import { splitLines } from './lines.ts'
 import type { KubeObject, WatchFrame } from './types.ts'
 
-/** etcd holds at most 1.5 MiB an object; JSON with escapes stays well below this. */
+/** etcd holds at most 1.5 MiB per object; JSON with escapes stays well below this. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024
 
 interface RawFrame {
@@ -12,8 +12,10 @@ interface RawFrame {
 }
 
 /**
- * The frames of a watch's body. Ends when the server ends the watch or `signal` is aborted. Throws a `KubeError`:
- * `Gone` for an expired resourceVersion, `Network` for a body that broke off, `Unexpected` for what is not a frame.
+ * The frames of a watch's body. Ends when the server ends the watch or `signal` is aborted.
+ *
+ * @throws KubeError `Gone` for an expired resourceVersion, `Network` for a body that broke off, `Unexpected` for
+ * anything that is not a frame.
  */
 export async function* readFrames<T extends KubeObject>(
   call: string,
@@ -34,7 +36,7 @@ function parseFrame(call: string, line: string): RawFrame {
   try {
     return JSON.parse(line) as RawFrame
   } catch {
-    // Without the cause: a syntax error quotes the line, which may be a Secret's.
+    // Without the cause: a syntax error quotes the line, which may hold a Secret.
     throw new KubeError('Unexpected', `${call}: a watch frame is not JSON`)
   }
 }

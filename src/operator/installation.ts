@@ -3,10 +3,11 @@ import type { KubeClient, KubeObject } from '../kube/types.ts'
 import { namespaceType, SYSTEM_NAMESPACE } from '../managed/store/namespaces.ts'
 
 /**
- * The id that marks objects as this installation's: the UID of kube-system stands for the cluster, since nothing else in a
- * cluster is unique and lasts as long; namespace and name tell installations in one cluster apart.
- * @throws KubeError where that namespace may not be read. No other id takes its place: objects made under one would not be known
- *   under another.
+ * The id that marks objects as this installation's. The UID of kube-system identifies the cluster, since nothing else
+ * in a cluster is unique and lasts as long; namespace and name tell installations in one cluster apart.
+ *
+ * @throws KubeError if that namespace may not be read. There is no fallback: objects created under one id would not be
+ * recognised under another.
  */
 export async function installationId(kube: KubeClient, namespace: string, name: string): Promise<string> {
   const system = await readSystemNamespace(kube)

@@ -1,11 +1,11 @@
 import type { Logger } from '../util/logger.ts'
 
 /**
- * From now on what Node and libraries warn of, deprecations included, stands in the log and no longer as plain text beside it. Returns the
- * way to undo it.
+ * From now on, warnings of Node and libraries, including deprecations, go to the log instead of appearing as plain text
+ * beside it. Returns the function to undo this.
  */
 export function logNodeWarnings(logger: Logger, from: NodeJS.Process = process): () => void {
-  // The listener there is writes to standard error.
+  // The existing listener writes to standard error.
   const former = from.rawListeners('warning') as ((warning: Error) => void)[]
   const log = (warning: Error & { readonly code?: string }): void => {
     logger.warn({ code: warning.code, err: warning }, `${warning.name}: ${warning.message}`)

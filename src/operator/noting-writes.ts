@@ -3,7 +3,7 @@ import { configMapType, secretType } from '../managed/inputs/inputs.ts'
 import type { Watches } from '../managed/store/resource-store.ts'
 import { Poller } from '../runtime/poller.ts'
 
-/** A client whose writes of Secrets and ConfigMaps are known at once where these are not watched. */
+/** A client whose writes of Secrets and ConfigMaps are known at once even where these are not watched. */
 export function notingWrites(kube: KubeClient, { secrets, configMaps }: Watches): KubeClient {
   const pollers = [secrets, configMaps].map((source) => (source instanceof Poller ? source : undefined))
   if (pollers.every((poller) => poller === undefined)) return kube

@@ -20,12 +20,12 @@ import { createReconcilers } from './reconcilers.ts'
 import { USER_AGENT } from './sessions.ts'
 import { allWatches, createWatches, refreshWatches } from './watches.ts'
 
-/** What one operator works with: all that it sees of the world comes through these. */
+/** The parts of one operator, its only access to the outside world. */
 export interface OperatorParts {
   readonly options: OperatorOptions
   readonly kinds: KindsRegistry
   readonly connection: KubeConnection
-  /** Opens the connections to APIs. Default: sockets. */
+  /** Opens the connections to APIs. Default: real sockets. */
   readonly openDispatcher?: OpenDispatcher
   readonly metrics: Metrics
   readonly audit: AuditLog
@@ -33,11 +33,11 @@ export interface OperatorParts {
   readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly random: Random
-  /** Of all fingerprints. Default: the one kept in the operator's namespace. */
+  /** Salt of all fingerprints. Default: the one stored in the operator's namespace. */
   readonly salt?: Buffer
 }
 
-/** Everything that one process is made of, but for what it tells others about itself. */
+/** Everything in one operator process except health, metrics and other telemetry. */
 export class Operator {
   readonly #parts: OperatorParts
   readonly #options: OperatorOptions
@@ -87,12 +87,16 @@ export class Operator {
     })
   }
 
-  /** Whether the watches have told everything that there was. */
+  /** Whether the watches have delivered all existing objects. */
   get hasSynced(): boolean {
     return this.#synced
   }
 
-  /** Works until `signal` is aborted or leadership is lost. Returns the exit code of the process. */
+  /**
+   * Runs until `signal` is aborted or leadership is lost.
+   *
+   * @returns the exit code of the process.
+   */
   async run(signal: AbortSignal): Promise<number> {
     const work = this.#work(AbortSignal.any([signal, this.#stopped.signal]))
     try {
@@ -106,21 +110,24 @@ export class Operator {
     }
   }
 
-  /** Ends its connections to the apiserver, once it has run. */
+  /** Closes its connections to the API server after `run`. */
   async close(): Promise<void> {
     await Promise.all([this.#kube.close(), this.#electionKube.close()])
   }
 
-  /** Leads until told to stop; the Lease is released once the work in flight has ended. */
+  /** Leads until asked to stop; the Lease is released once the work in flight has ended. */
   async #lead(signal: AbortSignal, work: Promise<void>): Promise<number> {
     this.#drained = work
     const failed = new AbortController()
-    // `run` reports the failure; without the work there is nothing to lead for.
+    // `run` reports the failure; without the work there is no reason to lead.
     work.catch(() => failed.abort())
     return (await this.#election.run(AbortSignal.any([signal, failed.signal]))) === 'lost' ? 1 : 0
   }
 
-  /** @param claimedAt undefined without an election: nobody else wrote anything, and the watches have seen all that this process did not write. */
+  /**
+   * @param claimedAt undefined without an election: nobody else wrote anything, and the watches have seen everything
+   * that this process did not write.
+   */
   #onStartedLeading(claimedAt?: number): void {
     this.#leadingSince = this.#clock.monotonic()
     this.#claimedAt = claimedAt
@@ -138,7 +145,10 @@ export class Operator {
     if (this.#options.leaderElect) this.#election.assertLeader()
   }
 
-  /** The watches start early, so that a standby is warm; the reconcilers when this process leads, on lists of its term. */
+  /**
+   * The watches start early, so that a standby is warm; the reconcilers start when this process leads, on lists of its
+   * term.
+   */
   async #work(signal: AbortSignal): Promise<void> {
     const { namespace, watchNamespaces, readSecretsEveryMs: intervalMs, watchSilenceMs, logger } = this.#options
     const { kinds, clock, random } = this.#parts
@@ -149,7 +159,7 @@ export class Operator {
     })
     const reflectors = allWatches(watches)
     const store = new ResourceStore(kinds, watches)
-    // Where the Lease is free, the first lists are those of the term already.
+    // If the Lease is free, the first lists already belong to the term.
     if (this.#options.leaderElect) await Promise.race([this.#election.attempted, aborted(signal)])
     const running = reflectors.map((reflector) => reflector.start(signal))
     try {
@@ -159,7 +169,7 @@ export class Operator {
       await Promise.race([this.#refresh(watches), aborted(signal)])
       if (!signal.aborted) await this.#reconcile(watches, store, signal)
     } catch (error) {
-      // The watches would go on without an end, and with them a process that does nothing.
+      // Otherwise the watches would keep running forever, in a process that does nothing.
       this.#stopped.abort()
       throw error
     } finally {
@@ -168,8 +178,8 @@ export class Operator {
   }
 
   /**
-   * Nothing is sent from what was seen before this process led: a watch may have been silent, while another process acted on what it did
-   * not tell (docs/decisions/0016-lists-of-the-term.md).
+   * Nothing is sent based on what was seen before this process led: a watch may have been silent while another process
+   * acted on changes that it missed (docs/decisions/0016-lists-of-the-term.md).
    */
   async #refresh(watches: Watches): Promise<void> {
     if (this.#claimedAt === undefined) return

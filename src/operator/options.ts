@@ -3,7 +3,7 @@ import type { ProxyOptions } from '../api/dispatcher.ts'
 import type { CompanionPolicy } from '../managed/descriptor/companion.ts'
 import type { Logger } from '../util/logger.ts'
 
-/** How an operator is run. Times are milliseconds. */
+/** How an operator is run. Times are in milliseconds. */
 export interface OperatorOptions {
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
@@ -14,9 +14,15 @@ export interface OperatorOptions {
   readonly installation?: string | undefined
   /** Empty: all. */
   readonly watchNamespaces: readonly string[]
-  /** Whether a RoleBinding in each watched namespace (`holdName`) has a finalizer while something there needs the operator. Default false. */
+  /**
+   * Whether a RoleBinding in each watched namespace (`holdName`) has a finalizer while something there needs the
+   * operator. Default false.
+   */
   readonly holdNamespaces?: boolean
-  /** Secrets and ConfigMaps are neither listed nor watched, but read one by one, each after this time again. Absent: watched. */
+  /**
+   * Secrets and ConfigMaps are neither listed nor watched; each one that is named is read again after this time.
+   * Absent: watched.
+   */
   readonly readSecretsEveryMs?: number | undefined
   readonly baseURLPolicy: BaseURLPolicy
   /** Which DNSEndpoints resources may have. Absent: none. */
@@ -29,23 +35,27 @@ export interface OperatorOptions {
   readonly requestTimeoutMs: number
   readonly scanPauseMs: number
   readonly readLagMs: number
-  /** Without any frame for so long, bookmarks included, a watch is taken for dead. */
+  /** A watch without any frame for this long, bookmarks included, counts as dead. */
   readonly watchSilenceMs: number
   readonly workers: number
   /** `host:port` of health and metrics. */
   readonly listen: string
-  /** Whether metrics are for those alone whom the cluster lets read them (`MetricsAccess`). Default false. */
+  /** Whether only readers that the cluster authorises get metrics (`MetricsAccess`). Default false. */
   readonly metricsAuthentication?: boolean
   /** Where audit records go: `-` for standard output, `off`, or a file. Default `off`. */
   readonly auditLog?: string
   /** Whether traces are sent. Default false. */
   readonly tracing?: boolean
-  /** Base URL of the receiver; undefined: OTEL_EXPORTER_OTLP_* says. */
+  /** Base URL of the receiver. Undefined: taken from OTEL_EXPORTER_OTLP_*. */
   readonly otlpEndpoint?: string | undefined
   readonly logger: Logger
 }
 
-/** A write must be over before another process may lead, or two would write at once. @throws RangeError naming the flags. */
+/**
+ * A write must have ended before another process may lead, or two would write at once.
+ *
+ * @throws RangeError naming the flags.
+ */
 export function refuseUnsafeTimes({
   leaderElect,
   leaseDurationMs,

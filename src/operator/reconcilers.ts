@@ -45,7 +45,7 @@ export interface ReconcilersOptions {
   readonly installation: string
   readonly fingerprints: Fingerprints
   readonly kinds: KindsRegistry
-  /** Synced. */
+  /** Already synced. */
   readonly watches: Watches
   readonly store: ResourceStore
   readonly kube: KubeClient
@@ -55,7 +55,7 @@ export interface ReconcilersOptions {
   readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly random: Random
-  /** Opens the connections to APIs. Undefined: sockets. */
+  /** Opens the connections to APIs. Undefined: real sockets. */
   readonly openDispatcher?: OpenDispatcher | undefined
   /** Monotonic time since when this process leads. */
   readonly leadingSince: number
@@ -63,23 +63,23 @@ export interface ReconcilersOptions {
   readonly beforeApiWrite: () => void
 }
 
-/** What works while this process leads. */
+/** What runs while this process leads. */
 export interface Reconcilers {
-  /** Works until `signal` is aborted; resolves when what was in flight has ended. */
+  /** Runs until `signal` is aborted; resolves when the work in flight has ended. */
   run(signal: AbortSignal): Promise<void>
 }
 
 /**
- * What works on accounts as such, mirrors and commands waits for the API most of the time, and for minutes where the rate budget is
- * small: many workers, of which one namespace holds few, so that its accounts keep nobody else's from being looked at.
+ * Work on accounts, mirrors and commands waits for the API most of the time, for minutes if the rate budget is small.
+ * So it gets many workers, of which one namespace may occupy few, and its accounts do not delay those of others.
  */
 const WAITING = { workers: 16, maxPerGroup: 4, groupOf: ownerOf }
 /**
- * How long a stop waits for reconciles before it refuses their next request. With the time-out of a request that is under way by
- * then, the Lease is given back within the ten seconds that container runtimes leave.
+ * How long a stop waits for reconciles before it refuses their next request. Together with the time-out of a request in
+ * flight by then, the Lease is released within the ten seconds that container runtimes allow.
  */
 const STOP_MS = 3_000
-/** How long it waits, after that, for Events that are still to be told. */
+/** How long a stop then waits for Events that are still to be sent. */
 const EVENTS_MS = 1_000
 
 /** Connects the reconcilers with the watches that wake them and with the clients that they call. */
@@ -159,7 +159,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       companions.start(signal)
       signal.addEventListener('abort', () => stop.abort(), { once: true })
       if (signal.aborted) stop.abort()
-      // One of some namespaces does not see the accounts that others serve.
+      // An operator of some namespaces does not see the accounts that others serve.
       const isWhole = options.watchNamespaces.length === 0
       const sweep = isWhole && sweepKeptKeys({ ...sharedContext(parts), ...keptKeyViews(parts), keptKeys }, stop.signal)
       const held = holds && holdsController(parts, holds).run(signal)
@@ -172,14 +172,17 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   }
 }
 
-/** Only what a RoleBinding gives in a namespace goes with it. */
+/** Only rights that a RoleBinding grants in a namespace are deleted with it. */
 function namespaceHolds({ options, store, kube }: ReconcilersOptions): NamespaceHolds | undefined {
   const { holdNamespaces = false, watchNamespaces, namespace, name, logger } = options
   if (!holdNamespaces || watchNamespaces.length === 0) return undefined
   return new NamespaceHolds({ kube, resources: store, name: holdName(namespace, name), logger })
 }
 
-/** Looks at each namespace once when this process begins to lead, then when an account there changes or a resource goes. */
+/**
+ * Checks each namespace once when this process starts leading, then when an account there changes or a resource is
+ * deleted.
+ */
 function holdsController({ clock, random, options, watches }: ReconcilersOptions, holds: NamespaceHolds): Controller {
   const controller = new Controller({
     clock,
@@ -252,7 +255,7 @@ function accountKeyOf({ kind, ...key }: ReconcileKey): AccountKey {
   return { ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' }
 }
 
-/** What reconcilers beside the managed kinds work with. */
+/** What reconcilers other than those of managed kinds need. */
 interface Live {
   readonly registry: AccountRegistry
   readonly events: EventSink
@@ -272,7 +275,9 @@ function mirrorReconciler(
   return new MirrorReconciler({ kinds, resources: store, session, writer, events, report, metrics, clock, random })
 }
 
-/** Mirrors have workers of their own: thousands of writes must keep nobody else waiting. `stop` ends them between two writes. */
+/**
+ * Mirrors have their own workers, so that thousands of writes delay nobody else. `stop` ends them between two writes.
+ */
 function mirrorController(parts: ReconcilersOptions, reconciler: MirrorReconciler, stop: AbortSignal): Controller {
   return new Controller({
     ...base(parts),
@@ -281,7 +286,7 @@ function mirrorController(parts: ReconcilersOptions, reconciler: MirrorReconcile
   })
 }
 
-/** Commands have workers of their own: one keeps its worker for as long as it has requests to send. */
+/** Commands have their own workers: a command occupies its worker for as long as it has requests to send. */
 function commandController(
   parts: ReconcilersOptions,
   { registry, events }: Live,
@@ -356,19 +361,21 @@ function eventSink(recorder: EventRecorder): EventSink {
   return { record: (about, { type, reason, message }) => recorder.record(about, { type, reason, note: message }) }
 }
 
-/** Work counts against its account, so that a slow account leaves workers to the others; what has none against its namespace. */
+/**
+ * Work counts against its account, so that a slow account leaves workers to the others, or else against its namespace.
+ */
 function groupOf(store: ResourceStore, key: ReconcileKey): string {
   const cr = store.get(key)
   const account = cr === undefined ? undefined : store.accountKeyOf(cr)
   return account === undefined ? `/${key.namespace ?? ''}/` : accountText(account)
 }
 
-/** The namespace of an Account; a ClusterAccount is nobody's but its own. */
+/** The namespace of an Account; each ClusterAccount is its own tenant. */
 function tenantOf(group: string): string {
   return group.split('/')[1] || group
 }
 
-/** A namespace's share; what is of the cluster's scope has each its own. */
+/** Objects of one namespace share a group; each cluster-scoped object has its own. */
 function ownerOf({ kind, namespace, name }: ReconcileKey): string {
   return namespace ?? `${kind}//${name}`
 }

@@ -13,16 +13,17 @@ import { type OperatorOptions, refuseUnsafeTimes } from './options.ts'
 import { USER_AGENT } from './sessions.ts'
 
 export interface ReleaseOptions {
-  /** How long to wait for the Lease of an operator that runs, in milliseconds. */
+  /** How long to wait for the Lease of a running operator, in milliseconds. */
   readonly timeoutMs: number
-  /** Takes a line for the person who asked for the release. */
+  /** Prints a line for the person who asked for the release. */
   readonly print: (line: string) => void
 }
 
 /**
- * Lets go of every resource without a call to an account, so that Culvert can be removed: see docs/leaving.md. Leads meanwhile, so that
- * no operator takes back what is released.
- * @returns the exit code of the process: 0 when nothing is left to let go of.
+ * Releases every resource without a call to any account, so that Culvert can be removed: see docs/leaving.md. Leads
+ * meanwhile, so that no operator takes over what was released.
+ *
+ * @returns the exit code of the process: 0 when everything was released.
  */
 export async function runRelease(
   options: OperatorOptions,

@@ -15,13 +15,14 @@ import { Operator } from './operator.ts'
 import { type OperatorOptions, refuseUnsafeTimes } from './options.ts'
 import { USER_AGENT } from './sessions.ts'
 
-/** Of a question who may read metrics; it takes two, and scrapes time out after ten seconds. */
+/** Time-out of one review of a metrics reader; each check takes two, and scrapes time out after ten seconds. */
 const REVIEW_TIMEOUT_MS = 3_000
 
 /**
  * Runs an operator until `signal` is aborted or leadership is lost.
- * @param clock what it takes the time from. Default: the machine's clock.
- * @returns the exit code of the process: 0 after a stop that was asked for, 1 after lost leadership.
+ *
+ * @param clock source of time. Default: the machine's clock.
+ * @returns the exit code of the process: 0 after a requested stop, 1 after lost leadership.
  */
 export async function runOperator(
   options: OperatorOptions,
@@ -62,12 +63,12 @@ export async function runOperator(
   }
 }
 
-/** What an operator tells others about itself. */
+/** What an operator reports about itself. */
 interface Telemetry {
   readonly registry: Registry
   readonly metrics: Metrics
   readonly audit: AuditLog
-  /** Undefined while nobody wants traces. */
+  /** Undefined when tracing is off. */
   readonly tracing: Tracing | undefined
 }
 
@@ -84,7 +85,7 @@ async function openTelemetry(options: OperatorOptions, clock: Clock): Promise<Te
   return { registry, metrics, audit, tracing }
 }
 
-/** A client of its own: what scrapes cost takes no place from the operator's work, and it asks as a standby, too. */
+/** A separate client, so that scrapes take no capacity from the operator's work, and a standby can send reviews too. */
 function reviewClient(connection: KubeConnection, metrics: Metrics, clock: Clock): ClosableKubeClient {
   return createKubeClient({
     connection,
@@ -99,7 +100,7 @@ function reviewClient(connection: KubeConnection, metrics: Metrics, clock: Clock
 
 interface Served {
   readonly registry: Registry
-  /** Undefined: metrics are everybody's. */
+  /** Undefined: metrics are public. */
   readonly metricsAccess: MetricsAccess | undefined
 }
 

@@ -12,7 +12,7 @@ import type { AuditLog } from '../telemetry/audit.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
 
-/** How Culvert names itself to servers. */
+/** Name by which Culvert identifies itself to servers. */
 export const USER_AGENT = 'culvert'
 
 export interface SessionFactoryOptions {
@@ -21,7 +21,7 @@ export interface SessionFactoryOptions {
   readonly audit: AuditLog
   readonly tracer: Tracer | undefined
   readonly proxies: ProxyOptions
-  /** Opens the connections to APIs. Undefined: sockets. */
+  /** Opens the connections to APIs. Undefined: real sockets. */
   readonly openDispatcher: OpenDispatcher | undefined
   readonly requestTimeoutMs: number
   readonly clock: Clock
@@ -29,13 +29,13 @@ export interface SessionFactoryOptions {
   readonly fingerprints: Fingerprints
   /** Throws an `ApiError` `NotLeader` when this process may not write. */
   readonly beforeWrite: () => void
-  /** Takes the budget of each session, by the account's `Kind/namespace/name`. */
+  /** Receives the budget of each session, by the account's `Kind/namespace/name`. */
   readonly budgets: Map<string, RateBudget>
-  /** Queues the account. */
+  /** Enqueues the account. */
   readonly recheck: (key: AccountKey) => void
 }
 
-/** Makes sessions, each with a client and a rate budget of its own: the only place where a client is built. */
+/** Opens sessions, each with its own client and rate budget: the only place where an API client is built. */
 export function sessionFactory(
   options: SessionFactoryOptions,
 ): (key: AccountKey, config: SessionConfig) => LiveSession {
@@ -45,7 +45,7 @@ export function sessionFactory(
   return (key, config) => {
     const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
     const name = accountText(key)
-    // What the API has asked for stands as long as it has to do with the same caller.
+    // A pause that the API asked for stays in force while the caller is the same.
     const heldForMs = isSameCaller(configs.get(name), config) ? budgets.get(name)?.heldForMs : undefined
     const budget = new RateBudget({ clock, random, requestsPerMinute, burst, heldForMs, onWait: metrics.rateLimitWait })
     budgets.set(name, budget)
@@ -84,7 +84,7 @@ export function sessionFactory(
   }
 }
 
-/** Another key or address is another caller; an edit of the limits is none. */
+/** Another key or address is another caller; changed limits are not. */
 function isSameCaller(former: SessionConfig | undefined, { baseURL, apiKey }: SessionConfig): boolean {
   return former?.baseURL === baseURL && former.apiKey === apiKey
 }

@@ -5,7 +5,7 @@ import { reasons } from '../managed/status/reasons.ts'
 import type { Watches } from '../managed/store/resource-store.ts'
 import type { ResourceState, StateSources } from '../runtime/state-metrics.ts'
 
-/** What metrics show of how things stand; `budgets` are those of the accounts, by `Kind/namespace/name`. */
+/** State for the metrics; `budgets` holds those of the accounts, by `Kind/namespace/name`. */
 export function stateSources(watches: Watches, budgets: ReadonlyMap<string, RateBudget>): StateSources {
   const { managed, accounts, commands } = watches
   const allAccounts = () => [...accounts.values()].flatMap(({ store }) => store.list())
@@ -28,8 +28,8 @@ export function stateSources(watches: Watches, budgets: ReadonlyMap<string, Rate
 }
 
 /**
- * The condition Ready, or of a command Complete, which gives the reason of a failure too; undefined while nobody has looked at the
- * resource. A reason that is not Culvert's own, which only somebody else who may write a status can have put there, is `Other`.
+ * The condition Ready, or Complete for a command, which also gives the reason of a failure; undefined before the first
+ * reconcile. A reason that is not one of Culvert's, and so was written by someone else, becomes `Other`.
  */
 export function readyOf(object: WithStatus): Shown | undefined {
   return shownOf(object, READY)
@@ -37,7 +37,7 @@ export function readyOf(object: WithStatus): Shown | undefined {
 
 type WithStatus = KubeObject & { readonly status?: unknown }
 
-/** A condition, in values of which there are few. */
+/** A condition, restricted to a small set of values. */
 interface Shown {
   readonly status: string
   readonly reason: string
@@ -64,7 +64,9 @@ function state(object: KubeObject): { readonly ready: string; readonly reason: s
   return { ready: status, reason }
 }
 
-/** An edit that is refused leaves a resource Ready, and one that is paused stays as it was: the reason is that of Synced then. */
+/**
+ * A resource whose edit was refused stays Ready, and a paused one stays as it was; the reason is then that of Synced.
+ */
 function resourceState(object: KubeObject): ResourceState {
   const { kind } = object
   const { ready, reason } = state(object)

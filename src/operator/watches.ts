@@ -16,14 +16,17 @@ import { Reflector, type ReflectorOptions } from '../runtime/reflector.ts'
 import type { Clock } from '../util/clock.ts'
 
 export interface WatchScope {
-  /** Namespaces to watch; empty: all, and with them the operator's own, where the Secrets of ClusterAccounts live. */
+  /** Namespaces to watch; empty: all, including the operator's own, which holds the Secrets of ClusterAccounts. */
   readonly namespaces: readonly string[]
-  /** Secrets and ConfigMaps are not watched: those that accounts and resources name are read one by one. Absent: watched. */
+  /**
+   * Secrets and ConfigMaps are not watched; those that accounts and resources name are read one by one. Absent:
+   * watched.
+   */
   readonly readOneByOne?:
     | {
-        /** Between two looks at one of them, in milliseconds. */
+        /** Time between two reads of each, in milliseconds. */
         readonly intervalMs: number
-        /** Where the Secrets of ClusterAccounts live. */
+        /** Namespace of the Secrets of ClusterAccounts. */
         readonly operatorNamespace: string
       }
     | undefined
@@ -33,13 +36,13 @@ type WatchBase = Omit<ReflectorOptions, 'type' | 'namespaces'> & {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'watch'>
 }
 
-/** A watch for every kind, for Secrets, for ConfigMaps and for Namespaces, none of them started. */
+/** A watch for every kind, for Secrets, ConfigMaps and Namespaces, none of them started. */
 export function createWatches(
   kinds: KindsRegistry,
   base: WatchBase,
   { namespaces, readOneByOne }: WatchScope,
 ): Watches {
-  // Installations side by side, each with its own namespaces, must not compete for what belongs to the whole cluster.
+  // Installations that watch different namespaces must not compete for cluster-scoped resources.
   const all = namespaces.length === 0
   const reflect = <T extends KubeObject>(type: ResourceType): Reflector<T> => {
     return new Reflector<T>({ ...base, type, namespaces })
@@ -75,21 +78,23 @@ export function createWatches(
   }
 }
 
-/** What is known of one type, whatever that is. */
+/** The local copy of one type, whatever that type is. */
 type Source = Pick<ObjectSource<KubeObject>, 'start' | 'synced' | 'refresh'>
 
-/** Resolves when everything is known as it was at `since` (monotonic milliseconds) or later. All is asked for at a time. */
+/**
+ * Resolves when everything is known as of `since` (monotonic milliseconds) or later. All sources refresh concurrently.
+ */
 export async function refreshWatches(watches: Watches, since: number, clock: Clock): Promise<void> {
   const sources = allWatches(watches)
   const pollers = sources.filter((source) => source instanceof Poller)
   const reflectors = sources.filter((source) => !(source instanceof Poller))
   const areRefreshed = await Promise.all(reflectors.map((reflector) => reflector.refresh(since)))
-  // Whom they look at is known by now.
+  // The objects that pollers read are known by now.
   const named = areRefreshed.includes(true) ? clock.monotonic() : since
   await Promise.all(pollers.map((poller) => poller.refresh(named)))
 }
 
-/** Every watch, whatever it is of. */
+/** Every watch, of any type. */
 export function allWatches(watches: Watches): readonly Source[] {
   const { managed, accounts, mirrors, commands, secrets, configMaps, namespaces } = watches
   return [

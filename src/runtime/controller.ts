@@ -8,10 +8,10 @@ import { type Work, WorkQueue, type WorkQueueObserver } from './work-queue.ts'
 
 const TERMINAL_RETRY_MS = 600_000
 
-/** One object that is to be reconciled. */
+/** One object to reconcile. */
 export interface ReconcileKey {
   readonly kind: string
-  /** Undefined for objects of the cluster's scope. */
+  /** Undefined for cluster-scoped objects. */
   readonly namespace?: string | undefined
   readonly name: string
 }
@@ -19,34 +19,45 @@ export interface ReconcileKey {
 /** How a reconcile ended, as a label: the values that dashboards know, and `terminal_error`. */
 export type ReconcileResult = 'success' | 'requeue_after' | 'error' | 'terminal_error'
 
-/** Told of each reconcile that ended, for metrics. */
+/** Called at the start and end of each reconcile, for metrics. */
 export interface ControllerObserver {
   started(kind: string): void
   ended(kind: string, result: ReconcileResult, seconds: number): void
 }
 
 export interface ControllerOptions {
-  /** Brings one object where it should be. What it throws counts as `backoff`. `signal` aborts when the stop's deadline is over. */
+  /**
+   * Reconciles one object. Anything it throws counts as `backoff`. `signal` is aborted when the deadline of a stop has
+   * passed.
+   */
   readonly reconcile: (key: ReconcileKey, signal: AbortSignal) => Promise<Outcome>
-  /** Whose share of the workers an object counts against, its account's say. Default: nobody's. */
+  /** The group whose share of the workers an object counts against, for example its account. Default: none. */
   readonly groupOf?: (key: ReconcileKey) => string
-  /** To whom a group belongs: of the workers, the last quarter is for tenants that hold none. Default: each group to itself. */
+  /**
+   * The tenant that a group belongs to: the last quarter of the workers is reserved for tenants that occupy none.
+   * Default: each group is its own tenant.
+   */
   readonly tenantOf?: (group: string) => string
-  /** Told of objects that wait for long to be reconciled, none of them while it is. Default: nobody is. */
+  /**
+   * Reports objects that have waited long to be reconciled, but none while it is being reconciled. Default: no reports.
+   */
   readonly longWaits?: {
-    /** From how long on a wait is told of, in milliseconds. */
+    /** How long an object waits before it is reported, in milliseconds. */
     readonly afterMs: number
-    /** Undefined when there is nothing to tell. */
+    /** Undefined when there is nothing to report. */
     readonly tell: (key: ReconcileKey) => Promise<void> | undefined
   }
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
-  /** Reconciles at a time. Default 8. */
+  /** Concurrent reconciles. Default 8. */
   readonly workers?: number
-  /** Of them, how many one group may hold, so that an account that hangs leaves workers to the others. Default half, rounded up. */
+  /**
+   * How many of them one group may occupy, so that an account that hangs leaves workers to the others. Default half,
+   * rounded up.
+   */
   readonly maxPerGroup?: number
-  /** How long a stop waits for what is in flight, in milliseconds. Default 10 000. */
+  /** How long a stop waits for reconciles in flight, in milliseconds. Default 10 000. */
   readonly stopMs?: number
   readonly backoffBaseMs?: number
   readonly backoffMaxMs?: number
@@ -88,12 +99,12 @@ export class Controller {
     return this.#workers
   }
 
-  /** For metrics only; work is added by `enqueue`. */
+  /** For metrics only; add work with `enqueue`. */
   get queue(): Pick<WorkQueue, 'depth' | 'inFlight' | 'delayed' | 'oldestSeconds' | 'unfinishedSeconds'> {
     return this.#queue
   }
 
-  /** Reconciles `key` as soon as its turn comes. Default priority `edit`. */
+  /** Reconciles `key` when its turn comes. Default priority `edit`. */
   enqueue(key: ReconcileKey, priority: Priority = 'edit'): void {
     this.#queue.add(formatKey(key), { priority, group: this.#groupOf(key) })
   }
@@ -104,8 +115,8 @@ export class Controller {
   }
 
   /**
-   * Works until `signal` is aborted, then takes nothing new and resolves when what is in flight has ended, at the latest
-   * after `stopMs`. A controller runs once.
+   * Runs until `signal` is aborted, then starts nothing new and resolves when the reconciles in flight have ended, at
+   * the latest after `stopMs`. A controller runs once.
    */
   async run(signal: AbortSignal): Promise<void> {
     const cutOff = new AbortController()
@@ -160,7 +171,7 @@ export class Controller {
     try {
       return await this.#options.reconcile(key, signal)
     } catch (error) {
-      // What a reconciler expects it returns; what it throws is a bug or a failure nobody foresaw.
+      // A reconciler returns the failures it expects; one that is thrown is a bug or was not foreseen.
       this.#options.logger.error({ ...key, err: error }, 'reconcile threw')
       return { type: 'backoff', error }
     }
@@ -213,13 +224,13 @@ export class Controller {
   }
 }
 
-/** How long the far side asked to be left alone; 0 when it did not say. */
+/** How long the server asked us to wait; 0 if it did not say. */
 function retryAfterMs(error: unknown): number {
   const said = typeof error === 'object' && error !== null && 'retryAfterMs' in error ? error.retryAfterMs : undefined
   return typeof said === 'number' ? said : 0
 }
 
-/** `Kind/namespace/name`, the namespace empty in the cluster's scope: none of the three may contain a slash. */
+/** `Kind/namespace/name`, with an empty namespace for cluster-scoped objects: none of the three may contain a slash. */
 function formatKey({ kind, namespace = '', name }: ReconcileKey): string {
   return `${kind}/${namespace}/${name}`
 }

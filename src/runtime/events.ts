@@ -21,7 +21,7 @@ export const EVENT_SOURCE = 'culvert.dev/operator'
 const MAX_NOTE_BYTES = 1024
 const MAX_REASON_BYTES = 128
 const MAX_NAME_LENGTH = 253
-/** Where the API server wants events about objects of the cluster's scope. */
+/** Namespace in which the API server expects Events about cluster-scoped objects. */
 const CLUSTER_SCOPE_NAMESPACE = 'default'
 
 const REPEAT_AFTER_MS = 600_000
@@ -30,9 +30,9 @@ const MAX_WAITING = 256
 
 export interface ObjectEventNote {
   readonly type: 'Normal' | 'Warning'
-  /** Why, in one UpperCamelCase word: machines read it. */
+  /** Why, as one UpperCamelCase word for machines. */
   readonly reason: string
-  /** What was done or tried, in one UpperCamelCase word. Default: the reason. */
+  /** What was done or tried, as one UpperCamelCase word. Default: the reason. */
   readonly action?: string
   /** For people; cut at 1 KiB. Never holds a secret. */
   readonly note: string
@@ -43,7 +43,7 @@ export interface EventRecorderOptions {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
-  /** Name of this process, the pod's say. */
+  /** Name of this process, for example the pod's. */
   readonly instance: string
 }
 
@@ -54,13 +54,13 @@ interface Waiting {
 }
 
 /**
- * Writes Events for people who look at an object. For transitions only; the same words about the same object are
- * written once in ten minutes. Events are a courtesy: what cannot be written (a namespace that is being deleted, a server
- * that is down, too many at once) is logged at debug level and given up.
+ * Writes Events, for transitions only; the same text about the same object is written once in ten minutes. Events are
+ * best effort: one that cannot be written (the namespace is being deleted, the server is down, too many at once) is
+ * logged at debug level and dropped.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
-  /** What was said → monotonic milliseconds, oldest first. */
+  /** What was recorded → monotonic milliseconds, oldest first. */
   readonly #said = new Map<string, number>()
   readonly #waiting: Waiting[] = []
   #sending: Promise<void> | undefined
@@ -77,13 +77,13 @@ export class EventRecorder {
       return
     }
     this.#waiting.push(this.#toWaiting(object, event))
-    // Events of many resources are sent one after the other: none belongs to the trace of whoever recorded the first.
+    // Events of many resources are sent one after the other, so none belongs to the trace of the first one's caller.
     this.#sending ??= context.with(ROOT_CONTEXT, () => this.#send())
   }
 
   /**
-   * Resolves when everything recorded so far was written or given up, at the latest after `withinMs`: a stop does not wait for a
-   * courtesy. What still waits by then is given up.
+   * Resolves when everything recorded so far was written or dropped, at the latest after `withinMs`, when the rest is
+   * dropped: a stop does not wait for Events.
    */
   async flush(withinMs: number = Number.POSITIVE_INFINITY): Promise<void> {
     const over = Promise.withResolvers<void>()
@@ -107,7 +107,7 @@ export class EventRecorder {
         this.#options.logger.debug({ namespace, event: name, err: error }, 'an event was not written')
       }
     }
-    // In the same turn as the last look at what waits, so that nothing recorded after it is left lying.
+    // In the same turn as the last check for waiting Events, so that one recorded afterwards is not left unsent.
     this.#sending = undefined
   }
 
@@ -154,7 +154,7 @@ export class EventRecorder {
   }
 }
 
-/** `text` cut to at most `limit` bytes of UTF-8, between characters, with an ellipsis where something is missing. */
+/** `text` cut to at most `limit` bytes of UTF-8, between characters, with an ellipsis if something was cut. */
 export function cutBytes(text: string, limit: number): string {
   const bytes = new TextEncoder().encode(text)
   if (bytes.length <= limit) return text

@@ -9,9 +9,9 @@ import { isNewer } from './resource-version.ts'
 const PAGE_SIZE = 500
 const BACKOFF_BASE_MS = 500
 const BACKOFF_MAX_MS = 30_000
-/** A watch that ended sooner and empty-handed counts as a failure, lest it be opened in a tight loop. */
+/** A watch that ends sooner, without any frame, counts as a failure, so that it is not reopened in a tight loop. */
 const SHORT_WATCH_MS = 1000
-/** After so many lists from before what was seen already, history must have been reset: a backup was restored. */
+/** After this many lists older than what was already seen, history must have been reset: a backup was restored. */
 const LISTS_UNTIL_RESTORED = 3
 
 export interface FollowerOptions {
@@ -20,21 +20,22 @@ export interface FollowerOptions {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
-  /** Told of every failure; the reflector goes on by itself. `attempt` counts failures in a row, from 1. */
+  /** Called for every failure; the reflector retries by itself. `attempt` counts failures in a row, from 1. */
   readonly onError?: (error: KubeError, attempt: number) => void
-  /** Seconds after which the server ends a watch, jittered by a fifth. Default 300. */
+  /** Seconds after which the server ends a watch, with a fifth of jitter. Default 300. */
   readonly watchSeconds?: number
   /**
-   * Milliseconds without any frame after which a watch is taken for dead. Default 150 000: API servers send a bookmark
+   * Milliseconds without any frame after which a watch counts as dead. Default 150 000: API servers send a bookmark
    * about once a minute.
    */
   readonly stallMs?: number
 }
 
 /**
- * Lists one namespace, or all, in pages, then watches, and tries again after every failure without end. What it learns
- * goes into the replica. A watch goes on where the last one ended, as long as nothing speaks for another history: where one was silent,
- * none could be opened, or a bookmark is older than what was seen, etcd may have been put back, and it lists anew.
+ * Lists one namespace, or all, in pages, then watches, and retries after every failure, indefinitely. Results go into
+ * the replica. A watch resumes where the last one ended unless there are signs of a different history: if a watch was
+ * silent, none could be opened, or a bookmark is older than what was seen, etcd may have been restored, and it lists
+ * again.
  */
 export class Follower<T extends KubeObject> {
   readonly #options: FollowerOptions
@@ -49,9 +50,9 @@ export class Follower<T extends KubeObject> {
   #from: string | undefined
   /** Monotonic time when the last complete list began. */
   #listedAt = Number.NEGATIVE_INFINITY
-  /** Who waits for a list that begins at a time or later. */
+  /** Callers that wait for a list that begins at a given time or later. */
   #waiting: readonly { readonly since: number; readonly resolve: () => void }[] = []
-  /** Ends the watch, or the pause, that is under way. */
+  /** Ends the watch or pause in progress. */
   #turn = new AbortController()
 
   constructor(options: FollowerOptions, replica: Replica<T>, scope: string | undefined, onSynced: () => void) {
@@ -77,8 +78,10 @@ export class Follower<T extends KubeObject> {
   }
 
   /**
-   * Ends the present watch and lists anew, unless a complete list that began at `since` (monotonic milliseconds) or later is in. Resolves
-   * when such a list is in, however often it has to be tried; whether it had to be made.
+   * Ends the current watch and lists again, unless a complete list that began at `since` (monotonic milliseconds) or
+   * later has arrived. Resolves when such a list has arrived, however many attempts that takes.
+   *
+   * @returns whether a list had to be made.
    */
   async refresh(since: number): Promise<boolean> {
     if (this.#listedAt >= since) return false
@@ -106,7 +109,7 @@ export class Follower<T extends KubeObject> {
     return resourceVersion
   }
 
-  /** All pages at one resourceVersion. When that expires between two pages, everything at once instead. */
+  /** All pages at one resourceVersion. If that expires between two pages, everything in one request instead. */
   async #pages(signal: AbortSignal): Promise<{ items: readonly T[]; resourceVersion: string }> {
     const { client, type } = this.#options
     const base: ListOptions = { namespace: this.#scope, signal }
@@ -166,7 +169,7 @@ export class Follower<T extends KubeObject> {
     this.#failures = 0
   }
 
-  /** @throws KubeError `Gone` when the server is behind what was seen: its history is another one. */
+  /** @throws KubeError `Gone` when the server is behind what was seen: its history is a different one. */
   #progress(resourceVersion: string): void {
     const seen = this.#replica.seen(this.#scope)
     if (seen !== undefined && isNewer(seen, resourceVersion)) {
@@ -180,13 +183,14 @@ export class Follower<T extends KubeObject> {
       error instanceof KubeError
         ? error
         : new KubeError('Unexpected', `following ${this.#options.type.plural} failed`, { cause: error })
-    // A server that finds our place in its history too old has answered: what it did before, be it gone for an hour, counts no longer.
+    // A server that rejects our resourceVersion as too old has answered, so earlier failures, even an hour of them, no
+    // longer count.
     if (failure.code === 'Gone' && this.#failedBy !== 'Gone') this.#failures = 0
     this.#failedBy = failure.code
     this.#failures++
     const { logger, onError, type } = this.#options
     const fields = { resource: type.plural, namespace: this.#scope, code: failure.code, attempt: this.#failures }
-    // Connections end all the time; what keeps failing is worth a look.
+    // Connections end all the time; only repeated failures are worth a warning.
     if (this.#failures < 3) logger.debug({ ...fields, err: failure }, 'reflector will try again')
     else logger.warn({ ...fields, err: failure }, 'reflector keeps failing')
     onError?.(failure, this.#failures)
@@ -205,7 +209,7 @@ export class Follower<T extends KubeObject> {
   }
 }
 
-/** Aborts its signal when it was not fed for a while: a connection may die without a word. */
+/** Aborts its signal when it was not fed for a while: a connection may die silently. */
 class Watchdog {
   readonly #clock: Clock
   readonly #ms: number
@@ -240,7 +244,7 @@ function isGone(error: unknown): boolean {
   return error instanceof KubeError && error.code === 'Gone'
 }
 
-/** A server that has too much to do is not given more. */
+/** Do not give an overloaded server more work. */
 function isBusy(error: unknown): boolean {
   return error instanceof KubeError && error.code === 'TooManyRequests'
 }

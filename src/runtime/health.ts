@@ -5,7 +5,7 @@ import type { Registry } from '@prometheus-io/client'
 import type { Logger } from '../util/logger.ts'
 import { type Access, METRICS_PATH, type MetricsAccess } from './metrics-access.ts'
 
-/** One thing that must be well. `isWell` answers from memory: probes come often and must not wait. */
+/** One health check. `isWell` answers from memory: probes are frequent and must not wait. */
 interface HealthCheck {
   readonly name: string
   readonly isWell: () => boolean
@@ -16,17 +16,19 @@ export interface HealthServerOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
-  /** Fails: the process is beyond help and should be restarted. */
+  /** If one fails, the process cannot recover and should be restarted. */
   readonly liveness: readonly HealthCheck[]
-  /** Fails: the process does not do its work (yet). */
+  /** If one fails, the process does not do its work, or not yet. */
   readonly readiness: readonly HealthCheck[]
   readonly registry: Registry
-  /** Says who may read metrics. Undefined: everybody who can connect. Health is everybody's: probes bring no token. */
+  /**
+   * Decides who may read metrics. Undefined: everybody who can connect. Health is always public: probes send no token.
+   */
   readonly metricsAccess?: Pick<MetricsAccess, 'of'> | undefined
   readonly logger: Logger
 }
 
-/** Answers `/healthz`, `/readyz` and `/metrics`. Names the checks that fail, and nothing else. */
+/** Serves `/healthz`, `/readyz` and `/metrics`. Names the checks that fail, and nothing else. */
 export class HealthServer {
   readonly #options: HealthServerOptions
   readonly #server: Server
@@ -42,14 +44,14 @@ export class HealthServer {
     })
   }
 
-  /** Starts to listen; resolves to the port. Rejects when the address is taken or not ours. */
+  /** Starts to listen and resolves to the port. Rejects when the address is in use or not one of this machine's. */
   async listen(): Promise<number> {
     this.#server.listen(this.#options.port, this.#options.host)
     await once(this.#server, 'listening')
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Stops listening and cuts idle connections; resolves when the last answer was sent. */
+  /** Stops listening and closes idle connections; resolves when the last response was sent. */
   async close(): Promise<void> {
     if (!this.#server.listening) return
     const closed = once(this.#server, 'close')

@@ -8,8 +8,8 @@ import { watchLease } from './lease-watch.ts'
 
 export interface LeaderElectionOptions {
   /**
-   * A client without a leadership hook. Its time-outs should be a few seconds, so that several renewals are tried before
-   * the renew deadline.
+   * A client without a leadership hook. Its time-outs should be a few seconds, so that several renewals are tried
+   * before the renew deadline.
    */
   readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'watch'>
   readonly clock: Clock
@@ -18,33 +18,33 @@ export interface LeaderElectionOptions {
   /** Namespace and name of the Lease. */
   readonly namespace: string
   readonly name: string
-  /** Names this process to people, the pod's name say; made unique with random digits. */
+  /** Name of this process for people, for example the pod's; random digits make it unique. */
   readonly identity: string
   /** How long others wait, in milliseconds, before they take over from a leader that does not renew. Default 15 000. */
   readonly leaseDurationMs?: number
   /**
-   * How long this process takes itself for the leader, in milliseconds, after the start of its last successful renewal.
-   * Default 10 000. What is left of the lease duration is the time in which requests sent before must have ended.
+   * How long this process considers itself the leader, in milliseconds, after the start of its last successful renewal.
+   * Default 10 000. Requests sent before then must end within the rest of the lease duration.
    */
   readonly renewDeadlineMs?: number
   /**
-   * Between two attempts to take or renew the lease, in milliseconds. Default 2 000. A lease that was given back is tried for at
-   * once, wherever it can be watched.
+   * Time between two attempts to acquire or renew the lease, in milliseconds. Default 2 000. A released lease is tried
+   * at once if it can be watched.
    */
   readonly retryPeriodMs?: number
   /**
-   * Leadership has begun. `claimedAt`, on the monotonic clock, is when the Lease was asked for: nobody else has written anything since, and
-   * what is read from then on is as the former leader left it.
+   * Leadership has begun. `claimedAt`, on the monotonic clock, is when the Lease was requested: nobody else has written
+   * anything since, and anything read from then on is as the previous leader left it.
    */
   readonly onStartedLeading: (claimedAt: number) => void
-  /** Leadership is over. When it is given up on purpose, the lease is released after this has resolved. */
+  /** Leadership has ended. When it ends on purpose, the lease is released after this has resolved. */
   readonly onStoppedLeading: () => void | Promise<void>
 }
 
 interface Term {
   /** Monotonic milliseconds when it began. */
   readonly since: number
-  /** When the last successful renewal was begun, on both clocks. */
+  /** When the last successful renewal began, on both clocks. */
   renewed: Instant
 }
 
@@ -54,13 +54,14 @@ interface Instant {
 }
 
 /**
- * Makes sure that at most one process leads. A leader that cannot renew stops being one before any other may become
- * one, even if none of its code ran meanwhile: `isLeader` compares clocks on each call.
+ * Makes sure that at most one process leads. A leader that cannot renew stops leading before another can start, even if
+ * none of its code ran meanwhile: `isLeader` compares clocks on each call.
  *
  * ```ts
- * const election = new LeaderElection({ client, namespace, name: 'culvert', identity, onStartedLeading, onStoppedLeading, … })
+ * const callbacks = { onStartedLeading, onStoppedLeading }
+ * const election = new LeaderElection({ client, namespace, name: 'culvert', identity, ...callbacks, … })
  * const client = createKubeClient({ beforeWrite: () => election.assertLeader(), … })
- * const end = await election.run(signal)   // 'lost': exit, and let the next process begin afresh
+ * const end = await election.run(signal)   // 'lost': exit, and let the next process start afresh
  * ```
  */
 export class LeaderElection {
@@ -70,7 +71,7 @@ export class LeaderElection {
   readonly #attempted = Promise.withResolvers<void>()
   #term: Term | undefined
 
-  /** Throws a `RangeError` unless retry period < renew deadline < lease duration. */
+  /** @throws RangeError unless retry period < renew deadline < lease duration. */
   constructor(options: LeaderElectionOptions) {
     const { client, clock, random, namespace, name } = options
     const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2000 } = options
@@ -83,17 +84,17 @@ export class LeaderElection {
     this.#lock = new LeaseLock({ client, clock, key: { namespace, name }, identity, leaseDurationMs })
   }
 
-  /** Whether this process leads at this very moment. */
+  /** Whether this process leads right now. */
   isLeader(): boolean {
     return this.#term !== undefined && this.#isFresh(this.#term.renewed)
   }
 
-  /** Throws a `KubeError` `NotLeader` unless this process leads at this very moment: called right before each write. */
+  /** Throws a `KubeError` `NotLeader` unless this process leads right now: called just before each write. */
   assertLeader(): void {
     if (!this.isLeader()) throw new KubeError('NotLeader', 'this process does not lead')
   }
 
-  /** Resolves when the first attempt at the Lease has ended, whatever came of it, or `run` has. */
+  /** Resolves when the first attempt at the Lease has ended, whatever its result, or `run` has. */
   get attempted(): Promise<void> {
     return this.#attempted.promise
   }
@@ -104,8 +105,8 @@ export class LeaderElection {
   }
 
   /**
-   * Waits for the lease, then leads until leadership is lost or `signal` is aborted. Leads once: after `lost` the process
-   * should end, since what it had in flight belongs to a former leader.
+   * Waits for the lease, then leads until leadership is lost or `signal` is aborted. Leads once: after `lost` the
+   * process should exit, since its work in flight belongs to a former leader.
    */
   async run(signal: AbortSignal): Promise<'lost' | 'stopped'> {
     const acquired = await this.#acquire(signal)
@@ -128,12 +129,12 @@ export class LeaderElection {
     void this.#watch(() => freed.abort(), AbortSignal.any([signal, acquired.signal]))
     try {
       while (!signal.aborted) {
-        // Before the attempt: what is told meanwhile may be newer than what it finds.
+        // Before the attempt: a notification that arrives during it may be newer than its result.
         freed = new AbortController()
         const started = this.#now()
         const held = await this.#claim(signal)
         this.#attempted.resolve()
-        // An answer that took too long came too late to lead by.
+        // An answer that took too long cannot be used to lead.
         if (held === true && !signal.aborted && this.#isFresh(started)) return started
         await this.#pause(AbortSignal.any([signal, freed.signal]))
       }
@@ -152,7 +153,7 @@ export class LeaderElection {
   async #renewUntilLost(term: Term, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options
     for (;;) {
-      // A request that hangs, or a run of failures, must not keep us beyond the deadline.
+      // A request that hangs, or repeated failures, must not keep us leading beyond the deadline.
       const deadline = new AbortController()
       const left = this.#renewDeadlineMs - (clock.monotonic() - term.renewed.monotonic)
       const cancel = clock.setTimer(left, () => deadline.abort())
@@ -167,7 +168,7 @@ export class LeaderElection {
     }
   }
 
-  /** Tries until a renewal succeeds; undefined when another holds the lease or `ended` is aborted first. */
+  /** Retries until a renewal succeeds; undefined when another process holds the lease or `ended` is aborted first. */
   async #renew(ended: AbortSignal): Promise<Instant | undefined> {
     for (;;) {
       await this.#pause(ended)
@@ -179,7 +180,7 @@ export class LeaderElection {
     }
   }
 
-  /** Undefined when it could not be found out, or `signal` was aborted first. */
+  /** Undefined when the result is unknown, or `signal` was aborted first. */
   async #claim(signal: AbortSignal): Promise<boolean | undefined> {
     const aborted = Promise.withResolvers<undefined>()
     const onAbort = (): void => aborted.resolve(undefined)
@@ -196,7 +197,7 @@ export class LeaderElection {
 
   async #stepDown(signal: AbortSignal): Promise<void> {
     const { logger, onStoppedLeading } = this.#options
-    // On purpose: work in flight may still end under the lease. Otherwise another process may lead any moment.
+    // On purpose: work in flight may still end under the lease. Otherwise another process may lead at any moment.
     if (!signal.aborted) this.#term = undefined
     this.#lock.abandon()
     logger.info({ onPurpose: signal.aborted }, 'stopped leading')
@@ -231,7 +232,7 @@ export class LeaderElection {
     return { monotonic: clock.monotonic(), wall: clock.now() }
   }
 
-  /** The monotonic clock stands still while a machine sleeps; the wall clock tells of that. */
+  /** The monotonic clock stops while a machine sleeps; the wall clock does not. */
   #isFresh({ monotonic, wall }: Instant): boolean {
     const now = this.#now()
     return now.monotonic - monotonic < this.#renewDeadlineMs && now.wall - wall < this.#renewDeadlineMs

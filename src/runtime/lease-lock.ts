@@ -19,7 +19,7 @@ interface LeaseSpec {
   readonly leaseTransitions?: number
 }
 
-/** coordination.k8s.io/v1, as far as it is read here. */
+/** The parts of a coordination.k8s.io/v1 Lease that are read here. */
 export interface Lease extends KubeObject {
   readonly spec?: LeaseSpec
 }
@@ -28,18 +28,18 @@ export interface LeaseLockOptions {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch'>
   readonly clock: Clock
   readonly key: ObjectKey
-  /** Unique to this process: two that share one would both hold the lease. */
+  /** Unique to this process: two processes that share one would both hold the lease. */
   readonly identity: string
   readonly leaseDurationMs: number
 }
 
 /**
- * A lock in the API server that its holder must renew. Whether another's hold has expired is judged by how long its
- * record has stood unchanged on our own monotonic clock, never by the times written in it: clocks differ.
+ * A lock in the API server that its holder must renew. Another holder's lease has expired when its record has not
+ * changed for long enough on our own monotonic clock; the times in the record are ignored, since clocks differ.
  */
 export class LeaseLock {
   readonly #options: LeaseLockOptions
-  /** Our lease as last written by us; undefined when it must be read first. */
+  /** Our lease as we last wrote it; undefined when it must be read first. */
   #held: Lease | undefined
   #observed: { readonly record: string; readonly at: number } | undefined
   #abandoned: boolean = false
@@ -50,16 +50,17 @@ export class LeaseLock {
   }
 
   /**
-   * Monotonic time right before the last write that took or renewed the lock was sent. Nobody else held it by then: whoever did had given
-   * it back, or had been silent for long enough.
+   * Monotonic time just before the last write that acquired or renewed the lock was sent. Nobody else held it by then:
+   * the previous holder had released it, or had been silent for long enough.
    */
   get claimedAt(): number {
     return this.#claimedAt
   }
 
   /**
-   * Takes the lock, or renews our hold. False when another holds it. Throws a `KubeError` when it could not be found
-   * out; then our hold may have been renewed or not.
+   * Acquires or renews the lock. False when another process holds it.
+   *
+   * @throws KubeError when the result is unknown: the lock may or may not have been renewed.
    */
   async claim(): Promise<boolean> {
     try {
@@ -67,17 +68,17 @@ export class LeaseLock {
     } catch (error) {
       this.#held = undefined
       if (!isRace(error)) throw error
-      // Someone wrote in between, perhaps we ourselves in a request whose answer got lost.
+      // Someone wrote in between, perhaps we did, in a request whose answer was lost.
       return await this.#claim()
     }
   }
 
-  /** Never claims again: a claim whose answer nobody awaits any more must not take the lock after all. */
+  /** Stops all further claims: a claim whose answer nobody awaits any more must not take the lock after all. */
   abandon(): void {
     this.#abandoned = true
   }
 
-  /** Gives the lock back if it is ours, so that another can take it at once. */
+  /** Releases the lock if it is ours, so that another process can take it at once. */
   async release(): Promise<void> {
     this.abandon()
     const { client, clock, key, identity } = this.#options
@@ -132,7 +133,7 @@ export class LeaseLock {
   }
 }
 
-/** Who holds the lock by what its record says, though the hold may have expired; undefined when nobody does. */
+/** The holder in the lock's record, even if it has expired; undefined when there is none. */
 export async function lockHolder(client: Pick<KubeClient, 'get'>, key: ObjectKey): Promise<string | undefined> {
   return (await client.get<Lease>(leases, key))?.spec?.holderIdentity || undefined
 }

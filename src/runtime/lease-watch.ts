@@ -10,20 +10,20 @@ export interface LeaseWatchOptions {
   readonly random: Random
   readonly logger: Logger
   readonly key: ObjectKey
-  /** Between the end of one watch and the next, in milliseconds. */
+  /** Time between the end of one watch and the next, in milliseconds. */
   readonly retryPeriodMs: number
-  /** Nobody holds the Lease, or it is gone. May be told again of the same. */
+  /** Nobody holds the Lease, or it was deleted. May be called repeatedly for the same state. */
   readonly onFree: () => void
 }
 
 /** The server ends the watch after this time. */
 const WATCH_SECONDS = 300
-/** A connection that died without a word is given up so long after that. */
+/** How much longer a connection that died silently is kept. */
 const GRACE_MS = 30_000
 
 /**
- * Tells a process that stands by as soon as the Lease was given back, so that it need not find out at its next look. No more than a
- * hint: a watch that fails, may not be opened or says nothing leaves everything to the looks. Resolves when `signal` is aborted.
+ * Notifies a standby as soon as the Lease is released, before its next poll would show it. Only a hint: if a watch
+ * fails, may not be opened or stays silent, polling still works. Resolves when `signal` is aborted.
  */
 export async function watchLease(options: LeaseWatchOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, logger, retryPeriodMs } = options
@@ -45,7 +45,7 @@ async function follow({ client, clock, key, onFree }: LeaseWatchOptions, signal:
     const frames = client.watch<Lease>(leases, {
       namespace,
       fieldSelector: `metadata.name=${name}`,
-      // Any state will do to begin with: what is told too late costs a look.
+      // Any state will do as a start: a late notification only costs a poll.
       resourceVersion: '0',
       timeoutSeconds: WATCH_SECONDS,
       signal: AbortSignal.any([signal, silent.signal]),

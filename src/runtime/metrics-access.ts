@@ -6,27 +6,30 @@ import { Rarely } from '../telemetry/rarely.ts'
 import { type Clock, sleep } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 
-/** Path of the metrics, and the non-resource URL that a reader of them must be allowed to `get`. */
+/** Path of the metrics, and the non-resource URL that their readers must be allowed to `get`. */
 export const METRICS_PATH = '/metrics'
 
 /**
- * What somebody gets who asks for metrics: `unauthenticated` without a token that the cluster knows, `forbidden` without the right,
- * `unknown` where nobody could be asked, or too many ask.
+ * Result for a request for metrics: `unauthenticated` without a token that the cluster knows, `forbidden` without the
+ * right, `unknown` when the API server could not be asked, or too many requests are waiting.
  */
 export type Access = 'allowed' | 'unauthenticated' | 'forbidden' | 'unknown'
 
-/** How long an answer is believed, in milliseconds: a right that was withdrawn, and a token that has expired, last so long at most. */
+/**
+ * How long an answer is cached, in milliseconds, and so the longest that a revoked right or an expired token still
+ * works.
+ */
 const ANSWER_MS = 10_000
-/** How long a token that was let in counts as familiar: its next review waits for no stranger's. */
+/** How long an admitted token stays known: its next review does not wait behind those of unknown tokens. */
 const FAMILIAR_MS = 3_600_000
-/** Strangers' tokens are reviewed one after the other, with this pause: twenty a second at most reach the API server. */
+/** Unknown tokens are reviewed one at a time with this pause: at most twenty a second reach the API server. */
 const STRANGER_PAUSE_MS = 50
-/** How many of them may wait; the next is turned away at once. */
+/** How many of them may wait; further ones are refused at once. */
 const WAITING_STRANGERS = 20
-/** Answers kept at a time. */
+/** How many answers are kept. */
 const KEPT_REFUSALS = 256
 const KEPT_ADMISSIONS = 64
-/** Longer than any token; Node takes 16 KiB of headers. */
+/** Longer than any token; Node accepts 16 KiB of headers. */
 const BEARER = /^Bearer ([\x21-\x7e]{1,12288})$/i
 
 export interface MetricsAccessOptions {
@@ -36,9 +39,9 @@ export interface MetricsAccessOptions {
 }
 
 /**
- * Decides who may read the metrics: whoever shows a bearer token that the API server knows (TokenReview) and may `get` the non-resource
- * URL `/metrics` (SubjectAccessReview), as controller-runtime has it. Answers are believed for ten seconds; without an answer nobody is let
- * in. Tokens are kept as digests only.
+ * Decides who may read the metrics: anyone whose bearer token the API server knows (TokenReview) and who may `get` the
+ * non-resource URL `/metrics` (SubjectAccessReview), as in controller-runtime. Answers are cached for ten seconds;
+ * without an answer nobody is admitted. Only digests of tokens are kept.
  */
 export class MetricsAccess {
   readonly #reviewer: Reviewer
@@ -46,7 +49,7 @@ export class MetricsAccess {
   readonly #failures: Rarely
   readonly #strangers = new ConcurrencyLimit(1)
   #waiting = 0
-  /** By digest: when the token was let in last. */
+  /** By digest: when the token was last admitted. */
   readonly #admitted = new Map<string, number>()
   /** By digest. */
   readonly #refused = new Map<string, { readonly access: Access; readonly at: number }>()
@@ -56,14 +59,14 @@ export class MetricsAccess {
     this.#reviewer = reviewer
     this.#clock = clock
     this.#failures = new Rarely(clock, (error, times) => {
-      // Without the error's message: an apiserver may quote what it was sent.
+      // Without the error's message: an API server may quote what it was sent.
       const code = error instanceof KubeError ? error.code : 'unexpected'
       const remedy = code === 'Forbidden' ? `: ${REMEDY}` : ''
       logger.error({ code, times }, `metrics are refused: the API server does not say who may read them${remedy}`)
     })
   }
 
-  /** @param authorization the header of the request */
+  /** @param authorization the request's Authorization header */
   async of(authorization: string | undefined): Promise<Access> {
     const token = BEARER.exec(authorization ?? '')?.[1]
     if (token === undefined) return 'unauthenticated'
@@ -75,7 +78,7 @@ export class MetricsAccess {
     return await underWay
   }
 
-  /** Asks about a token that nobody has, so that a right that the operator lacks is in its log from the start. */
+  /** Asks about a token that nobody has, so that a right that the operator lacks is logged at the start. */
   async tryOut(): Promise<void> {
     await this.#review('culvert-asks-whether-it-may-ask').catch((error: unknown) => this.#failures.happened(error))
   }
@@ -100,7 +103,7 @@ export class MetricsAccess {
     }
   }
 
-  /** A flood of made-up tokens takes neither the API server's time nor the place of those who were let in before. */
+  /** A flood of made-up tokens must neither load the API server nor delay those admitted before. */
   async #reviewStranger(token: string): Promise<Access> {
     if (this.#waiting >= WAITING_STRANGERS) return 'unknown'
     this.#waiting++
@@ -140,7 +143,7 @@ const REMEDY =
   'let the operator create tokenreviews.authentication.k8s.io and subjectaccessreviews.authorization.k8s.io, ' +
   'as the ClusterRole system:auth-delegator does, or run it without --metrics-authentication'
 
-/** The oldest gives way. */
+/** Drops the oldest entries beyond `size`. */
 function keep<T>(map: Map<string, T>, size: number, key: string, value: T): void {
   map.set(key, value)
   for (const oldest of map.keys()) {

@@ -5,7 +5,7 @@ import type { Controller, ControllerObserver } from './controller.ts'
 import { type StateSources, watchStates } from './state-metrics.ts'
 import type { WorkQueueObserver } from './work-queue.ts'
 
-/** Seconds. A reconcile takes a few requests, or a wait for the rate budget. */
+/** In seconds. A reconcile takes a few requests, or a wait for the rate budget. */
 const WORK_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const WAIT_BUCKETS = [0.001, 0.01, 0.1, 1, 10, 60, 300, 1000]
 const QUEUE = 'culvert'
@@ -19,29 +19,32 @@ export interface ApiRequestObservation {
   readonly seconds: number
 }
 
-/** How it stands with the certificate or the token of a resource. Times are wall time in milliseconds; undefined: not known, or never. */
+/** State of a resource's certificate or token. Times are wall time in milliseconds; undefined: unknown, or never. */
 export interface CredentialState {
   readonly kind: string
   readonly namespace: string
   readonly name: string
-  /** When the certificate is to be renewed. */
+  /** When the certificate is due for renewal. */
   readonly renewsAt: number | undefined
-  /** Until when the certificate is valid. */
+  /** When the certificate expires. */
   readonly expiresAt: number | undefined
-  /** Whether no new certificate or token could be issued when it was due or asked for; undefined where none ever is. */
+  /**
+   * Whether a new certificate or token could not be issued when due or requested; undefined where none is ever issued.
+   */
   readonly failing: boolean | undefined
 }
 
-/** A deletion of a resource that waits for those of other namespaces. */
+/** A deletion of a resource that waits for resources in other namespaces. */
 export interface HeldUpDeletion {
   readonly resource: { readonly kind: string; readonly namespace?: string | undefined; readonly name: string }
-  /** Whom it waits for. */
+  /** The resources that it waits for. */
   readonly by: readonly { readonly namespace?: string | undefined }[]
 }
 
 /**
- * Everything the operator measures. Where dashboards for controllers know a name already, it is that name; what is
- * Culvert's own is called `culvert_*`. Labels hold kinds, names and codes, never ids of the API or secrets; a server chooses none of them.
+ * All metrics of the operator. Metrics for which controller dashboards have a name use that name; Culvert's own are
+ * called `culvert_*`. Labels hold kinds, names and codes, never ids of the API or secrets; no server chooses any of
+ * them.
  */
 export class Metrics {
   readonly controller: ControllerObserver
@@ -137,7 +140,7 @@ export class Metrics {
     })
   }
 
-  /** Reads the gauges of the queue and the workers of `controller` whenever metrics are scraped. */
+  /** Reads the gauges of the queue and the workers of `controller` at each scrape. */
   watchController(controller: Pick<Controller, 'queue' | 'workers'>, kinds: readonly string[]): void {
     const registers = this.#registers
     queueGauge(registers, 'workqueue_depth', 'Keys that wait.', () => controller.queue.depth)
@@ -197,13 +200,13 @@ export class Metrics {
     this.#orphans.set({ account }, count)
   }
 
-  /** Undefined: the sessions of the account are not to be shown. */
+  /** Undefined when the account's sessions are not mirrored. */
   setSessionsLeftOut(account: string, count: number | undefined): void {
     if (count === undefined) this.#sessionsLeftOut.remove({ account })
     else this.#sessionsLeftOut.set({ account }, count)
   }
 
-  /** Reads from `sources` whenever metrics are scraped. */
+  /** Reads from `sources` at each scrape. */
   watchStates(sources: StateSources): void {
     watchStates(this.#registers[0], sources)
   }
@@ -212,7 +215,7 @@ export class Metrics {
     this.#orphans.remove({ account })
   }
 
-  /** Reads which deletions wait for resources of other namespaces whenever metrics are scraped. */
+  /** Reads at each scrape which deletions wait for resources in other namespaces. */
   watchHeldUp(deletions: () => Iterable<HeldUpDeletion>): void {
     new Gauge({
       name: 'culvert_deletion_held_up',
@@ -229,7 +232,7 @@ export class Metrics {
     })
   }
 
-  /** Reads how all managed certificates and tokens stand from `states` whenever metrics are scraped. */
+  /** Reads the state of all managed certificates and tokens from `states` at each scrape. */
   watchCredentials(states: () => Iterable<CredentialState>): void {
     const registers = this.#registers
     const gauge = (name: string, help: string, value: (state: CredentialState) => number | undefined): void => {
@@ -292,7 +295,10 @@ function queueGauge(registers: [Registry], name: string, help: string, read: () 
   })
 }
 
-/** `declare` shows a controller's counters from the start: a rate over a counter that begins at 1 misses the first failure. */
+/**
+ * `declare` shows a controller's counters from the start: a rate over a counter that begins at 1 misses the first
+ * failure.
+ */
 function createControllerObserver(registers: [Registry]): {
   readonly observer: ControllerObserver
   readonly declare: (controller: string) => void
@@ -333,7 +339,7 @@ function createControllerObserver(registers: [Registry]): {
     ended: (controller, result, seconds) => {
       active.dec({ controller })
       time.observe({ controller }, seconds)
-      // Dashboards count a terminal error among the errors, too.
+      // Dashboards count a terminal error among the errors too.
       total.inc({ controller, result: result === 'terminal_error' ? 'error' : result })
       if (result === 'error' || result === 'terminal_error') errors.inc({ controller })
       if (result === 'terminal_error') terminal.inc({ controller })

@@ -2,10 +2,11 @@ import type { Priority } from '../util/priority.ts'
 
 /**
  * How one reconcile ended. The controller is the only place that turns it into a requeue.
+ *
  * - `done`: nothing to do until something changes.
- * - `after`: look again in `ms`; `priority` says how urgent that look is.
- * - `backoff`: failed in a way that may pass; retried with exponential delay for this key.
- * - `terminal`: refused for good; retried only on change, or slowly after `retryMs` so that a lifted quota heals.
+ * - `after`: reconcile again in `ms`, with `priority`.
+ * - `backoff`: failed in a way that may pass; retried with a delay for this key that grows exponentially.
+ * - `terminal`: refused permanently; retried only on change, or slowly, after `retryMs`, in case a quota was raised.
  */
 export type Outcome =
   | { readonly type: 'done' }

@@ -7,17 +7,17 @@ import type { ObjectSource } from './object-source.ts'
 import { type ObjectHandler, Replica } from './replica.ts'
 import { type IndexFunction, keyString, type Store } from './store.ts'
 
-/** Objects looked at at a time in a round that somebody waits for. */
+/** Objects read at a time in a round that a caller waits for. */
 const AWAITED_AT_A_TIME = 8
 
 export interface PollerOptions {
   readonly client: Pick<KubeClient, 'get'>
   readonly type: ResourceType
-  /** What to look at, asked in each round. */
+  /** The objects to read, determined anew in each round. */
   readonly names: () => Iterable<ObjectKey>
-  /** The first round begins when this resolves: until then `names` does not know them all. */
+  /** The first round begins when this resolves: before that, `names` is incomplete. */
   readonly ready: Promise<unknown>
-  /** Between two rounds, in milliseconds, give or take a tenth. */
+  /** Time between two rounds, in milliseconds, ± 10%. */
   readonly intervalMs: number
   readonly clock: Clock
   readonly random: Random
@@ -25,8 +25,8 @@ export interface PollerOptions {
 }
 
 /**
- * Keeps a local copy of the objects that somebody names, one GET for each in each round: for those who may neither list nor watch the
- * type. What nobody names any more is forgotten.
+ * Keeps a local copy of the named objects, with one GET for each in each round, for when the type may be neither listed
+ * nor watched. Objects that are no longer named are dropped.
  */
 export class Poller<T extends KubeObject> implements ObjectSource<T> {
   readonly store: Store<T>
@@ -34,11 +34,11 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
   readonly #options: PollerOptions
   readonly #replica: Replica<T>
   readonly #sync = Promise.withResolvers<void>()
-  /** Monotonic time when the last round that has ended began. */
+  /** Monotonic time when the last finished round began. */
   #polledAt = Number.NEGATIVE_INFINITY
-  /** Who waits for a round that begins at a time or later. */
+  /** Callers that wait for a round that begins at a given time or later. */
   #waiting: readonly { readonly since: number; readonly resolve: () => void }[] = []
-  /** Ends the pause that is under way. */
+  /** Ends the pause in progress. */
   #pause = new AbortController()
 
   constructor(options: PollerOptions) {
@@ -58,8 +58,8 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
   }
 
   /**
-   * Takes an object as our own write left it, for its metadata: what is made and removed between two rounds would otherwise never have
-   * been there.
+   * Records the metadata of an object as our own write left it: an object created and deleted between two rounds would
+   * otherwise never be seen.
    */
   note({ apiVersion, kind, metadata }: KubeObject): void {
     this.#replica.put(undefined, { apiVersion, kind, metadata } as T)
@@ -103,7 +103,7 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
     this.#waiting = this.#waiting.filter(({ since }) => since > began)
   }
 
-  /** One after the other, which is slow enough to keep nobody else waiting; a few at a time while somebody waits for it. */
+  /** One object at a time, slowly enough to delay nobody else; a few at a time while a caller waits for the round. */
   async #round(signal: AbortSignal): Promise<void> {
     const named = new Map([...this.#options.names()].map((key) => [keyString(key), key]))
     for (const stored of this.store.list()) {
@@ -130,7 +130,7 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof KubeError)) throw error
-      // It is as it was, for all that is known.
+      // As far as is known, the object has not changed.
       logger.warn({ resource: type.plural, key: keyString(key), err: error }, 'a look at an object failed')
     }
   }

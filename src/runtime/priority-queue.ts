@@ -1,20 +1,20 @@
 import { PRIORITIES, type Priority } from '../util/priority.ts'
 
-/** How often a priority with work may be passed over in favour of more urgent ones before it is served once. */
+/** How often a priority with work may be passed over for more urgent ones before it is served once. */
 const PATIENCE: Readonly<Record<Priority, number>> = { edit: 0, create: 4, poll: 4, drift: 8 }
 
 export interface Entry {
   readonly key: string
   readonly priority: Priority
-  /** Whose share the work counts against; '' is nobody's and is never held back. */
+  /** The group whose share the work counts against; '' counts against none and is never held back. */
   readonly group: string
   /** Monotonic milliseconds when the key was first added. */
   readonly since: number
 }
 
 /**
- * The order in which queued keys are served: by priority, most urgent first, with a bound on how long a lesser priority waits;
- * within a priority, groups take turns; within a group, first come, first served.
+ * The order in which queued keys are served: by priority, most urgent first, with a bound on how long a lower priority
+ * waits; within a priority, groups take turns; within a group, first come, first served.
  */
 export class PriorityQueue {
   readonly #entries = new Map<string, Entry>()
@@ -39,7 +39,7 @@ export class PriorityQueue {
     return this.#entries.values()
   }
 
-  /** Adds a key, or moves it up when it is queued in a less urgent priority. The newest group counts. */
+  /** Adds a key, or moves it up if it is queued with a lower priority. The newest group counts. */
   add(entry: Entry): void {
     const queued = this.#entries.get(entry.key)
     if (queued === undefined) {
@@ -52,7 +52,9 @@ export class PriorityQueue {
     this.#insert({ ...entry, priority, since: queued.since })
   }
 
-  /** Takes out the next key of a group that `mayRun`, past the one that is `held`; undefined when there is none. */
+  /**
+   * Removes and returns the next key of a group that `mayRun`, skipping the key `held`; undefined when there is none.
+   */
   take(mayRun: (group: string) => boolean, held?: string): Entry | undefined {
     const ready = PRIORITIES.flatMap((priority) => {
       const group = nextGroup(this.#groups[priority], mayRun, held)

@@ -9,8 +9,8 @@ export interface ReflectorOptions extends FollowerOptions {
 }
 
 /**
- * Keeps a local copy of all objects of one type, for as long as its signal is not aborted: lists in pages, then watches,
- * and tries again after every failure without end.
+ * Keeps a local copy of all objects of one type until its signal is aborted: lists in pages, then watches, and retries
+ * after every failure, indefinitely.
  *
  * ```ts
  * const edges = new Reflector<EdgeObject>({ client, type, clock, random, logger })
@@ -37,7 +37,7 @@ export class Reflector<T extends KubeObject> {
     this.#replica = new Replica<T>(options.logger)
     this.store = this.#replica.store
     this.synced = this.#sync.promise
-    // Whoever does not wait must not be hit by an unhandled rejection at shutdown.
+    // Keeps a shutdown from causing an unhandled rejection when nobody waits.
     this.synced.catch(() => undefined)
     const namespaces = options.namespaces ?? []
     this.#unsynced = new Set(namespaces.length === 0 || !options.type.namespaced ? [undefined] : namespaces)
@@ -50,12 +50,12 @@ export class Reflector<T extends KubeObject> {
     return this.#unsynced.size === 0
   }
 
-  /** Files every object under the values that `valuesOf` gives; read with `store.byIndex`. */
+  /** Indexes every object under the values that `valuesOf` returns; read with `store.byIndex`. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
     this.#replica.addIndex(name, valuesOf)
   }
 
-  /** Tells `handler` of what is there already as added, then of every change. Returns the way to end that. */
+  /** Calls `handler` for existing objects as added, then for every change. Returns the function to unsubscribe. */
   subscribe(handler: ObjectHandler<T>): () => void {
     return this.#replica.subscribe(handler)
   }
@@ -77,7 +77,7 @@ export class Reflector<T extends KubeObject> {
     this.#sync.reject(signal.reason)
   }
 
-  /** As `ObjectSource.refresh`. Never resolves before `start`, or when stopped before. */
+  /** As `ObjectSource.refresh`. Never resolves before `start`, or if stopped first. */
   async refresh(since: number): Promise<boolean> {
     return (await Promise.all(this.#followers.map((follower) => follower.refresh(since)))).includes(true)
   }

@@ -11,7 +11,10 @@ export type ObjectEvent<T extends KubeObject> =
       readonly type: 'updated'
       readonly object: T
       readonly previous: T
-      /** It is an older state of the same object: etcd was put back. What was concluded from the newer ones may not hold. */
+      /**
+       * Whether this is an older state of the same object: etcd was restored, and conclusions from newer states may not
+       * hold.
+       */
       readonly isRolledBack: boolean
     }
   | { readonly type: 'deleted'; readonly object: T; readonly previous?: undefined; readonly isRolledBack?: undefined }
@@ -19,18 +22,18 @@ export type ObjectEvent<T extends KubeObject> =
 export type ObjectHandler<T extends KubeObject> = (event: ObjectEvent<T>) => void
 
 /**
- * The store that a reflector keeps, and the rules of what may enter it, whatever order lists, frames and our own writes
- * arrive in: nothing older replaces anything newer, nothing deleted comes back, and another uid under the same name is
- * a deletion and an addition. A complete list is above these rules for all that it is not older than: where etcd was put
- * back, an object's resourceVersion is lower than before.
+ * The store that a reflector keeps, and the rules for what may enter it, in whatever order lists, frames and our own
+ * writes arrive: nothing older replaces anything newer, nothing deleted comes back, and another uid under the same name
+ * is a deletion and an addition. A complete list overrides these rules for every object stored at its resourceVersion
+ * or before, since objects have lower resourceVersions than before after etcd was restored.
  */
 export class Replica<T extends KubeObject> {
   readonly store = new MapStore<T>()
   readonly #logger: Logger
   readonly #handlers = new Set<ObjectHandler<T>>()
-  /** Per scope, the resourceVersion up to which everything that happened is known. */
+  /** Per scope, the resourceVersion up to which all changes are known. */
   readonly #seen = new Map<string | undefined, string>()
-  /** Per scope, the newest resourceVersion that was met: of what was seen, and of our own writes. */
+  /** Per scope, the newest known resourceVersion, including those of our own writes. */
   readonly #newest = new Map<string | undefined, string>()
 
   constructor(logger: Logger) {
@@ -42,27 +45,29 @@ export class Replica<T extends KubeObject> {
       try {
         return valuesOf(object)
       } catch (error) {
-        // An object that does not fit its index is left out of it; the rest must go on.
+        // An object that its index function cannot handle is left out of the index; the rest must go on.
         this.#logger.error({ index: name, key: keyString(object.metadata), err: error }, 'an index function failed')
         return []
       }
     })
   }
 
-  /** Tells `handler` of everything in the store as added, then of every change. Returns the way to end that. */
+  /**
+   * Calls `handler` for everything in the store as added, then for every change. Returns the function to unsubscribe.
+   */
   subscribe(handler: ObjectHandler<T>): () => void {
     for (const object of this.store.list()) this.#tell(handler, { type: 'added', object })
     this.#handlers.add(handler)
     return () => this.#handlers.delete(handler)
   }
 
-  /** Takes an added or modified object from a watch of `scope` (a namespace; undefined: all). */
+  /** Handles an added or modified object from a watch of `scope` (a namespace; undefined: all). */
   put(scope: string | undefined, object: T): void {
     if (!this.#wasDeleted(scope, object)) this.#enter(object)
     this.progress(scope, object.metadata.resourceVersion)
   }
 
-  /** Takes a deletion from a watch of `scope`; `object` is its last state, at the resourceVersion of the deletion. */
+  /** Handles a deletion from a watch of `scope`; `object` is its last state, at the resourceVersion of the deletion. */
   remove(scope: string | undefined, object: T): void {
     const stored = this.store.get(object.metadata)
     const meant =
@@ -71,7 +76,7 @@ export class Replica<T extends KubeObject> {
     this.progress(scope, object.metadata.resourceVersion)
   }
 
-  /** Everything in `scope` up to `resourceVersion` is known. */
+  /** Records that everything in `scope` up to `resourceVersion` is known. */
   progress(scope: string | undefined, resourceVersion: string): void {
     raise(this.#seen, scope, resourceVersion)
     raise(this.#newest, scope, resourceVersion)
@@ -82,15 +87,19 @@ export class Replica<T extends KubeObject> {
     return this.#seen.get(scope)
   }
 
-  /** The newest resourceVersion of `scope` that was met: a list that is asked for now cannot be older. Undefined before anything was. */
+  /**
+   * The newest known resourceVersion of `scope`: a list requested now cannot be older. Undefined before anything was
+   * read.
+   */
   newest(scope: string | undefined): string | undefined {
     return this.#newest.get(scope)
   }
 
   /**
-   * Takes a complete list of `scope`. It is the truth for every object that was known at its resourceVersion or before: what is missing
-   * was deleted, and what it holds replaces what is stored, be it an older state. What our own writes made after the list stays.
-   * `restored` says that history itself was reset (a backup was restored), so that the list is right whatever its age.
+   * Handles a complete list of `scope`. It is authoritative for every object stored at its resourceVersion or before:
+   * missing objects were deleted, and listed ones replace the stored ones, even with an older state. Results of our own
+   * writes after the list stay. `restored` means that history itself was reset (a backup was restored), so that the
+   * list is right whatever its resourceVersion.
    */
   replace(scope: string | undefined, objects: readonly T[], resourceVersion: string, restored = false): void {
     const listed = new Set(objects.map((object) => keyString(object.metadata)))
@@ -109,21 +118,21 @@ export class Replica<T extends KubeObject> {
   }
 
   /**
-   * Takes what a read of this one object has found, which was begun when `before` was stored: it is the truth, be it an older state, unless
-   * something has come in since.
+   * Handles the result of a read of this one object that began when `before` was stored. It is authoritative, even if
+   * it is an older state, unless something else was stored since.
    */
   take(object: T, before: T | undefined): void {
     if (this.store.get(object.metadata) === before) this.#enter(object, true)
     else this.put(undefined, object)
   }
 
-  /** Takes the response of our own write. `scope` is the one that covers the object. */
+  /** Handles the response of our own write. `scope` is the one that covers the object. */
   record(scope: string | undefined, object: T): void {
     if (!this.#wasDeleted(scope, object)) this.#enter(object)
     raise(this.#newest, scope, object.metadata.resourceVersion)
   }
 
-  /** Everything up to what was seen is known: an object from before that is not there was deleted since. */
+  /** Everything up to `seen` is known: an older object that is not stored was deleted since. */
   #wasDeleted(scope: string | undefined, { metadata }: T): boolean {
     const seen = this.#seen.get(scope)
     const absent = this.store.get(metadata) === undefined
@@ -140,7 +149,7 @@ export class Replica<T extends KubeObject> {
     const { resourceVersion, uid } = object.metadata
     const isOlder = !isNewer(resourceVersion, stored.metadata.resourceVersion)
     if (isOlder && !regardless) return
-    // Two histories may count alike: the same resourceVersion says nothing across them.
+    // Two histories may use the same numbers, so an equal resourceVersion alone does not prove that nothing changed.
     if (resourceVersion === stored.metadata.resourceVersion && isDeepStrictEqual(object, stored)) return
     if (uid !== stored.metadata.uid) {
       this.#drop(stored)
@@ -170,7 +179,7 @@ export class Replica<T extends KubeObject> {
   }
 }
 
-/** Raises what is known of `scope`, and never lowers it. */
+/** Raises the resourceVersion known for `scope`; never lowers it. */
 function raise(known: Map<string | undefined, string>, scope: string | undefined, resourceVersion: string): void {
   const before = known.get(scope)
   if (before === undefined || isNewer(resourceVersion, before)) known.set(scope, resourceVersion)

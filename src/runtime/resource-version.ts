@@ -1,8 +1,8 @@
 const NUMERIC = /^\d+$/
 
 /**
- * Whether `incoming` comes after `known` in the history of one resource type. API servers count resourceVersions in
- * integers beyond 2^53; one that is not a number says nothing about order and is taken as newer.
+ * Whether `incoming` comes after `known` in the history of one resource type. API servers use integers beyond 2^53 as
+ * resourceVersions; one that is not a number says nothing about order and counts as newer.
  */
 export function isNewer(incoming: string, known: string): boolean {
   if (incoming === known) return false

@@ -1,20 +1,20 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
 
-/** How a resource stands, by its conditions Ready and Synced. */
+/** State of a resource, from its conditions Ready and Synced. */
 export interface ResourceState {
   readonly kind: string
   /** `True`, `False` or `Unknown`. */
   readonly ready: string
-  /** The same of Synced; empty where the resource has no such condition. */
+  /** The same for Synced; empty if the resource has no such condition. */
   readonly synced: string
   /**
-   * Of the first of the two that is not True, else of Ready; `Paused` of whatever is paused. There are a few dozen; empty while nobody has
-   * looked at the resource.
+   * Reason of the first of the two that is not True, else of Ready; `Paused` for anything paused. There are a few dozen
+   * values; empty before the first reconcile.
    */
   readonly reason: string
 }
 
-/** How an account stands, by its condition Ready. */
+/** State of an account, from its condition Ready. */
 export interface AccountState {
   /** `Kind/namespace/name`. */
   readonly account: string
@@ -22,22 +22,22 @@ export interface AccountState {
   readonly reason: string
 }
 
-/** How much of an account's rate budget is used. */
+/** How far an account's rate budget is used up. */
 export interface BudgetState {
   /** `Kind/namespace/name`. */
   readonly account: string
-  /** How long a call of the least urgent sort, made now, would wait. */
+  /** How long a call with the lowest priority would wait if made now. */
   readonly waitSeconds: number
 }
 
-/** Where the figures come from, each read whenever metrics are scraped. */
+/** Sources of the figures, each read at each scrape. */
 export interface StateSources {
   readonly resources: () => Iterable<ResourceState>
   readonly accounts: () => Iterable<AccountState>
   readonly budgets: () => Iterable<BudgetState>
 }
 
-/** Shows how resources, accounts and their budgets stand. */
+/** Exposes the state of resources, accounts and their budgets. */
 export function watchStates(registry: Registry, { resources, accounts, budgets }: StateSources): void {
   const registers: [Registry] = [registry]
   new Gauge({

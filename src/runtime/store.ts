@@ -9,11 +9,13 @@ export interface Store<T extends KubeObject> {
   get(key: ObjectKey): T | undefined
   /** In no particular order. */
   list(): T[]
-  /** The objects that the index `name` files under `value`. Throws a `RangeError` for an index that was never added. */
+  /** The objects that the index `name` holds under `value`. Throws a `RangeError` for an unknown index. */
   byIndex(name: string, value: string): T[]
 }
 
-/** `namespace/name`, or `name` alone in the cluster's scope: unique within a type, as neither may contain a slash. */
+/**
+ * `namespace/name`, or only `name` for cluster-scoped objects: unique within a type, as neither may contain a slash.
+ */
 export function keyString(key: ObjectKey): string {
   return key.namespace ? `${key.namespace}/${key.name}` : key.name
 }
@@ -24,7 +26,7 @@ interface Index<T extends KubeObject> {
   readonly entries: Map<string, Set<string>>
 }
 
-/** A map by key with secondary indexes that follow every change. */
+/** A map by key, with secondary indexes that follow every change. */
 export class MapStore<T extends KubeObject> implements Store<T> {
   readonly #objects = new Map<string, T>()
   readonly #indexes = new Map<string, Index<T>>()
@@ -47,7 +49,7 @@ export class MapStore<T extends KubeObject> implements Store<T> {
     return [...(index.entries.get(value) ?? [])].flatMap((key) => this.#objects.get(key) ?? [])
   }
 
-  /** Adds an index, over what the store holds already too. Throws a `RangeError` when the name is taken. */
+  /** Adds an index, which includes objects already in the store. Throws a `RangeError` when the name is taken. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
     if (this.#indexes.has(name)) throw new RangeError(`there is an index ${name} already`)
     const index: Index<T> = { valuesOf, entries: new Map() }

@@ -12,7 +12,7 @@ export interface ResourceFacts {
   readonly reason?: string | undefined
 }
 
-/** What spans of reconciles say beside their outcome. */
+/** What spans of reconciles record besides their outcome. */
 export interface ReconcileTracing {
   /** Undefined: nothing is traced. */
   readonly tracer: Tracer | undefined
@@ -22,8 +22,8 @@ export interface ReconcileTracing {
 }
 
 /**
- * `reconcile`, inside a span that is the root of a trace: whatever asked for the reconcile may lie hours back. Without a tracer it is
- * `reconcile` itself.
+ * `reconcile` inside a span that is the root of a trace, since the change that caused it may be hours old. Without a
+ * tracer, `reconcile` itself.
  */
 export function tracedReconcile(
   { tracer, factsOf, verb = 'reconcile' }: ReconcileTracing,
@@ -66,7 +66,7 @@ function noteOutcome(span: Span, outcome: Outcome, facts: ResourceFacts | undefi
   note(span, { attributes, error: failed ? codeOf(outcome.error) : undefined })
 }
 
-/** The code of an error: its message may quote what a server said. */
+/** Only the code of an error: its message may quote a server. */
 function codeOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : 'unexpected'

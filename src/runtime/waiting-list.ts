@@ -1,22 +1,22 @@
 import type { Clock } from '../util/clock.ts'
 
-/** What becomes of a wait that takes long. */
+/** What to do about keys that wait for long. */
 export interface LongWaits {
-  /** From how long on a wait is told of, in milliseconds. */
+  /** How long a key waits before it is reported, in milliseconds. */
   readonly afterMs: number
-  /** Tells that `key` waits; undefined when there is nothing to tell. What it resolves to must not reject. */
+  /** Reports that `key` waits; undefined when there is nothing to report. The promise must not reject. */
   readonly tell: (key: string) => Promise<void> | undefined
 }
 
 /**
- * Keys that wait, in the order in which they came. The first is told of when it has waited for long, then the next, one at a time: there
- * is one timer, and nothing walks over all keys. A key is told of once a wait.
+ * Keys that wait, in the order in which they came. The first is reported when it has waited for long, then the next,
+ * one at a time: there is one timer, and nothing iterates over all keys. Each wait is reported once.
  */
 export class WaitingList {
   readonly #clock: Clock
   readonly #waits: LongWaits
   readonly #onTold: () => void
-  /** Monotonic time since when each key waits that is yet to be told of, the first one first. */
+  /** Monotonic time since when each key that was not yet reported waits, in order of arrival. */
   readonly #since = new Map<string, number>()
   #held: string | undefined
   #telling: Promise<void> = Promise.resolve()
@@ -29,7 +29,7 @@ export class WaitingList {
     this.#onTold = onTold
   }
 
-  /** The key that is being told of. It must not be worked on meanwhile. */
+  /** The key that is being reported. It must not be worked on meanwhile. */
   get held(): string | undefined {
     return this.#held
   }
@@ -40,19 +40,19 @@ export class WaitingList {
     if (this.#held === undefined && this.#cancel === undefined) this.#tellNext()
   }
 
-  /** `key` waits no longer. */
+  /** `key` no longer waits. */
   remove(key: string): void {
     this.#since.delete(key)
     if (this.#since.size === 0) this.#endTimer()
   }
 
-  /** Tells of nothing more. */
+  /** Stops all further reports. */
   clear(): void {
     this.#since.clear()
     this.#endTimer()
   }
 
-  /** Resolves when what is being told has been told. */
+  /** Resolves when the report in progress has ended. */
   settled(): Promise<void> {
     return this.#telling
   }
@@ -62,7 +62,7 @@ export class WaitingList {
     for (const [key, since] of this.#since) {
       const leftMs = since + this.#waits.afterMs - this.#clock.monotonic()
       if (leftMs > 0) {
-        // Whoever is first by then may have waited for less: the timer is set anew.
+        // The first key by then may have waited for less: the timer is set again.
         this.#cancel = this.#clock.setTimer(leftMs, () => this.#tellNext())
         return
       }

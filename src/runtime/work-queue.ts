@@ -4,12 +4,12 @@ import { jitter, type Random } from '../util/random.ts'
 import { type Entry, higherPriority, PriorityQueue } from './priority-queue.ts'
 import { type LongWaits, WaitingList } from './waiting-list.ts'
 
-/** Told of what happens in the queue, for metrics. */
+/** Called for what happens in the queue, for metrics. */
 export interface WorkQueueObserver {
   added(): void
-  /** A key was handed out after it waited so long. */
+  /** A key was taken after waiting this long. */
   taken(waitSeconds: number): void
-  /** The work on a key took so long. */
+  /** The work on a key took this long. */
   finished(workSeconds: number): void
   retried(): void
 }
@@ -21,13 +21,15 @@ export interface WorkQueueOptions {
   readonly backoffBaseMs?: number
   /** Longest delay of a failing key, in milliseconds. Default 300 000. */
   readonly backoffMaxMs?: number
-  /** Keys of one group in flight at a time, so that a group that hangs leaves workers to the others. Default no limit. */
+  /**
+   * Keys of one group in flight at a time, so that a group that hangs leaves workers to the others. Default: no limit.
+   */
   readonly maxPerGroup?: number
-  /** Keys in flight at a time, all groups together. Default: nobody knows, and nothing is kept free. */
+  /** Keys in flight at a time, all groups together. Default: unknown, and no worker is reserved. */
   readonly workers?: number
-  /** To whom a group belongs, a namespace say. Default: each group to itself. */
+  /** The tenant that a group belongs to, for example a namespace. Default: each group is its own tenant. */
   readonly tenantOf?: (group: string) => string
-  /** Told of keys that wait for long to be taken. Default: nobody is. */
+  /** Reports keys that wait for long to be taken. Default: no reports. */
   readonly longWaits?: LongWaits | undefined
   readonly observer?: WorkQueueObserver | undefined
 }
@@ -35,7 +37,7 @@ export interface WorkQueueOptions {
 export interface AddOptions {
   /** Default `edit`. */
   readonly priority?: Priority
-  /** Whose share the work counts against, an account's say. Default '': nobody's. */
+  /** The group whose share the work counts against, for example an account. Default '': none. */
   readonly group?: string
 }
 
@@ -55,14 +57,15 @@ interface Delayed {
 interface InFlight {
   readonly group: string
   readonly started: number
-  /** Set when the key was added again while it was being worked on. */
+  /** Set when the key was added again while in flight. */
   again: Entry | undefined
 }
 
 /**
  * Keys to work on. A key is queued at most once and in flight at most once; one added while in flight is handed out
- * again afterwards, so that no change is missed. Handing a key out ends its delay: whoever works on it says anew when to look
- * again. See `PriorityQueue` for the order. A key whose wait is being told of is handed out once it was told, and keeps its place.
+ * again afterwards, so that no change is missed. Taking a key cancels its delay: its worker decides when it runs next.
+ * See `PriorityQueue` for the order. A key whose wait is being reported is handed out after the report and keeps its
+ * place.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions
@@ -82,7 +85,7 @@ export class WorkQueue {
     this.#waiting = longWaits && new WaitingList(clock, longWaits, () => this.#serve())
   }
 
-  /** Keys that wait to be taken, those in flight or delayed aside. */
+  /** Keys that wait to be taken, not counting those in flight or delayed. */
   get depth(): number {
     return this.#queued.size
   }
@@ -95,7 +98,7 @@ export class WorkQueue {
     return this.#delayed.size
   }
 
-  /** Seconds that the longest-waiting key has waited; 0 when none waits. */
+  /** How long the longest-waiting key has waited, in seconds; 0 when none waits. */
   get oldestSeconds(): number {
     const now = this.#options.clock.monotonic()
     let oldest = now
@@ -103,14 +106,16 @@ export class WorkQueue {
     return (now - oldest) / 1000
   }
 
-  /** Seconds spent so far on what is in flight: in total, and on the longest. */
+  /** Seconds spent so far on keys in flight: in total, and on the longest. */
   get unfinishedSeconds(): { readonly total: number; readonly longest: number } {
     const now = this.#options.clock.monotonic()
     const spent = [...this.#inFlight.values()].map(({ started }) => (now - started) / 1000)
     return { total: spent.reduce((sum, each) => sum + each, 0), longest: Math.max(0, ...spent) }
   }
 
-  /** Queues `key` now; in a more urgent priority when it is queued already in a lesser one. Nothing after `shutDown`. */
+  /**
+   * Queues `key` now, or raises its priority if it is already queued with a lower one. Does nothing after `shutDown`.
+   */
   add(key: string, options: AddOptions = {}): void {
     if (this.#stopped) return
     this.#options.observer?.added()
@@ -127,7 +132,7 @@ export class WorkQueue {
     }
   }
 
-  /** Queues `key` after `ms` milliseconds. Of several delays of one key the earliest counts. */
+  /** Queues `key` after `ms` milliseconds. Of several delays for one key, the earliest counts. */
   addAfter(key: string, ms: number, options: AddOptions = {}): void {
     if (this.#stopped) return
     if (!(ms > 0)) {
@@ -141,7 +146,9 @@ export class WorkQueue {
     this.#delay(key, due, options.priority ?? 'edit', options.group ?? '')
   }
 
-  /** Queues a key that failed, after a delay that grows with each failure in a row. Returns the delay in milliseconds. */
+  /**
+   * Queues a key that failed, after a delay that grows with each failure in a row. Returns the delay in milliseconds.
+   */
   addBackoff(key: string, options: AddOptions & { readonly atLeastMs?: number } = {}): number {
     const { backoffBaseMs = 500, backoffMaxMs = 300_000, random, observer } = this.#options
     const failures = this.#failures.get(key) ?? 0
@@ -153,7 +160,7 @@ export class WorkQueue {
     return ms
   }
 
-  /** Ends the streak of failures of `key`: its next delay is the first one again. */
+  /** Resets the failures of `key`, so that its next delay is the first one again. */
   forget(key: string): void {
     this.#failures.delete(key)
   }
@@ -163,7 +170,9 @@ export class WorkQueue {
     return this.#failures.get(key) ?? 0
   }
 
-  /** The next key to work on, once there is one; undefined after `shutDown`. Every key taken must be given to `done`. */
+  /**
+   * The next key to work on, once there is one; undefined after `shutDown`. Every key taken must be passed to `done`.
+   */
   take(): Promise<Work | undefined> {
     return new Promise((resolve) => {
       if (this.#stopped) {
@@ -175,7 +184,7 @@ export class WorkQueue {
     })
   }
 
-  /** The work on `key` ended; it may be handed out again. Throws a `RangeError` for a key that is not in flight. */
+  /** The work on `key` has ended; it may be handed out again. Throws a `RangeError` for a key that is not in flight. */
   done(key: string): void {
     const busy = this.#inFlight.get(key)
     if (busy === undefined) throw new RangeError(`${key} is not in flight`)
@@ -186,12 +195,12 @@ export class WorkQueue {
     this.#serve()
   }
 
-  /** Resolves when nobody is being told of a wait, after `shutDown` for good. */
+  /** Resolves when no wait is being reported; after `shutDown`, none will be any more. */
   async told(): Promise<void> {
     await this.#waiting?.settled()
   }
 
-  /** Hands out nothing more and drops what waits. What is in flight may still be finished. */
+  /** Hands out nothing more and drops waiting keys. Work in flight may still finish. */
   shutDown(): void {
     this.#stopped = true
     for (const { cancel } of this.#delayed.values()) cancel()
@@ -245,7 +254,10 @@ export class WorkQueue {
     }
   }
 
-  /** The last quarter of the workers is for tenants that hold none: one with many groups that hang leaves them to the others. */
+  /**
+   * The last quarter of the workers is reserved for tenants that occupy none: a tenant with many groups that hang
+   * leaves them to the others.
+   */
   #hasRoom(group: string): boolean {
     const { maxPerGroup = Number.POSITIVE_INFINITY, workers = Number.POSITIVE_INFINITY } = this.#options
     if ((this.#perGroup.get(group) ?? 0) >= maxPerGroup) return false

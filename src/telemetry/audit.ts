@@ -4,29 +4,31 @@ import type { Logger } from '../util/logger.ts'
 import { Rarely } from './rarely.ts'
 import type { WriteReport } from './write-report.ts'
 
-/** Where audit records go: `-` is standard output, `off` nowhere, all else a file that is appended to. */
+/** Where audit records go: `-` is standard output, `off` is nowhere, anything else is a file to append to. */
 export type AuditDestination = '-' | 'off' | (string & {})
 
 export interface AuditLogOptions {
   readonly destination: AuditDestination
   readonly clock: Clock
   readonly logger: Logger
-  /** Called for each failure to write records. */
+  /** Called for each failure to write a record. */
   readonly onFailure?: (() => void) | undefined
 }
 
-/** One line for each request that changes something at the API: who, why, what and how it ended. */
+/** Writes one line for each request that changes something at the API: who, why, what and how it ended. */
 export interface AuditLog {
   /** `account` as `Account/namespace/name`. */
   record(account: string, report: WriteReport): void
-  /** Nothing may be recorded any more. */
+  /** Nothing may be recorded afterwards. */
   close(): void
 }
 
 const OFF: AuditLog = { record: () => undefined, close: () => undefined }
 
 /**
- * Opens the audit log. A line that cannot be written later on stops nobody: it is counted, and logged now and then.
+ * Opens the audit log. A line that cannot be written later does not stop the work: it is counted, and logged now and
+ * then.
+ *
  * @throws the system's error when the file cannot be opened.
  */
 export function openAuditLog({ destination, clock, logger, onFailure }: AuditLogOptions): AuditLog {
@@ -56,7 +58,7 @@ interface Sink {
   readonly close: () => void
 }
 
-/** Node writes to it at once, as to a file below: a crash must not take the record of a request with it. */
+/** Node writes to it synchronously, as `file` does: a crash must not lose the record of a request. */
 function standardOutput(failed: (error: unknown) => void): Sink {
   process.stdout.on('error', failed)
   return {
@@ -70,7 +72,7 @@ function file(path: string): Sink {
   return { write: (line) => void writeSync(descriptor, line), close: () => closeSync(descriptor) }
 }
 
-/** A report as a record; `at` is when the request had ended. What is not known is left out. */
+/** A report as a record; `at` is when the request ended. Unknown fields are left out. */
 export function auditRecord(account: string, report: WriteReport, at: number) {
   const { origin, method, collection, command, objectId, fields, outcome, status, error, apiErrorCode, operationId } =
     report

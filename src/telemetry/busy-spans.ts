@@ -3,12 +3,12 @@ import { SpanStatusCode } from '@opentelemetry/api'
 import type { ReadableSpan, Span, SpanProcessor } from '@opentelemetry/sdk-trace-base'
 
 /**
- * Hands on what tells of work. A reconcile that called nobody and went well is left out: resources that are looked at and found in
- * order would otherwise be most of what is sent.
+ * Passes on only spans that show work. A reconcile that made no calls and succeeded is dropped: otherwise most spans
+ * sent would be of resources that were checked and found in order.
  */
 export class BusySpans implements SpanProcessor {
   readonly #next: SpanProcessor
-  /** Roots under way that have a child. */
+  /** Root spans in progress that have a child. */
   readonly #busy = new Set<string>()
   readonly #roots = new Set<string>()
 

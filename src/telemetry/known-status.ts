@@ -1,11 +1,11 @@
 import { STATUS_CODES } from 'node:http'
 
-/** What takes the place of a status that nobody has registered. */
+/** Replaces an unregistered status. */
 const OTHER = 'other'
 
 /**
- * An HTTP status as it may stand in a label, or in an attribute that collectors make labels of: a server chooses what it answers, and
- * must not choose how many time series there are. A code of our own, such as `Timeout`, stays as it is.
+ * An HTTP status, made safe for a label, or for an attribute that collectors turn into labels: a server chooses its
+ * status, but must not decide how many time series there are. Our own codes, such as `Timeout`, are kept.
  */
 export function knownStatus(status: number | string): string {
   const text = String(status)

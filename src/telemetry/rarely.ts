@@ -2,7 +2,10 @@ import type { Clock } from '../util/clock.ts'
 
 const PAUSE_MS = 300_000
 
-/** Tells of something that may happen all the time: at once the first time, then at most every five minutes, with how often it was. */
+/**
+ * Reports something that may happen constantly: at once the first time, then at most every five minutes, with the
+ * number of times it happened.
+ */
 export class Rarely {
   readonly #clock: Clock
   readonly #tell: (last: unknown, times: number) => void

@@ -6,7 +6,7 @@ import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@ope
 import { BusySpans } from './busy-spans.ts'
 
 export interface ProviderOptions {
-  /** Where spans are posted to; undefined: the exporter reads the environment. */
+  /** Where spans are sent. Undefined: the exporter reads the environment. */
   readonly url: string | undefined
   readonly version: string
   readonly instance: string
@@ -14,7 +14,7 @@ export interface ProviderOptions {
   readonly failed: (error: unknown) => void
 }
 
-/** Loaded only when traces are asked for: the SDK costs start-up time and memory. Sets the API's context manager. */
+/** Loaded only when traces are wanted: the SDK costs start-up time and memory. Sets the API's context manager. */
 export function startProvider({ url, version, instance, failed }: ProviderOptions): BasicTracerProvider {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   const own = resourceFromAttributes({
@@ -24,13 +24,13 @@ export function startProvider({ url, version, instance, failed }: ProviderOption
   })
   const exporter = new OTLPTraceExporter(url === undefined ? {} : { url })
   return new BasicTracerProvider({
-    // What the environment says of itself comes before our own words.
+    // Resource attributes from the environment override our own.
     resource: own.merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BusySpans(new BatchSpanProcessor(reporting(exporter, failed)))],
   })
 }
 
-/** Tells of failures itself, so that the SDK, which would repeat what the receiver said, has none to tell of. */
+/** Reports failures itself and hides them from the SDK, which would log what the receiver said. */
 function reporting(exporter: SpanExporter, failed: (error: unknown) => void): SpanExporter {
   return {
     export: (spans, done) => {

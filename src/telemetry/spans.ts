@@ -1,24 +1,24 @@
 import { type Attributes, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 
-/** What a span says once its work has ended, beside that it did. */
+/** What a span records once its work has ended. */
 export interface SpanEnd {
   readonly attributes: Attributes
-  /** In one word, for `error.type`: the work failed. */
+  /** Set when the work failed: one word, for `error.type`. */
   readonly error?: string | undefined
 }
 
 export interface ClientSpan<T> {
   readonly name: string
   readonly attributes: Attributes
-  /** What the answer says. */
+  /** What to record of the answer. */
   readonly answered: (answer: T) => SpanEnd
-  /** What the failure says. No message of an error comes into a span: it may quote what a server said. */
+  /** What to record of the failure. Error messages never go into a span: they may quote a server. */
   readonly failed: (error: unknown) => SpanEnd
 }
 
 /**
- * Does `work` inside a span of the kind client, as a child of the span under way. Where none is, nothing is traced: what watches and
- * leader election do goes on for ever and belongs to no reconcile.
+ * Does `work` inside a client span, a child of the active span. Without an active span nothing is traced: watches and
+ * leader election run forever and belong to no reconcile.
  */
 export async function inClientSpan<T>(
   tracer: Tracer | undefined,
@@ -40,7 +40,7 @@ export async function inClientSpan<T>(
   })
 }
 
-/** Puts on `span` how its work ended. */
+/** Records on `span` how its work ended. */
 export function note(span: Span, { attributes, error }: SpanEnd): void {
   span.setAttributes(attributes)
   if (error === undefined) return

@@ -6,11 +6,11 @@ import { Rarely } from './rarely.ts'
 
 /** The instrumentation scope of every span. */
 const SCOPE = 'culvert'
-/** How long the last spans may take at a stop, in milliseconds. */
+/** How long sending the last spans may take at shutdown, in milliseconds. */
 const FLUSH_MS = 3_000
 
 export interface TracingOptions {
-  /** Base URL of an OTLP/HTTP receiver, without `/v1/traces`; undefined: what OTEL_EXPORTER_OTLP_* says. */
+  /** Base URL of an OTLP/HTTP receiver, without `/v1/traces`. Undefined: taken from OTEL_EXPORTER_OTLP_*. */
   readonly endpoint?: string | undefined
   /** `service.version`. */
   readonly version: string
@@ -22,22 +22,23 @@ export interface TracingOptions {
 
 export interface Tracing {
   readonly tracer: Tracer
-  /** Sends the spans that wait, for a few seconds at most. Never throws. */
+  /** Sends the spans that are still waiting, for at most a few seconds. Never throws. */
   close(): Promise<void>
 }
 
 /**
- * Loads the SDK and sends spans from now on. Sampler, batches, headers, time-outs and resource attributes are the SDK's own reading of the
- * environment (OTEL_*), which is a standard of its own.
- * @throws TypeError for an endpoint that is no URL.
+ * Loads the SDK and sends spans from now on. The SDK itself reads sampler, batches, headers, time-outs and resource
+ * attributes from the environment (OTEL_*), according to its own standard.
+ *
+ * @throws TypeError for an endpoint that is not a URL.
  */
 export async function startTracing(options: TracingOptions): Promise<Tracing> {
   const { clock, logger, endpoint } = options
   const rarely = new Rarely(clock, (error, times) => logger.warn({ ...safe(error), times }, 'spans were not delivered'))
-  // What the SDK has to say may quote an answer of the receiver: how often and of what sort is enough.
+  // The SDK's messages may quote an answer of the receiver, so only their number and kind are logged.
   diag.setLogger({
-    error: (message) => rarely.happened(message),
-    warn: (message) => rarely.happened(message),
+    error: () => rarely.happened('SDKError'),
+    warn: () => rarely.happened('SDKWarning'),
     info: () => undefined,
     debug: () => undefined,
     verbose: () => undefined,
@@ -59,16 +60,20 @@ export async function startTracing(options: TracingOptions): Promise<Tracing> {
   }
 }
 
-/** `/v1/traces` below the endpoint, as the specification of the exporter has it. @throws TypeError */
+/**
+ * `/v1/traces` below the endpoint, as the exporter's specification requires.
+ *
+ * @throws TypeError
+ */
 export function tracesURL(endpoint: string): string {
   const url = new URL(endpoint)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`
   return url.href
 }
 
-/** What a log line says of an error: nothing that a server may have said. */
+/** What a log line says of an error: nothing that comes from a server. */
 function safe(error: unknown): { readonly error: string } {
-  if (typeof error === 'string') return { error: error.slice(0, 200) }
+  if (typeof error === 'string') return { error }
   if (!(error instanceof Error)) return { error: 'unknown' }
   const code = 'code' in error ? error.code : undefined
   return { error: typeof code === 'string' || typeof code === 'number' ? String(code) : error.name }

@@ -1,45 +1,45 @@
-/** Why Culvert writes to the management API. A closed set: what reads audit records and spans may rely on it. */
+/** Why Culvert writes to the management API. A closed set, on which readers of audit records and spans may rely. */
 export const writeReasons = {
-  /** A resource is new, or its spec has changed. */
+  /** A resource is new, or its spec changed. */
   spec: 'spec',
-  /** What stands behind a reference, a Secret or a ConfigMap that the spec names has changed. */
+  /** Something behind a reference, Secret or ConfigMap that the spec names changed. */
   dependency: 'dependency',
-  /** The object was changed or deleted at the API, and is put back. */
+  /** The object was changed or deleted at the API and is restored. */
   drift: 'drift',
-  /** A field that is fixed at create has changed: another object takes the place of the present one. */
+  /** A field that is fixed at create changed: a new object replaces the current one. */
   replacement: 'replacement',
-  /** A token gives way to a new one in its turn, or on request. */
+  /** A new token replaces the current one, on schedule or on request. */
   rotation: 'rotation',
-  /** A certificate gives way to a new one before it expires. */
+  /** A new certificate replaces the current one before it expires. */
   renewal: 'renewal',
-  /** The token that was issued is lost or altered: another is issued. */
+  /** The issued token was lost or altered: another is issued. */
   reissue: 'reissue',
-  /** An object that was replaced goes, since nobody uses it any more. */
+  /** A replaced object is deleted because nothing uses it any more. */
   superseded: 'superseded',
   /** The resource is being deleted. */
   deletion: 'deletion',
-  /** A second object of the same resource goes: a copy, what stood in for a while, or one whose token nobody was told. */
+  /** A second object of the same resource is deleted: a copy, a placeholder, or one whose token was never delivered. */
   copy: 'copy',
-  /** An object that Culvert did not make is made to match the spec for the first time. */
+  /** An object that Culvert did not create is made to match the spec for the first time. */
   adoption: 'adoption',
-  /** An earlier create was not carried out or its answer got lost, or a resource has come back without its status. */
+  /** An earlier create was not carried out or its answer was lost, or a resource came back without its status. */
   recovery: 'recovery',
-  /** A command of a person to a tunnel session. */
+  /** A person's command to a tunnel session. */
   command: 'command',
 } as const
 
 export type WriteReason = (typeof writeReasons)[keyof typeof writeReasons]
 
-/** The custom resource that a request to the API is made for. */
+/** The custom resource for which a request to the API is made. */
 export interface OriginResource {
   readonly kind: string
-  /** Undefined in the cluster's scope. */
+  /** Undefined for cluster-scoped resources. */
   readonly namespace?: string | undefined
   readonly name: string
   readonly uid: string
 }
 
-/** For whom and why a request is made that changes something at the API. */
+/** For whom and why a request that changes something at the API is made. */
 export interface WriteOrigin {
   readonly resource: OriginResource
   readonly reason: WriteReason

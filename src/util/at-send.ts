@@ -1,10 +1,10 @@
 import { Dispatcher } from 'undici'
 
 /**
- * Sends through `dispatcher`, and calls `check` for each request once its connection stands, when its first byte is about to be written.
- * A request that `check` throws for is not sent, and ends with what it threw.
+ * Sends through `dispatcher`, and calls `check` for each request once its connection is open, just before its first
+ * byte is written. A request that `check` throws for is not sent and fails with what it threw.
  *
- * Checking earlier is not enough: establishing a connection takes as long as the network likes, and a machine may sleep meanwhile.
+ * Checking earlier is not enough: opening a connection can take any time, and a machine may sleep meanwhile.
  */
 export class CheckedDispatcher extends Dispatcher {
   readonly #dispatcher: Dispatcher

@@ -1,13 +1,13 @@
 /**
- * Time as the rest of the program sees it. Injected everywhere, so that tests and simulations own time.
- * `now` is wall time; `monotonic` never steps and is the one to measure intervals with.
+ * Time as the rest of the program sees it. Injected everywhere, so that tests and simulations control time. `now` is
+ * wall time; `monotonic` never steps: use it to measure intervals.
  */
 export interface Clock {
   /** Wall time in milliseconds since the epoch. May step when the machine's clock is set. */
   now(): number
   /** Milliseconds on a clock that never steps; only differences mean something. */
   monotonic(): number
-  /** Runs `callback` once after `ms` milliseconds, soon when that is over already (0 or less). The returned function cancels it. */
+  /** Runs `callback` once after `ms` milliseconds, or soon if `ms` is 0 or less. The returned function cancels it. */
   setTimer(ms: number, callback: () => void): () => void
 }
 
@@ -16,8 +16,9 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   setTimer: (ms, callback) => {
-    // setTimeout fires at once beyond 2^31-1 ms; a longer wait is cut there and the caller looks again. A time that is over, since the
-    // process stood still between two looks at the clock, is no reason for a warning of Node's.
+    // setTimeout fires at once beyond 2^31-1 ms; a longer wait is cut there, and the caller checks the time again. A
+    // negative time, which occurs when the process was suspended between two readings of the clock, would make Node
+    // warn.
     const timer = setTimeout(callback, Math.max(0, Math.min(ms, 2 ** 31 - 1)))
     return () => clearTimeout(timer)
   },

@@ -1,9 +1,9 @@
 import { type DestinationStream, pino } from 'pino'
 
-/** Key-value context of a log line. Values never hold secrets; the redaction below is the second line of defence. */
+/** Key-value context of a log line. Values never hold secrets; the redaction below is a second line of defence. */
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** Structured logger. One JSON object a line on the real one. */
+/** Structured logger. The real one writes one JSON object per line. */
 export interface Logger {
   debug(fields: LogFields, message: string): void
   info(fields: LogFields, message: string): void
@@ -24,7 +24,10 @@ const SECRET_PATHS = [
   '*.authorization',
 ]
 
-/** A pino logger writing JSON lines to `destination` (default: standard error, so that standard output stays for results). */
+/**
+ * A pino logger that writes JSON lines to `destination` (default: standard error, which leaves standard output to
+ * results).
+ */
 export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
   return pino(
     {

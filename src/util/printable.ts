@@ -1,6 +1,7 @@
 /**
- * `text` as one line that shows what it says: line breaks and tabs become blanks; other control characters, those that turn the reading
- * order, and halves of characters are replaced. For conditions and Events, which people read in terminals.
+ * `text` as a single line that cannot mislead: line breaks and tabs become spaces; other control characters, those that
+ * change the reading direction, and unpaired surrogates are replaced. For conditions and Events, which people read in
+ * terminals.
  */
 export function printable(text: string): string {
   return text

@@ -1,6 +1,7 @@
 /**
- * Urgency of queued work and of the API calls it makes: edits by people, then objects that are still to be made, then polls of running
- * jobs, then drift and retries. Thousands of new resources keep nobody waiting who changes one that is at work.
+ * Priority of queued work and of the API calls it makes: edits by people, then objects still to be created, then polls
+ * of running jobs, then drift and retries. A person who edits an existing resource does not wait for thousands of new
+ * ones.
  */
 export type Priority = 'edit' | 'create' | 'poll' | 'drift'
 

@@ -13,7 +13,7 @@ export const systemRandom: Random = {
   hex: (bytes) => randomBytes(bytes).toString('hex'),
 }
 
-/** `value` moved by up to ±`fraction`, so that many waits of equal length do not end together. */
+/** `value` changed by up to ±`fraction`, so that many equal waits do not end together. */
 export function jitter(random: Random, value: number, fraction: number): number {
   return value * (1 + fraction * (2 * random.next() - 1))
 }

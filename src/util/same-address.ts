@@ -1,4 +1,4 @@
-/** Whether two base URLs lead to one API, as far as their texts tell. */
+/** Whether two base URLs lead to the same API, as far as their text shows. */
 export function isSameAddress(left: string, right: string): boolean {
   return normal(left) === normal(right)
 }

@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs'
 
-/** How a program ended. */
+/** Result of a program. */
 export interface ProgramResult {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** What the demo needs of a cluster. */
+/** What the demo needs from a cluster. */
 export interface DemoCluster extends AsyncDisposable {
   readonly kubeconfigPath: string
   readonly kubectlPath: string
-  /** Process ids of what was started here; empty for a cluster that somebody else runs. */
+  /** Process ids of everything started here; empty for a cluster that was already running. */
   readonly pids: readonly number[]
   /** A non-zero exit code is a result, not an error. */
   kubectl(args: readonly string[], options?: { readonly stdin?: string }): Promise<ProgramResult>
@@ -23,7 +23,7 @@ export interface ClusterRequest {
   readonly onProgress: (message: string) => void
 }
 
-/** The demo cannot go on; the message is meant for the person at the terminal. */
+/** The demo cannot continue; the message is for the person at the terminal. */
 export class DemoError extends Error {
   readonly code: 'NO_HARNESS' | 'CLUSTER_FAILED' | 'KUBECTL_FAILED' | 'OPERATOR_ENDED'
 
@@ -34,12 +34,13 @@ export class DemoError extends Error {
   }
 }
 
-/** The control plane is started by the test suites' own harness, which an installed package does not carry. */
+/** The test suites' own harness starts the control plane; an installed package does not contain it. */
 const HARNESS = new URL('../../../controlplane/control-plane.ts', import.meta.url)
 
 /**
  * Starts a control plane, or opens the cluster of a kubeconfig.
- * @throws DemoError `NO_HARNESS` outside of a clone of the repository; `CLUSTER_FAILED` with the reason and its remedy.
+ *
+ * @throws DemoError `NO_HARNESS` outside a clone of the repository; `CLUSTER_FAILED` with the reason and its remedy.
  */
 export async function openCluster(request: ClusterRequest): Promise<DemoCluster> {
   if (!existsSync(HARNESS)) {
@@ -54,7 +55,7 @@ export async function openCluster(request: ClusterRequest): Promise<DemoCluster>
   try {
     return await startControlPlane(request)
   } catch (error) {
-    // The harness's own errors say what is missing and what helps; anything else is a defect and shows as it is.
+    // The harness's own errors say what is missing and how to fix it; anything else is a bug and is shown as it is.
     if (error instanceof Error && error.name === 'ControlPlaneError') {
       throw new DemoError('CLUSTER_FAILED', error.message, { cause: error })
     }
@@ -63,8 +64,9 @@ export async function openCluster(request: ClusterRequest): Promise<DemoCluster>
 }
 
 /**
- * Runs kubectl for its output.
- * @throws DemoError `KUBECTL_FAILED` with what it said.
+ * Runs kubectl and returns its output.
+ *
+ * @throws DemoError `KUBECTL_FAILED` with kubectl's error output.
  */
 export async function kubectl(cluster: DemoCluster, args: readonly string[], stdin?: string): Promise<string> {
   const { code, stdout, stderr } = await cluster.kubectl(args, stdin === undefined ? {} : { stdin })

@@ -12,7 +12,7 @@ export interface FollowOptions {
   readonly kubeconfig: string
   /** Types of the resources to follow. */
   readonly types: readonly ResourceType[]
-  /** What is waited for, in the order of the rows. */
+  /** The resources to wait for, in the order of the rows. */
   readonly resources: readonly ResourceName[]
   readonly clock: Clock
   readonly random: Random
@@ -21,8 +21,9 @@ export interface FollowOptions {
 }
 
 /**
- * Follows resources through watches until all are Ready, or until `signal` is aborted.
- * @returns the rows as they stood in the end.
+ * Watches resources until all are Ready, or until `signal` is aborted.
+ *
+ * @returns the final rows.
  */
 export async function followUntilReady(options: FollowOptions, signal: AbortSignal): Promise<readonly Row[]> {
   const { clock, random } = options
@@ -48,7 +49,7 @@ export async function followUntilReady(options: FollowOptions, signal: AbortSign
   return board.rows
 }
 
-/** The rows, and whether they are what is waited for. */
+/** The rows, and whether all are Ready. */
 class Board {
   readonly #options: FollowOptions
   readonly #seen = new Map<string, KubeObject | undefined>()

@@ -8,7 +8,7 @@ export interface Running {
   readonly operatorLog: string
 }
 
-/** How to look around, for the person at the terminal. The keys are of an emulator that ends with the demo. */
+/** How to explore the demo, for the person at the terminal. The keys belong to an emulator that ends with the demo. */
 export function guide(running: Running): string {
   const { emulatorUrl, apiKey, adminToken } = running
   return `

@@ -19,14 +19,14 @@ export interface EmulatedAccount {
   readonly apiKey: string
 }
 
-/** All documents of a folder's YAML files, files in the order of their names. */
+/** All documents of the YAML files in a folder, in the order of the file names. */
 export async function readManifests(folder: string): Promise<readonly Manifest[]> {
   const names = (await readdir(folder)).filter((name) => /\.ya?ml$/.test(name)).sort()
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
   return texts.flatMap((text, index) => parseManifests(text, names[index] ?? folder))
 }
 
-/** Documents of one file; empty ones are left out. */
+/** Documents of one file, without empty ones. */
 export function parseManifests(text: string, file: string): readonly Manifest[] {
   return parseAllDocuments(text).flatMap((document) => {
     const problem = document.errors[0]
@@ -40,7 +40,7 @@ export function toYaml(manifests: readonly Manifest[]): string {
   return manifests.map((manifest) => stringify(manifest)).join('---\n')
 }
 
-/** The manifests with every account aimed at the emulator, and its key in the Secrets that the accounts name. */
+/** The manifests with every account pointing at the emulator, and its key in the Secrets that the accounts name. */
 export function aimAtEmulator(manifests: readonly Manifest[], { url, apiKey }: EmulatedAccount): readonly Manifest[] {
   const keys = new Map(manifests.filter(isAccount).map((account) => keySecretOf(account)))
   return manifests.map((manifest) => {
@@ -58,7 +58,9 @@ function isAccount(manifest: Manifest): manifest is AccountManifest {
   return isCustom(manifest) && (manifest.kind === 'Account' || manifest.kind === 'ClusterAccount')
 }
 
-/** Name of the Secret and the key in it. Manifests of the demo name each Secret once over all namespaces. */
+/**
+ * Name of the Secret and the key in it. In the demo's manifests, no two Secrets share a name, whatever their namespace.
+ */
 function keySecretOf({ spec }: AccountManifest): readonly [secret: string, key: string] {
   const { name, key = accountDefaults.apiKeySecretKey } = spec.apiKeySecretRef
   return [name, key]

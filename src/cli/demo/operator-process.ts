@@ -4,25 +4,25 @@ import { open } from 'node:fs/promises'
 import { environmentForLoopback } from '../../config.ts'
 
 export interface OperatorProcessOptions {
-  /** The program of this process: it has the command `operator` as well. */
+  /** The program of this process, which also has the command `operator`. */
   readonly entryPoint: string
   readonly args: readonly string[]
-  /** Its log is appended here. */
+  /** File to which its log is appended. */
   readonly logFile: string
 }
 
 /**
- * Ends the operator when the channel to its parent closes, however the parent ended. The channel itself must not keep the
- * operator running.
+ * Stops the operator when the channel to its parent closes, however the parent ended. The channel itself must not keep
+ * the operator running.
  */
 const END_WITH_PARENT = 'process.on("disconnect", () => process.kill(process.pid, "SIGTERM")); process.channel?.unref()'
 
-/** Longer than the operator needs for the writes in flight. */
+/** Longer than the operator needs for its writes in flight. */
 const STOP_GRACE_MS = 10_000
 
 /** An operator in a process of its own, as a user would start it. */
 export class OperatorProcess implements AsyncDisposable {
-  /** Resolves to the reason, in words, when the process has ended. */
+  /** Resolves to the reason, as text, when the process has ended. */
   readonly ended: Promise<string>
   readonly #child: ChildProcess
 
@@ -40,7 +40,7 @@ export class OperatorProcess implements AsyncDisposable {
       const child = spawn(process.execPath, ['--import', preload, entryPoint, 'operator', ...args], {
         stdio: ['ignore', log.fd, log.fd, 'ipc'],
         env: environmentForLoopback(),
-        // Ctrl-C at the terminal reaches the demo alone, which stops everything in order.
+        // Ctrl-C in the terminal reaches only the demo, which stops everything in order.
         detached: true,
       })
       await once(child, 'spawn')
@@ -54,7 +54,7 @@ export class OperatorProcess implements AsyncDisposable {
     return this.#child.pid
   }
 
-  /** Asks it to end, and ends it when it does not. */
+  /** Asks the process to stop, and kills it if it does not. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.kill('SIGTERM')
     const grace = setTimeout(() => this.#child.kill('SIGKILL'), STOP_GRACE_MS)

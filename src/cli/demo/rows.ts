@@ -1,10 +1,10 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { ResourceName } from '../../managed/cr.ts'
 
-/** State of a resource that has no condition Ready for its present spec. */
+/** State of a resource without a condition Ready for its current spec. */
 export const WAITING = 'Waiting'
 
-/** How one resource stands, in words. */
+/** State of one resource, as text. */
 export interface Row {
   readonly kind: string
   readonly name: string
@@ -20,7 +20,7 @@ export interface Row {
 export function rowOf({ kind, name }: ResourceName, object: KubeObject | undefined): Row {
   const status = (object?.status ?? {}) as Status
   const ready = status.conditions?.find(({ type }) => type === 'Ready')
-  // A condition of an older spec says nothing of this one.
+  // A condition for an older spec says nothing about this one.
   const current = ready?.observedGeneration === object?.metadata.generation ? ready : undefined
   return {
     kind,
@@ -32,7 +32,7 @@ export function rowOf({ kind, name }: ResourceName, object: KubeObject | undefin
   }
 }
 
-/** The part of a status that is shown. */
+/** The parts of a status that are shown. */
 interface Status {
   readonly id?: string
   readonly conditions?: readonly {

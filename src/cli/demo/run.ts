@@ -17,12 +17,12 @@ import { createScreen, type Output } from './screen.ts'
 import { rowLine } from './table.ts'
 
 export interface DemoOptions {
-  /** End as soon as all resources are Ready. */
+  /** Exit as soon as all resources are Ready. */
   readonly once: boolean
   readonly kubeconfig?: string | undefined
-  /** How long the emulator takes for a certificate: long enough to be seen. */
+  /** How long the emulator takes to provision a certificate: long enough to be seen. */
   readonly certSeconds: number
-  /** How long all resources together may take, from the apply. */
+  /** How long it may take from the apply until all resources are Ready. */
   readonly timeoutMs: number
   /** The program of this process. */
   readonly entryPoint: string
@@ -36,9 +36,11 @@ const QUICKSTART = fileURLToPath(new URL('examples/quickstart', ROOT))
 const LOG_LINES = 15
 
 /**
- * Starts a control plane, an emulator and an operator, applies the quickstart, and shows how its resources become Ready.
+ * Starts a control plane, an emulator and an operator, applies the quickstart, and shows how its resources become
+ * Ready.
+ *
  * @param interrupted called once the demo can stop in order; the signal is aborted when it should.
- * @returns the exit code: 0 when all became Ready (or the person ended it after that), 1 when not.
+ * @returns the exit code: 0 when all resources became Ready (even if the person stopped the demo afterwards), else 1.
  * @throws DemoError
  */
 export async function runDemo(options: DemoOptions, interrupted: () => AbortSignal): Promise<number> {
@@ -78,7 +80,7 @@ function startOperator(
   emulator: Emulator,
   logFile: string,
 ): Promise<OperatorProcess> {
-  // In a cluster of its own nothing else can run; in somebody's, a Lease keeps two operators apart.
+  // In a cluster started here no other operator can run; in an existing one, a Lease keeps two operators apart.
   const alone = cluster.pids.length > 0 ? ['--no-leader-elect'] : []
   const args = [
     ...['--kubeconfig', cluster.kubeconfigPath, '--namespace', OPERATOR_NAMESPACE],
@@ -124,14 +126,14 @@ function lookAround({ cluster, emulator, operatorLog }: Stage): string {
   return guide({ kubeconfigPath, kubectlPath, emulatorUrl, apiKey, adminToken, operatorLog })
 }
 
-/** From a cluster that stays, and while the emulator still answers: nobody could finish the deletions later. */
+/** Cleans up an existing cluster while the emulator still answers: the deletions could not finish later. */
 async function removeQuickstart({ cluster, say }: Stage): Promise<void> {
   say('Removing the quickstart from the cluster')
   const manifests = (await readManifests(QUICKSTART)).filter(({ metadata }) => metadata.name !== OPERATOR_NAMESPACE)
   await kubectl(cluster, ['delete', '--ignore-not-found', '--timeout=60s', '-f', '-'], toYaml(manifests))
 }
 
-/** Shows the resources until all are Ready, the time is over, or the person has had enough. */
+/** Shows the resources until all are Ready, the time is over, or the person stops the demo. */
 async function follow(
   { options, cluster }: Stage,
   manifests: readonly Manifest[],

@@ -1,7 +1,7 @@
 import { type Row, WAITING } from './rows.ts'
 import { rowLine, tableLines } from './table.ts'
 
-/** Where the demo writes: standard output, or what a test reads. */
+/** Where the demo writes: standard output, or a buffer in a test. */
 export interface Output {
   readonly isTTY?: boolean
   readonly columns?: number
@@ -9,13 +9,13 @@ export interface Output {
   write(text: string): unknown
 }
 
-/** Shows how the resources stand, time and again. */
+/** Shows the state of the resources repeatedly. */
 export interface Screen {
-  /** `elapsedMs` since the resources were applied. */
+  /** `elapsedMs`: time since the resources were applied. */
   show(rows: readonly Row[], elapsedMs: number): void
 }
 
-/** A table redrawn in place where there is a terminal high enough for it; else a line for each change. */
+/** A table redrawn in place if there is a terminal high enough for it; otherwise a line for each change. */
 export function createScreen(output: Output, count: number): Screen {
   const fits = output.rows === undefined || count + 2 <= output.rows
   return output.isTTY === true && fits ? new LiveTable(output) : new ChangeLines(output)
@@ -33,7 +33,7 @@ class LiveTable implements Screen {
 
   show(rows: readonly Row[]): void {
     const lines = tableLines(rows, this.#output.columns ?? FALLBACK_COLUMNS)
-    // Up to the table's first line, then each line anew, cleared to its end.
+    // Move up to the table's first line, then rewrite each line, cleared to its end.
     const up = this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A`
     this.#output.write(`${up}\r${lines.map((line) => `${line}\u001b[K\n`).join('')}`)
     this.#drawn = lines.length
@@ -54,7 +54,7 @@ class ChangeLines implements Screen {
       const key = `${row.kind}/${row.name}`
       const line = rowLine(row)
       const before = this.#shown.get(key)
-      // That nothing is known yet is not worth a line for each resource.
+      // A resource that is not known yet is not worth a line.
       if (before === line || (before === undefined && row.state === WAITING)) continue
       this.#shown.set(key, line)
       this.#output.write(`${time}  ${line}\n`)

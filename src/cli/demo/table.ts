@@ -2,7 +2,7 @@ import type { Row } from './rows.ts'
 
 const HEADINGS = { kind: 'KIND', name: 'NAME', id: 'ID', state: 'STATE', message: 'MESSAGE' } as const
 const GAP = '  '
-/** A narrow terminal shortens ids, down to this, so that this much of the messages remains. */
+/** A narrow terminal shortens ids to no less than this, to leave at least the width below for messages. */
 const LEAST_ID = 8
 const LEAST_MESSAGE = 24
 
@@ -25,7 +25,7 @@ export function tableLines(rows: readonly Row[], width: number): readonly string
   ]
 }
 
-/** One resource in one line, for output that is no terminal. */
+/** One resource on one line, for output that is not a terminal. */
 export function rowLine({ kind, name, id, state, message }: Row): string {
   return [`${kind}/${name}`, id, state, message].filter((part) => part !== '').join(GAP)
 }
@@ -48,7 +48,7 @@ function lineOf(cells: Cells, widths: Widths, width: number): string {
   return cut(line.join(GAP), width)
 }
 
-/** Colours the state: escape sequences take no room, so they come last. */
+/** Colours the state last, since escape sequences take no width. */
 function painted(line: string, widths: Widths, { state, ready }: Pick<Row, 'state' | 'ready'>): string {
   const start = stateOffset(widths)
   const end = start + state.length

@@ -12,7 +12,7 @@ import type { Journal, JournalEntry } from './journal.ts'
 import { type SeedResult, type SeedSpec, seed } from './seed.ts'
 import { restoreSnapshot, type Snapshot, takeSnapshot, wipe } from './snapshot.ts'
 
-/** Key in `meta` under which the clock's offset outlives the process. */
+/** Key in `meta` that stores the clock's offset across restarts. */
 export const CLOCK_OFFSET = 'clock_offset_ms'
 
 /** Which agents to list. */
@@ -26,15 +26,16 @@ export interface AdminOptions {
   readonly services: Services
   readonly faults: Faults
   readonly journal: Journal
-  /** Token of the default account's key, to start over with on reset. */
+  /** Token of the default account's key, used again after a reset. */
   readonly apiKey: string
-  /** Empties what lives outside the store, such as rate limits. */
+  /** Clears state outside the store, such as rate limits. */
   readonly onReset: () => void
 }
 
 /**
- * What a test or a person may do to the emulator behind the API's back. Served under `/_emulator/`, and usable directly by
- * whoever started the emulator in the same process. Whatever fell due before a change happens before it.
+ * What a test or a person may do to the emulator without going through the API. Served under `/_emulator/`, and
+ * callable directly by whoever started the emulator in the same process. Everything that fell due before a change
+ * happens before it.
  */
 export class Admin {
   readonly #options: AdminOptions
@@ -72,12 +73,15 @@ export class Admin {
     return this.#options.faults.get(id) ?? unknownFault(id)
   }
 
-  /** Resolves once the fault has acted `hits` times (default 1), or as it stands after `timeoutMs` (default 30 s). */
+  /**
+   * Resolves when the fault has acted `hits` times (default 1), or with its current state after `timeoutMs` (default 30
+   * s).
+   */
   async waitForFault(id: string, hits = 1, timeoutMs = 30_000): Promise<FaultView> {
     return (await this.#options.faults.waitForHits(id, hits, timeoutMs)) ?? unknownFault(id)
   }
 
-  /** Lets the requests that hang on the fault go on, now and later. */
+  /** Releases the requests that hang on the fault, now and later. */
   releaseFault(id: string): void {
     this.fault(id)
     this.#options.faults.release(id)
@@ -96,17 +100,17 @@ export class Admin {
     return this.#options.services.clock.now()
   }
 
-  /** Moves emulated time on; everything due on the way happens at its time. */
+  /** Advances emulated time; everything that falls due meanwhile happens at its own time. */
   advanceClock(seconds: number): void {
     this.#moveClock(() => this.#options.services.clock.advance(seconds))
   }
 
-  /** Sets emulated time, in milliseconds since the epoch; it goes on running from there. */
+  /** Sets emulated time, in milliseconds since the epoch; it keeps running from there. */
   setClock(milliseconds: number): void {
     this.#moveClock(() => this.#options.services.clock.set(milliseconds))
   }
 
-  /** Back to the machine's time. */
+  /** Returns to the machine's time. */
   resetClock(): void {
     this.#moveClock(() => this.#options.services.clock.reset())
   }
@@ -120,13 +124,13 @@ export class Admin {
     this.#options.services.dns.put(record)
   }
 
-  /** Removes the records that agree with every member given; without members, all. */
+  /** Removes the records that match all given members; without members, all of them. */
   deleteDns(match: Partial<DnsRecord> = {}): void {
     this.#settle()
     this.#options.services.dns.delete(match)
   }
 
-  /** Deliveries of events that the filter lets through, oldest first. */
+  /** Deliveries of events that pass the filter, oldest first. */
   deliveries(filter: DeliveryFilter = {}): readonly Delivery[] {
     this.#settle()
     return this.#options.services.deliveries.list(filter)
@@ -137,24 +141,26 @@ export class Admin {
     this.#options.services.deliveries.clear()
   }
 
-  /** The tunnel credential whose token this is now, for whoever plays an agent; the token of an API key is none. */
+  /** The tunnel credential that has this token now, for simulated agents; tokens of API keys are not accepted. */
   verifyCredential(token: string): { id: string; account: string } {
     return credentialOfToken(this.#options.services, token)
   }
 
-  /** Connects a simulated agent; the body as `docs/emulator.md § Agents` describes it. */
+  /** Connects a simulated agent; `docs/emulator.md § Agents` describes the body. */
   connectAgent(body: JsonObject): AgentView {
     this.#settle()
     return this.#agents.connect(body)
   }
 
-  /** Disconnects the `disconnect` oldest agents and connects `count` like `agent`, `{n}` in it replaced by 1, 2, … */
+  /**
+   * Disconnects the `disconnect` oldest agents and connects `count` agents like `agent`, replacing `{n}` with 1, 2, …
+   */
   connectAgents(body: JsonObject): { sessions: string[]; disconnected: number } {
     this.#settle()
     return this.#agents.connectMany(body)
   }
 
-  /** Agents of an account (default: the one the emulator started with), newest first, stopped ones included. */
+  /** Agents of an account (default: the one the emulator started with), newest first, including stopped ones. */
   agents({ account, limit = 100, beforeId }: AgentQuery = {}): readonly AgentView[] {
     this.#settle()
     return this.#agents.list(account, limit, beforeId)
@@ -165,13 +171,13 @@ export class Admin {
     return this.#agents.get(id)
   }
 
-  /** Breaks the agent's connection and forgets the agent. */
+  /** Breaks the agent's connection and deletes the agent. */
   disconnectAgent(id: string): void {
     this.#settle()
     this.#agents.disconnect(id)
   }
 
-  /** Puts objects there as if they had always been: no event is fired. */
+  /** Stores objects as if they had always existed: no event is fired. */
   seed(spec: SeedSpec): SeedResult {
     this.#settle()
     return seed(spec, this.#options.services, this.account)
@@ -189,7 +195,10 @@ export class Admin {
     followStoredIds(services)
   }
 
-  /** Everything as after a first start: the default account with its key, no faults, an empty journal, the machine's time. */
+  /**
+   * Returns to the state of a first start: the default account with its key, no faults, an empty journal, the machine's
+   * time.
+   */
   reset(): void {
     const { services, faults, journal, apiKey, onReset } = this.#options
     this.#withClock(
@@ -213,7 +222,7 @@ export class Admin {
     this.#settle()
   }
 
-  /** The time is what the data file says: where that cannot be written, it stays as it was. */
+  /** The time must match the data file: if that cannot be written, the time is restored. */
   #withClock(move: () => void, write: () => void): void {
     const { clock } = this.#options.services
     const before = clock.offset

@@ -32,7 +32,7 @@ const AGENT: JsonSchema = members({
   refusal: nullable(TEXT),
 })
 
-/** Simulated agents: whoever connects one plays the machine that it runs on. */
+/** Simulated agents: the caller that connects one plays the machine it runs on. */
 export function agentRoutes(app: FastifyInstance, admin: Admin): void {
   route(app, '/agents', {
     GET: {

@@ -16,7 +16,7 @@ export interface AccountKeys {
   readonly keyId: string
 }
 
-/** Creates an object with an administrator's rights and without an event; `id` when it must have a certain one. */
+/** Creates an object with an administrator's rights and without an event; with the given `id`, if any. */
 export function plant(services: Services, account: string, path: string, body: JsonObject, id?: string): StoredObject {
   const resource = services.resources.byPath(path)
   if (resource === undefined) throw invalid(path, 'is not a collection')
@@ -24,7 +24,7 @@ export function plant(services: Services, account: string, path: string, body: J
   return insert(resource, body, context, id).object
 }
 
-/** A new account with an administrator who owns an API key that answers to `token`. */
+/** Creates an account with an administrator who owns an API key with this `token`. */
 export function createAccount(services: Services, name: string, token: string): AccountKeys {
   return services.store.transaction(() => {
     const account = services.ids.next('acct')
@@ -35,7 +35,7 @@ export function createAccount(services: Services, name: string, token: string): 
   })
 }
 
-/** A further API key of an account, owned by `ownerId`. */
+/** Creates another API key of an account, owned by `ownerId`. */
 export function createKey(
   services: Services,
   account: string,
@@ -49,7 +49,7 @@ export function createKey(
   return key.id
 }
 
-/** The account that the emulator serves by default, made on the first start; its key then answers to `token`. */
+/** The account that the emulator serves by default, created on the first start; its key then has this `token`. */
 export function bootAccount(services: Services, token: string): Caller {
   const { store } = services
   return store.transaction(() => {
@@ -67,7 +67,7 @@ export function bootAccount(services: Services, token: string): Caller {
   })
 }
 
-/** Makes new ids follow those already stored, so that they stay in order of creation across restarts. */
+/** Makes new ids follow the stored ones, so that they stay in order of creation across restarts. */
 export function followStoredIds({ store, ids, resources }: Services): void {
   for (const account of store.accounts()) {
     for (const { path } of resources.all) {

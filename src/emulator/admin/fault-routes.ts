@@ -11,7 +11,7 @@ const LONGEST_WAIT_MS = 600_000
 
 const FAULT = members({ id: TEXT, spec: { type: 'object' }, matches: WHOLE_NUMBER, hits: WHOLE_NUMBER })
 
-/** Faults that requests and certificates meet. */
+/** Faults that act on requests and certificates. */
 export function faultRoutes(app: FastifyInstance, admin: Admin): void {
   route(app, '/faults', {
     GET: {

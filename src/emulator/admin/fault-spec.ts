@@ -4,7 +4,7 @@ import type { JsonSchema } from '../fields/json-schema.ts'
 import { anyObject, anything, boolean, integer, nonEmptyString, object, oneOf, string } from '../fields/readers.ts'
 import type { Json, JsonObject } from '../json.ts'
 
-/** Which requests a fault acts on. All conditions given must hold. */
+/** Which requests a fault acts on. All given conditions must hold. */
 export interface FaultMatch {
   readonly method?: string | undefined
   /** Glob over the path: `*` is one segment or part of one, `**` any number. */
@@ -13,7 +13,7 @@ export interface FaultMatch {
   readonly pathPattern?: string | undefined
   /** The first matching request to act on, counted from 1. Default 1. */
   readonly nth?: number | undefined
-  /** How many matching requests to act on from there. Default 1. */
+  /** How many matching requests to act on, starting with `nth`. Default 1. */
   readonly times?: number | undefined
   /** Act on every matching request from `nth` on. */
   readonly every?: boolean | undefined
@@ -21,17 +21,19 @@ export interface FaultMatch {
 
 /**
  * What a fault does to a request.
- * - `delay`: reads the request and processes it `ms` late, also when the caller has gone by then.
- * - `status`: answers with `status`, instead of processing the request (`before`, the default) or `after` processing it; `retryAfter` in seconds; the
- *   usual error body, or `body` / `html`.
+ *
+ * - `delay`: reads the request and processes it `ms` late, even if the caller has gone by then.
+ * - `status`: answers with `status`, instead of processing the request (`before`, the default) or `after` processing
+ *   it; `retryAfter` in seconds; the usual error body, or `body` / `html`.
  * - `drop`: closes the connection without reading or processing the request.
  * - `commit-then-drop`: processes the request, then closes the connection without an answer.
  * - `commit-then-late`: processes the request and answers `ms` later.
  * - `truncate`: processes the request and closes the connection halfway through the answer's body.
- * - `answer-twice`: processes the request once and puts the same answer on the connection twice.
- * - `hang`: reads the request and waits until the fault is released or deleted, `before` (default) or `after` processing. A caller that has gone while
- *   its request waits `before` is as if it had never asked, unless `outlives`: then the request is processed all the same.
- * - `stale-list`: answers a list as it was `seconds` ago; other requests are untouched.
+ * - `answer-twice`: processes the request once and sends the same answer twice on the connection.
+ * - `hang`: reads the request and waits until the fault is released or deleted, `before` (default) or `after`
+ *   processing. If the caller goes while its request waits `before`, the request is not processed, unless `outlives` is
+ *   set.
+ * - `stale-list`: answers a list as it was `seconds` ago; other requests are not affected.
  */
 export type FaultAct =
   | { readonly type: 'delay'; readonly ms: number }
@@ -113,14 +115,14 @@ const certificateForm = object({
   errorCode: { read: oneOf('INTERNAL_ERROR', 'DNS_ERROR'), absent: none },
   times: { read: count, absent: none },
 })
-/** Which of the forms it must have is told from its type, once that is known. */
+/** The type, once known, decides which of the forms the act must have. */
 const anyAct = reader({ anyOf: Object.values(ACT_FORMS).map(({ schema }) => schema) }, anything)
 const requestForm = object({ match: { read: matchForm, absent: none }, act: { read: anyAct } })
 
-/** What `readFaultSpec` takes. */
+/** The schema of what `readFaultSpec` accepts. */
 export const FAULT_SCHEMA: JsonSchema = { anyOf: [requestForm.schema, certificateForm.schema] }
 
-/** Reads a fault as sent to the admin surface. */
+/** Reads a fault sent to the admin surface. */
 export function readFaultSpec(body: JsonObject): FaultSpec {
   if (body.type === 'certificate') return certificateSpec(certificateForm(body, 'fault'))
   const fault = requestForm(body, 'fault')

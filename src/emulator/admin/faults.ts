@@ -7,13 +7,13 @@ import type { CertificateFaultSpec, FaultAct, FaultMatch, FaultSpec, RequestFaul
 export interface FaultView {
   readonly id: string
   readonly spec: FaultSpec
-  /** How many requests matched so far, whether acted on or not. */
+  /** How many requests have matched so far, whether acted on or not. */
   readonly matches: number
-  /** How often the fault has acted. For acts after processing this counts once the request is committed. */
+  /** How often the fault has acted. An act after processing counts once the request is committed. */
   readonly hits: number
 }
 
-/** A fault that meets one request. */
+/** A fault that acts on one request. */
 export interface ActiveFault {
   readonly id: string
   readonly act: FaultAct
@@ -60,12 +60,12 @@ export class Faults implements ProvisioningFaults {
     return fault === undefined ? undefined : view(fault)
   }
 
-  /** Lets requests that hang on the fault go on; it stays in force, but no longer holds anything. */
+  /** Releases requests that hang on the fault; it stays in force but no longer holds any. */
   release(id: string): void {
     this.#faults.get(id)?.release()
   }
 
-  /** Deletes a fault, which also releases it. Whether it existed. */
+  /** Deletes a fault, which also releases it. Returns whether it existed. */
   delete(id: string): boolean {
     this.release(id)
     const existed = this.#faults.delete(id)
@@ -78,7 +78,8 @@ export class Faults implements ProvisioningFaults {
   }
 
   /**
-   * Resolves as soon as the fault has acted `hits` times, or after `timeoutMs`; undefined when it does not exist (any more).
+   * Resolves as soon as the fault has acted `hits` times, or after `timeoutMs`; undefined if it does not exist, or was
+   * deleted.
    */
   async waitForHits(id: string, hits: number, timeoutMs: number): Promise<FaultView | undefined> {
     const expired = new AbortController()

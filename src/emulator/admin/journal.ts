@@ -13,20 +13,20 @@ export interface JournalEntry {
   /** Id of the API key used; null when the token is unknown. */
   keyId: string | null
   account: string | null
-  /** The body with secrets removed; null when there was none or it was not read; `[n bytes]` when larger than 64 KiB. */
+  /** The body without secrets; null if there was none or it was not read; `[n bytes]` if it is larger than 64 KiB. */
   body: Json
-  /** Status that was decided; null when none was (dropped unread, or still open). */
+  /** The status of the answer; null if there is none (dropped unread, or still open). */
   status: number | null
-  /** `id` in the answer, of the object created, read or changed. */
+  /** `id` in the answer: the object created, read or changed. */
   responseId: string | null
-  /** Number of the answer, drawn when it was handed to the network; null until then. */
+  /** Number of the answer, assigned when it was handed to the network; null until then. */
   answeredSeq: number | null
   /** Id of the fault that acted on the request. */
   fault: string | null
   readonly operationId: string
 }
 
-/** Oldest entries are forgotten beyond this many. */
+/** How many entries are kept; the oldest are dropped. */
 const CAPACITY = 50_000
 
 /** Every request to the API in order of arrival, in memory. The admin surface is not recorded. */
@@ -50,7 +50,7 @@ export class Journal {
     return this.#entries.filter((entry) => entry.seq > since)
   }
 
-  /** Forgets the entries; the numbers go on. */
+  /** Drops the entries; the numbering continues. */
   clear(): void {
     this.#entries = []
   }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '../errors.ts'
 
-/** A whole number in the query; `fallback` when it is not there. */
+/** A whole number in the query; `fallback` if it is absent. */
 export function numberInQuery(request: FastifyRequest, name: string, fallback: number): number {
   const text = new URLSearchParams(request.url.split('?')[1] ?? '').get(name)
   if (text === null) return fallback
@@ -9,7 +9,7 @@ export function numberInQuery(request: FastifyRequest, name: string, fallback: n
   return Number(text)
 }
 
-/** Those of the named texts that are in the query. */
+/** The named texts that are in the query. */
 export function textsInQuery<T extends string>(
   request: FastifyRequest,
   names: readonly T[],

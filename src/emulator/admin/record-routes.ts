@@ -5,7 +5,7 @@ import { NO_CONTENT, ok } from '../openapi/operation.ts'
 import type { Admin } from './admin.ts'
 import { numberInQuery, textsInQuery } from './query.ts'
 
-/** How many deliveries one answer holds at most. */
+/** The most deliveries in one answer. */
 const MOST_DELIVERIES = 1000
 
 const ENTRY = members({

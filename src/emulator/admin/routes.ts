@@ -19,7 +19,7 @@ const ADMIN_BODY_LIMIT = 512 * 1024 * 1024
 export interface AdminSurfaceOptions {
   readonly admin: Admin
   readonly token: string
-  /** Whether callers from other machines are answered. */
+  /** Whether callers on other machines are served. */
   readonly remote: boolean
   /** The OpenAPI document of everything that is served. */
   readonly document: () => JsonObject

@@ -6,15 +6,15 @@ import type { Services } from '../objects/write-context.ts'
 import { newToken } from '../tokens.ts'
 import { createAccount, createKey, plant } from './bootstrap.ts'
 
-/** What to put into the emulator in one go. */
+/** What to store in the emulator in one go. */
 export interface SeedSpec {
   /** The account that `apiKeys`, `objects` and `bulk` go to. Default: the one the emulator started with. */
   readonly account?: string | undefined
-  /** Further accounts, each with an administrator and one key; `apiKey` is the token, generated when absent. */
+  /** Additional accounts, each with an administrator and one key; `apiKey` is the token, generated when absent. */
   readonly accounts?:
     | readonly { readonly name?: string | undefined; readonly apiKey?: string | undefined }[]
     | undefined
-  /** Further keys; `ownerId` defaults to the account's first user. */
+  /** Additional keys; `ownerId` defaults to the account's first user. */
   readonly apiKeys?:
     | readonly {
         readonly token?: string | undefined
@@ -22,9 +22,9 @@ export interface SeedSpec {
         readonly description?: string | undefined
       }[]
     | undefined
-  /** Create bodies by collection, also of collections that the API does not serve; `id` may be given. */
+  /** Create bodies by collection, including collections that the API does not serve; `id` may be given. */
   readonly objects?: Readonly<Record<string, readonly JsonObject[]>> | undefined
-  /** Many objects from one body; `{n}` in it becomes 1, 2, … */
+  /** Many objects from one body, in which `{n}` becomes 1, 2, … */
   readonly bulk?:
     | readonly { readonly collection: string; readonly count: number; readonly body?: JsonObject | undefined }[]
     | undefined
@@ -67,10 +67,10 @@ const specForm = object({
   },
 })
 
-/** What `readSeedSpec` takes. */
+/** The schema of what `readSeedSpec` accepts. */
 export const SEED_SCHEMA = specForm.schema
 
-/** Reads a seed as sent to the admin surface. */
+/** Reads a seed sent to the admin surface. */
 export function readSeedSpec(body: JsonObject): SeedSpec {
   const seed = specForm(body, 'seed')
   const objects = isJsonObject(seed.objects) ? seed.objects : {}
@@ -91,7 +91,7 @@ export function readSeedSpec(body: JsonObject): SeedSpec {
   }
 }
 
-/** Puts everything in, or nothing when a part of it is refused. */
+/** Stores everything, or nothing when a part of it is refused. */
 export function seed(spec: SeedSpec, services: Services, defaultAccount: string): SeedResult {
   const account = spec.account ?? defaultAccount
   if (services.store.one('SELECT 1 FROM accounts WHERE id = ?', [account]) === undefined) {
@@ -134,7 +134,7 @@ function plantBody(services: Services, account: string, path: string, { id, ...b
   return plant(services, account, path, body, id).id
 }
 
-/** The oldest user: the administrator that the account was made with. */
+/** The oldest user: the administrator with whom the account was created. */
 function firstUser(services: Services, account: string): string {
   const user = services.store.page(account, 'users', Number.MAX_SAFE_INTEGER).at(-1)
   if (user === undefined) throw new Error(`account ${account} has no user`)

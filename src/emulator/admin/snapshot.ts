@@ -5,7 +5,7 @@ import { type Services, WriteContext } from '../objects/write-context.ts'
 import { TABLES } from '../store/schema.ts'
 import { type Store, type StoredObject, text } from '../store/store.ts'
 
-/** Everything the emulator stores. Objects are raw: as kept, secrets included, without addresses. */
+/** Everything the emulator stores. Objects are raw: as stored, with secrets, without addresses. */
 export interface Snapshot extends JsonObject {
   /** Accounts by id: name, and objects by collection, oldest first. */
   accounts: { [account: string]: { name: string; objects: { [collection: string]: JsonObject[] } } }
@@ -54,7 +54,7 @@ export function wipe(store: Store): void {
   store.changes.clear()
 }
 
-/** Replaces everything stored by what `takeSnapshot` returned; nothing changes when it cannot be read. */
+/** Replaces everything stored with a result of `takeSnapshot`; nothing changes when it cannot be read. */
 export function restoreSnapshot(snapshot: JsonObject, services: Services): void {
   const { store } = services
   store.transaction(() => {
@@ -64,7 +64,7 @@ export function restoreSnapshot(snapshot: JsonObject, services: Services): void 
       const name = requireObject(value, `accounts.${account}`).name
       store.run('INSERT INTO accounts (id, name) VALUES (?, ?)', [account, typeof name === 'string' ? name : ''])
     }
-    // Twice: what an edge holds on to is found through the claims of domains and addresses, in whatever order they come.
+    // Twice: an edge's links are found through the claims of domains and addresses, which may come in any order.
     for (let pass = 0; pass < 2; pass += 1) {
       for (const [account, value] of accounts) restoreObjects(account, requireObject(value, account).objects, services)
     }

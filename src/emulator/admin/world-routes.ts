@@ -20,7 +20,7 @@ const tokenForm = object({ token: { read: nonEmptyString } })
 const CLOCK = members({ now: TEXT })
 const DNS_RECORD = members({ name: TEXT, type: TEXT, value: TEXT })
 
-/** What surrounds the API: time, public DNS, and whoever plays an agent. */
+/** What surrounds the API: time, public DNS, and tokens of agents. */
 export function worldRoutes(app: FastifyInstance, admin: Admin): void {
   const time = (): JsonObject => ({ now: new Date(admin.now()).toISOString() })
   route(app, '/clock', {

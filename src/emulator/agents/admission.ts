@@ -5,9 +5,9 @@ import type { Agent } from './agent.ts'
 import { missingRules } from './bindings.ts'
 
 /**
- * Lets an agent start a session, as the service would when it connects: its credential must still be there and its owner
- * active, the IP restrictions of type `agent` must admit its address, and the credential's ACL must permit what it binds.
- * Returns the ids of the restrictions that only warn.
+ * Admits an agent to a session, as the service does when it connects: its credential must still exist and its owner be
+ * active, the IP restrictions of type `agent` must admit its address, and the credential's ACL must permit what it
+ * binds. Returns the ids of the restrictions that only warn.
  */
 export function admitAgent(
   { credential_id, ip, bindings }: Agent,

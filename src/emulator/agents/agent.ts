@@ -1,22 +1,22 @@
 import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../json.ts'
 import type { StoredObject } from '../store/store.ts'
 
-/** What sessions show as `transport` when they come through the SSH gateway (`management-api.md § Tunnel sessions`). */
+/** The `transport` of sessions through the SSH gateway (`management-api.md § Tunnel sessions`). */
 export const SSH = 'ssh'
 
 /**
  * - `online`: has a session.
  * - `restarting`: its process is being replaced; back at `back_at`.
- * - `stopped`: exited, because it was told to.
- * - `refused`: was not let in when it came back.
+ * - `stopped`: exited because it was told to.
+ * - `refused`: was not admitted when it came back.
  */
 export type AgentState = 'online' | 'restarting' | 'stopped' | 'refused'
 
-/** A simulated agent, or an SSH client at the SSH gateway, as it is kept. */
+/** A simulated agent, or an SSH client at the SSH gateway, as stored. */
 export interface Agent extends StoredObject {
-  /** The tunnel credential or SSH credential it starts its sessions with. */
+  /** The tunnel credential or SSH credential with which it starts its sessions. */
   credential_id: string
-  /** As its sessions show it (`management-api.md § Tunnel sessions`). */
+  /** As shown by its sessions (`management-api.md § Tunnel sessions`). */
   transport: string
   agent_version: string
   ip: string
@@ -25,30 +25,30 @@ export interface Agent extends StoredObject {
   metadata: string
   /** What each of its tunnels binds. */
   bindings: JsonObject[]
-  /** The versions that there are, of whatever major version. */
+  /** The available versions, of any major version. */
   available_versions: string[]
-  /** Whether its configuration lets it look for updates. */
+  /** Whether its configuration lets it check for updates. */
   update_checks: boolean
-  /** How long it is gone when it restarts. */
+  /** How long it is offline when it restarts. */
   restart_seconds: number
   /** How long an update takes. */
   update_seconds: number
   state: AgentState
-  /** Its session and the tunnels of that; null and none while it has no session. */
+  /** Its session and that session's tunnels; null and empty while it has no session. */
   session_id: string | null
   tunnel_ids: string[]
   /** When it comes back from a restart, in emulated milliseconds. */
   back_at: number | null
-  /** The update that it was told to make and has not restarted into: the version, and when it was told. */
+  /** The update that it was told to install and has not restarted into: the version, and when it was told. */
   update_to: string | null
   update_asked_at: number | null
-  /** Restrictions that are not enforced and did not admit it when it last connected. */
+  /** Restrictions that are not enforced and would have refused it when it last connected. */
   warnings: string[]
   /** Why it was refused. */
   refusal: string | null
 }
 
-/** The members that only an agent's life sets, as they are before its first session. */
+/** The members that change only while an agent runs, as they are before its first session. */
 export const UNBORN = {
   state: 'stopped',
   session_id: null,

@@ -24,15 +24,15 @@ export const binding: Reader<JsonObject> = reader(
   },
 )
 
-/** One thing that a tunnel needs to be permitted. */
+/** One thing that a tunnel needs permission for. */
 type Target =
   | { readonly kind: 'domain'; readonly name: string }
   | { readonly kind: 'address'; readonly host: string; readonly port: number }
   | { readonly kind: 'label'; readonly key: string; readonly value: string }
 
 /**
- * The rules that an ACL would have to hold for these tunnels and does not, as `bind:app=web`; none when it permits them all
- * (`management-api.md § Access credentials`, ACL rules). Of a tunnel with several labels each needs a rule.
+ * The rules that these tunnels need and the ACL lacks, such as `bind:app=web`; none when it permits them all
+ * (`management-api.md § Access credentials`, ACL rules). For a tunnel with several labels, each needs a rule.
  */
 export function missingRules(acl: readonly string[], bindings: readonly Json[]): readonly string[] {
   if (acl.length === 0) return []
@@ -52,7 +52,7 @@ function targetsOf({ labels, domain, address }: JsonObject): readonly Target[] {
   })
 }
 
-/** An address target may do without a port (rule 5) and then looks like a domain. */
+/** An address target may omit the port (rule 5) and then looks like a domain. */
 function permits(rule: AclRule, target: Target): boolean {
   if (rule.kind === 'all') return true
   switch (target.kind) {

@@ -36,8 +36,8 @@ const form = object({
 })
 
 /**
- * How an agent connects: exactly one of `token` (of a tunnel credential), `sshCredential` (an id) and `publicKey`, the two
- * in `account` (default: the one the emulator started with); the rest has defaults.
+ * How an agent connects: exactly one of `token` (of a tunnel credential), `sshCredential` (an id) and `publicKey`, the
+ * latter two in `account` (default: the one the emulator started with); the rest has defaults.
  */
 export const connectForm: Reader<JsonObject> = reader(form.schema, (value, at) => {
   const read = form(value, at)
@@ -52,7 +52,9 @@ const bulkForm = object({
   account: { read: nonEmptyString, absent: null },
 })
 
-/** Many agents at once: first the oldest `disconnect` of `account` go, then `count` connect like `agent`. */
+/**
+ * Many agents at once: first the oldest `disconnect` agents of `account` disconnect, then `count` connect like `agent`.
+ */
 export const bulkConnectForm: Reader<JsonObject> = reader(bulkForm.schema, (value, at) => {
   const read = bulkForm(value, at)
   if (read.count !== 0 && read.agent === null) throw invalid(`${at}.agent`, 'is needed to connect any')

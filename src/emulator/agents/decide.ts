@@ -2,10 +2,10 @@ import { RequestError } from '../errors.ts'
 import { type Agent, SSH } from './agent.ts'
 import { latestInMajor } from './version.ts'
 
-/** How long a caller has to wait after an update before it restarts the agent (`management-api.md § Limits`). */
+/** How long a caller must wait after an update before it restarts the agent (`management-api.md § Limits`). */
 const UPDATE_TO_RESTART_MS = 10_000
 
-/** How far the update that an agent was told to make has come. */
+/** Progress of the update that an agent was told to install. */
 export type UpdateProgress = 'none' | 'running' | 'installed'
 
 export function updateProgress(agent: Agent, now: number): UpdateProgress {
@@ -14,8 +14,8 @@ export function updateProgress(agent: Agent, now: number): UpdateProgress {
 }
 
 /**
- * The agent once it was told to update itself, or one of the four refusals
- * (`management-api.md § Endpoints`, Tunnel sessions, rule 4).
+ * The agent after it was told to update itself, or one of the four refusals (`management-api.md § Endpoints`, Tunnel
+ * sessions, rule 4).
  */
 export function beginUpdate(agent: Agent, now: number): Agent {
   const at = { id: String(agent.session_id) }
@@ -27,7 +27,7 @@ export function beginUpdate(agent: Agent, now: number): Agent {
   if (progress === 'installed') {
     throw new RequestError('updateInstalled', `the agent has updated itself to ${agent.update_to}; restart it`, at)
   }
-  // An SSH client is no agent of the service's, whatever versions there are.
+  // An SSH client is not one of the service's agents, whatever versions there are.
   const latest = agent.transport === SSH ? undefined : latestInMajor(agent.agent_version, agent.available_versions)
   if (latest === undefined) {
     throw new RequestError('noUpdate', `there is no update for version ${agent.agent_version}`, at)
@@ -36,8 +36,8 @@ export function beginUpdate(agent: Agent, now: number): Agent {
 }
 
 /**
- * The agent once it was told to restart. It runs the new code only if the update is done and was asked for long enough ago;
- * else the update is lost (`api-decisions.md § Behaviour`).
+ * The agent after it was told to restart. It runs the new version only if the update is complete and was requested long
+ * enough ago; otherwise the update is lost (`api-decisions.md § Behaviour`).
  */
 export function beginRestart(agent: Agent, now: number): Agent {
   if (!canRestart(agent)) {
@@ -57,7 +57,7 @@ export function beginRestart(agent: Agent, now: number): Agent {
   }
 }
 
-/** Windows cannot replace a process (rule 1), and the gateway has no hold on the process of an SSH client. */
+/** Windows cannot replace a process (rule 1), and the gateway does not control the process of an SSH client. */
 function canRestart({ os, transport }: Agent): boolean {
   return transport !== SSH && !/^windows\b/i.test(os)
 }

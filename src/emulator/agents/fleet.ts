@@ -9,9 +9,9 @@ import { bulkConnectForm, connectForm } from './connect-form.ts'
 import { type UpdateProgress, updateProgress } from './decide.ts'
 import { endSession, saveAgent, startSession } from './sessions.ts'
 
-/** What sessions of agents show as `transport` (`management-api.md § Tunnel sessions`). */
+/** The `transport` of agents' sessions (`management-api.md § Tunnel sessions`). */
 const NATIVE = 'svc/v2'
-/** The versions that agents have unless they say otherwise. */
+/** Versions of agents by default. */
 const VERSIONS: Readonly<Record<string, string>> = { [NATIVE]: '3.9.0', [SSH]: 'OpenSSH_10.0' }
 
 /** A simulated agent as the admin surface shows it. */
@@ -31,18 +31,18 @@ export interface AgentView extends JsonObject {
   /** `{id, labels, domain, address}`; the id is null while it has no session. */
   tunnels: JsonObject[]
   update: UpdateProgress
-  /** Ids of restrictions that are not enforced and did not admit it when it last connected. */
+  /** Ids of restrictions that are not enforced and would have refused it when it last connected. */
   warnings: string[]
-  /** Why it was not let in when it came back. */
+  /** Why it was not admitted when it came back. */
   refusal: string | null
 }
 
-/** The simulated agents of all accounts. Everything due must have happened before a method is called. */
+/** The simulated agents of all accounts. Callers must first settle everything that is due. */
 export class AgentFleet {
   readonly #services: Services
   readonly #bootAccount: () => string
 
-  /** @param bootAccount the account that is meant where none is named */
+  /** @param bootAccount the default account */
   constructor(services: Services, bootAccount: () => string) {
     this.#services = services
     this.#bootAccount = bootAccount
@@ -69,7 +69,7 @@ export class AgentFleet {
     })
   }
 
-  /** Those of an account, newest first, at most `limit`; older than `beforeId` when given. */
+  /** Agents of an account, newest first, at most `limit`; older than `beforeId` when given. */
   list(account: string | undefined, limit: number, beforeId?: string): readonly AgentView[] {
     const { store } = this.#services
     const named = this.#accountNamed(account)
@@ -81,7 +81,7 @@ export class AgentFleet {
     return this.#view(asAgent(agent), account)
   }
 
-  /** The agent is gone, and with it its session and tunnels, as when its connection breaks. */
+  /** Removes the agent with its session and tunnels, as when its connection breaks. */
   disconnect(id: string): void {
     const { agent, account } = this.#find(id)
     this.#services.store.transaction(() => drop(agent, this.#contextOf(account)))
@@ -116,7 +116,7 @@ export class AgentFleet {
     return this.#view(agent, account)
   }
 
-  /** Which credential the agent starts its session with, and the transport that goes with it. */
+  /** The credential with which the agent starts its session, and its transport. */
   #credentialOf(wanted: JsonObject): { account: string; credential: string; transport: string } {
     const { store } = this.#services
     if (typeof wanted.token === 'string') {
@@ -132,7 +132,7 @@ export class AgentFleet {
     return { account, credential: id, transport: SSH }
   }
 
-  /** The newest SSH credential with that key; what the line says beside type and key means nothing. */
+  /** The newest SSH credential with that key; anything in the line besides type and key is ignored. */
   #holderOfKey(line: string, account: string): string | undefined {
     const { blob } = parsePublicKey(line)
     const credentials = this.#services.store.page(account, 'ssh_credentials', Number.MAX_SAFE_INTEGER)
@@ -180,7 +180,7 @@ export class AgentFleet {
   }
 }
 
-/** The tunnel credential whose token this is now; the token of an API key is none. */
+/** The tunnel credential that has this token now; tokens of API keys are not accepted. */
 export function credentialOfToken({ store }: Services, token: string): { id: string; account: string } {
   const found = findToken(store, token)
   if (found === undefined || store.get(found.account, 'credentials', found.id) === undefined) {

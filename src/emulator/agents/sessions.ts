@@ -8,11 +8,11 @@ import { type Agent, asAgent } from './agent.ts'
 import { beginRestart, beginUpdate } from './decide.ts'
 
 /*
- * What happens to an agent, its session and its tunnels. All of it must run inside a transaction. The agent returned is saved
- * by `saveAgent`, or by whoever called because it fell due.
+ * What happens to an agent, its session and its tunnels. All of it must run inside a transaction. The returned agent is
+ * saved by `saveAgent`, or by the caller when the change fell due.
  */
 
-/** Lets the agent connect at `at`, in emulated milliseconds: a session and its tunnels. Throws when it is not admitted. */
+/** Connects the agent at `at`, in emulated milliseconds: a session and its tunnels. Throws when it is not admitted. */
 export function startSession(agent: Agent, at: number, context: WriteContext): Agent {
   const warnings = admitAgent(agent, context.account, context.services)
   const { credential_id, transport, agent_version, ip, os, region, metadata } = agent
@@ -22,14 +22,14 @@ export function startSession(agent: Agent, at: number, context: WriteContext): A
   return { ...agent, state: 'online', session_id, tunnel_ids, back_at: null, warnings, refusal: null }
 }
 
-/** The agent without its session; nothing happens to one that has none. */
+/** The agent without its session; unchanged if it has none. */
 export function endSession(agent: Agent, context: WriteContext): Agent {
   const gone = [...(agent.session_id === null ? [] : [agent.session_id]), ...agent.tunnel_ids]
   for (const id of gone) context.store.remove(context.account, context.services.resources.ofId(id).path, id)
   return { ...agent, session_id: null, tunnel_ids: [] }
 }
 
-/** The agent whose restart is over: online again under a new session id, or refused, which it does not try again. */
+/** The agent after its restart: online again with a new session id, or refused, after which it does not try again. */
 export function comeBack(object: StoredObject, at: number, context: WriteContext): Agent {
   const agent = asAgent(object)
   try {
@@ -40,7 +40,7 @@ export function comeBack(object: StoredObject, at: number, context: WriteContext
   }
 }
 
-/** The restart command (`management-api.md § Endpoints`, Tunnel sessions): the session is gone with the answer. */
+/** The restart command (`management-api.md § Endpoints`, Tunnel sessions): the session ends before the answer. */
 export function restartAgent(session: StoredObject, context: WriteContext): void {
   const agent = beginRestart(agentOf(session, context), context.now())
   saveAgent(endSession(agent, context), context)
@@ -51,7 +51,7 @@ export function stopAgent(session: StoredObject, context: WriteContext): void {
   saveAgent(endSession({ ...agentOf(session, context), state: 'stopped' }, context), context)
 }
 
-/** The update command: the session stays as it is. */
+/** The update command: the session does not change. */
 export function updateAgent(session: StoredObject, context: WriteContext): void {
   saveAgent(beginUpdate(agentOf(session, context), context.now()), context)
 }
@@ -66,7 +66,7 @@ function agentOf(session: StoredObject, { store, account }: WriteContext): Agent
   return asAgent(agent)
 }
 
-/** Stores a new object of the collection with that prefix, and returns its id. */
+/** Stores a new object of the collection with that id prefix, and returns its id. */
 function place(prefix: string, body: JsonObject, at: number, context: WriteContext): string {
   const id = context.services.ids.next(prefix)
   save(context.services.resources.ofId(id), { ...body, id, created_at: rfc3339(at) }, context)

@@ -10,8 +10,8 @@ export const release: Reader<string> = reader({ type: 'string', pattern: FORM.so
 })
 
 /**
- * What an agent updates itself to: the latest of the versions there are with the major version it has; undefined when none
- * is newer (`management-api.md § Endpoints`, Tunnel sessions, rule 3). An agent whose version has another form has no update.
+ * The version that an agent updates to: the latest available one of its major version; undefined when none is newer
+ * (`management-api.md § Endpoints`, Tunnel sessions, rule 3). An agent whose version has another form has no update.
  */
 export function latestInMajor(current: string, versions: readonly string[]): string | undefined {
   const major = FORM.exec(current)?.[1]

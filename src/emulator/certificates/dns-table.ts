@@ -6,7 +6,10 @@ export interface DnsRecord {
   readonly value: string
 }
 
-/** The emulator's view of public DNS: what an account holder would have to publish, set through the admin surface. */
+/**
+ * The emulator's view of public DNS: the records an account holder would have to publish, set through the admin
+ * surface.
+ */
 export class DnsTable {
   readonly #store: Store
 
@@ -32,7 +35,7 @@ export class DnsTable {
     this.#store.run('INSERT OR IGNORE INTO dns (name, type, value) VALUES (?, ?, ?)', [name, type, value])
   }
 
-  /** Removes the records that agree with every member given; without members, all. */
+  /** Removes the records that match all given members; without members, all of them. */
   delete(match: Partial<DnsRecord>): void {
     const wanted = canonical({ name: match.name ?? '', type: match.type ?? '', value: match.value ?? '' })
     for (const record of this.list()) {
@@ -51,7 +54,7 @@ export class DnsTable {
   }
 }
 
-/** Names and host values compare without case and without the final dot. */
+/** Names and host values are compared without regard to case or the final dot. */
 function canonical(record: DnsRecord): DnsRecord {
   const host = (name: string): string => name.toLowerCase().replace(/\.$/, '')
   return { name: host(record.name), type: record.type.toUpperCase(), value: host(record.value) }

@@ -1,13 +1,13 @@
 import type { DnsRecord, DnsTable } from './dns-table.ts'
 import type { ProvisioningFailure } from './job.ts'
 
-/** Fails attempts on request; certificate faults of the admin surface. */
+/** Makes attempts fail on request: certificate faults of the admin surface. */
 export interface ProvisioningFaults {
-  /** The failure to report for the attempt on `domain` that is decided now, if one was asked for. Counts as a hit. */
+  /** The failure to report for the current attempt on `domain`, if one was requested. Counts as a hit. */
   takeCertificateFault(domain: string): ProvisioningFailure | undefined
 }
 
-/** Decides provisioning attempts. */
+/** Decides the outcome of provisioning attempts. */
 export class CertificateIssuer {
   readonly #dns: DnsTable
   readonly #faults: ProvisioningFaults
@@ -20,7 +20,7 @@ export class CertificateIssuer {
     this.seconds = seconds
   }
 
-  /** Why no certificate can be issued for `domain` now, or undefined when one can: every needed record is published. */
+  /** Why no certificate can be issued for `domain` now; undefined when all needed records are published. */
   attempt(domain: string, needed: readonly DnsRecord[]): ProvisioningFailure | undefined {
     const injected = this.#faults.takeCertificateFault(domain)
     if (injected !== undefined) return injected

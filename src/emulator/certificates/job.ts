@@ -15,7 +15,7 @@ export interface ProvisioningFailure {
 }
 
 /**
- * The progress of automatic certificate management, kept in the object that has the policy. Times are emulated
+ * The progress of automatic certificate management, stored in the object that has the policy. Times are emulated
  * milliseconds. `job` is null while nothing is being provisioned or renewed.
  */
 export interface ManagedCertificate {
@@ -36,7 +36,7 @@ export function startJob(at: number, seconds: number, renewsAt: number | null = 
   return { job: { startedAt: at, attemptAt: at + seconds * 1000, failures: 0, failure: null }, renewsAt }
 }
 
-/** The job after an attempt failed at `at`: tried again after 30 s, doubling to 10 min. */
+/** The job after an attempt failed at `at`: retried after 30 s, doubling up to 10 min. */
 export function failAttempt(state: ManagedCertificate, failure: ProvisioningFailure, at: number): ManagedCertificate {
   const failures = (state.job?.failures ?? 0) + 1
   const pause = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10))
@@ -99,7 +99,7 @@ export function toJson(state: ManagedCertificate): JsonObject {
   }
 }
 
-/** Reads what `toJson` wrote; anything else is no state. */
+/** Reads what `toJson` wrote; undefined for anything else. */
 export function fromJson(value: Json | undefined): ManagedCertificate | undefined {
   if (!isJsonObject(value)) return undefined
   const renewsAt = typeof value.renewsAt === 'number' ? value.renewsAt : null

@@ -5,18 +5,19 @@ import type { DnsRecord } from './dns-table.ts'
 import { failAttempt, finishJob, fromJson, nextChange, renderStatus, startJob, toJson } from './job.ts'
 
 /*
- * Automatic certificate management of whatever has a `domain` and a `certificate_management_policy`: reserved domains and
- * agent ingresses. The object keeps `certificate_state`, the progress; `certificate_id`, the certificate in use; and
- * `certificate_automatic`, whether the service issued it (`api-decisions.md § Certificate provisioning in the emulator`).
+ * Automatic certificate management for objects with a `domain` and a `certificate_management_policy`: reserved domains
+ * and agent ingresses. The object stores `certificate_state`, the progress; `certificate_id`, the certificate in use;
+ * and `certificate_automatic`, whether the service issued it (`api-decisions.md § Certificate provisioning in the
+ * emulator`).
  */
 
-/** Whether a write of `given` sets a policy other than the one in force; the same one again starts nothing. */
+/** Whether a write of `given` sets a policy other than the current one; the same policy again starts nothing. */
 export function changesPolicy(given: JsonObject, before: StoredObject | undefined): boolean {
   const policy = given.certificate_management_policy
   return isJsonObject(policy) && JSON.stringify(before?.certificate_management_policy) !== JSON.stringify(policy)
 }
 
-/** `certificate_state` of an object whose certificate is to be made from now on. */
+/** `certificate_state` of an object whose certificate management starts now. */
 export function startManaging(context: WriteContext): JsonObject {
   return toJson(startJob(context.now(), context.services.certificates.seconds))
 }
@@ -38,7 +39,7 @@ export function managementDueAt(object: StoredObject): number | undefined {
   return state === undefined ? undefined : nextChange(state)
 }
 
-/** `onDue` of a resource whose certificates need the records that `needed` gives. */
+/** `onDue` of a resource whose certificates need the records that `needed` returns. */
 export function manageCertificate(
   needed: (object: StoredObject) => readonly DnsRecord[],
 ): (object: StoredObject, at: number, context: WriteContext) => StoredObject {

@@ -5,31 +5,34 @@ import { CHOICES, type ChoiceEntry } from './table.ts'
 type Table = typeof CHOICES
 export type ChoiceName = keyof Table
 
-/** A value for each open point. The emulator's code asks it at each use, so that a test may change its mind. */
+/** A value for each open point. The emulator's code reads it at each use, so that a test may change it. */
 export type Choices = { readonly [Name in ChoiceName]: keyof Table[Name]['values'] & string }
 
 const NAMES = Object.keys(CHOICES) as readonly ChoiceName[]
 
-/** The entry of a choice, its values by their names. */
+/** The entry of a choice, with its values by name. */
 function entryOf(name: ChoiceName): ChoiceEntry {
   return CHOICES[name]
 }
 
-/** As `docs/api-decisions.md` decides every point. */
+/** Every point as decided in `docs/api-decisions.md`. */
 export const DECIDED: Choices = from((name) => entryOf(name).decided)
 
-/** One value other than the decided one. */
+/** A value other than the decided one. */
 export interface Alternative {
   readonly name: ChoiceName
   readonly value: string
 }
 
-/** Every alternative that there is, in the order of the table. */
+/** All alternatives, in the order of the table. */
 export const ALTERNATIVES: readonly Alternative[] = NAMES.flatMap((name) =>
   alternativesOf(name).map((value) => ({ name, value })),
 )
 
-/** For every choice an alternative, by a seed: the same seed draws the same, and a new choice leaves the others as they are. */
+/**
+ * An alternative for every choice, drawn by a seed: the same seed draws the same, and a new choice does not affect
+ * others.
+ */
 export function drawnBy(seed: string): Choices {
   return from((name) => {
     const values = alternativesOf(name)
@@ -41,13 +44,14 @@ export function drawnBy(seed: string): Choices {
   })
 }
 
-/** `choices` with one of them made otherwise. */
+/** `choices` with one of them changed. */
 export function withAlternative(choices: Choices, { name, value }: Alternative): Choices {
   return from((each) => (each === name ? value : choices[each]))
 }
 
 /**
  * Reads `name=value`.
+ *
  * @throws OptionError listing what is allowed
  */
 export function readChoice(text: string): Alternative {
@@ -61,12 +65,12 @@ export function readChoice(text: string): Alternative {
   return { name, value }
 }
 
-/** What is not as it is decided, as `name=value`. */
+/** The choices that differ from the decided ones, as `name=value`. */
 export function contraryOnes(choices: Choices): readonly string[] {
   return NAMES.filter((name) => choices[name] !== DECIDED[name]).map((name) => `${name}=${choices[name]}`)
 }
 
-/** The same, with every answer spelled as decided; follows `choices` when they change. */
+/** The same choices, but with every answer spelled as decided; follows changes of `choices`. */
 export function spelledPlainly(choices: Choices): Choices {
   const plain = {}
   for (const name of NAMES) {

@@ -4,7 +4,7 @@ import { COMMON_SCHEMAS } from '../openapi/schemas.ts'
 import { type Choices, DECIDED } from './choices.ts'
 import { capitalised, cidrIn, pemIn, publicKeyIn, timeIn } from './texts.ts'
 
-/** Fields that hold names of hosts, alone or with a port. */
+/** Fields that hold host names, with or without a port. */
 const HOSTS: ReadonlySet<string> = new Set([
   'domain',
   'hostports',
@@ -14,7 +14,7 @@ const HOSTS: ReadonlySet<string> = new Set([
   'cname_target',
   'acme_challenge_cname_target',
 ])
-/** Lists whose order means nothing. */
+/** Lists whose order has no meaning. */
 const SETS: ReadonlySet<string> = new Set([
   'hostports',
   'acl',
@@ -29,17 +29,19 @@ const SETS: ReadonlySet<string> = new Set([
   'ns_targets',
   'region_domains',
 ])
-/** Lists of which one entry may stand for itself. */
+/** Lists of which a single entry may be written without the list. */
 const ONE_OR_LIST: ReadonlySet<string> = new Set(['inbound', 'outbound', 'actions'])
-/** Texts that the contract has null, or left out, where there is none. */
+/** Texts that are null or absent when there is none, according to the contract. */
 const NULL_OR_ABSENT: ReadonlySet<string> = new Set(['token', 'region', 'cname_target', 'acme_challenge_cname_target'])
 const SECRETS: ReadonlySet<string> = new Set(['api_key', 'cloud_secret_access_key'])
 
 type Properties = Readonly<Record<string, JsonSchema>>
 
 /**
- * An object as an answer shows it, spelled as chosen. What a value is, a text or a list, a map or an object, its schema says.
- * @param answer which answer it is, for what changes each time
+ * An object as an answer shows it, spelled as chosen. The schema says whether a value is a text or a list, a map or an
+ * object.
+ *
+ * @param answer number of the answer, for values that change with each answer
  */
 export function respell(object: JsonObject, properties: Properties, choices: Choices, answer: number): JsonObject {
   if (isPlain(choices)) return object
@@ -50,7 +52,7 @@ function isPlain(choices: Choices): boolean {
   return SPELLED.every((name) => choices[name] === DECIDED[name])
 }
 
-/** The choices that this module carries out. */
+/** The choices that this module implements. */
 const SPELLED = [
   'unknown-fields',
   'empties',
@@ -113,7 +115,7 @@ class Spelling {
     return this.#empty(name, null, schema)
   }
 
-  /** Whatever holds nothing. */
+  /** An empty value. */
   #empty(name: string, value: Json, schema: JsonSchema): Json | undefined {
     switch (this.#choices.empties) {
       case 'by-field':
@@ -155,14 +157,14 @@ class Spelling {
         return this.#empty(name, null, schema)
       return this.members(value, properties as Properties)
     }
-    // A map, or data of the user: its keys and values are no fields of ours.
+    // A map, or data of the user: its keys and values are not fields of the API.
     if (Object.keys(value).length === 0) return this.#empty(name, {}, schema)
     if (name !== 'headers' || this.#choices['header-names'] === 'lower') return value
     return Object.fromEntries(Object.entries(value).map(([header, content]) => [capitalised(header), content]))
   }
 }
 
-/** The schema itself behind a reference to a shared one, or of a value that may also be null. */
+/** The schema behind a reference to a shared one, or the schema of a nullable value without null. */
 function resolved(schema: JsonSchema): JsonSchema {
   const { anyOf, $ref } = schema
   if (Array.isArray(anyOf)) return resolved(anyOf.find(isJsonObject) ?? {})
@@ -170,7 +172,7 @@ function resolved(schema: JsonSchema): JsonSchema {
   return schema
 }
 
-/** What a value of the schema's type is with nothing in it; null where there is no such thing. */
+/** The empty value of the schema's type; null if there is none. */
 function emptyOf({ type, properties }: JsonSchema): Json {
   const types = [type].flat()
   if (types.includes('string')) return ''

@@ -4,15 +4,15 @@ export interface ChoiceEntry {
   readonly point: string
   /** `spelling`: only what answers show, and how they write it; `behaviour`: what the service does and keeps. */
   readonly about: 'spelling' | 'behaviour'
-  /** The value that `docs/api-decisions.md` decides for. */
+  /** The value that `docs/api-decisions.md` decides on. */
   readonly decided: string
-  /** Every value with what it means, the decided one among them. */
+  /** Every value with its meaning, including the decided one. */
   readonly values: Readonly<Record<string, string>>
 }
 
 /**
- * What the contract leaves open and a server may do otherwise than ours: the one table that the flags of the emulator, its code and
- * the page of the decisions go by. A server that takes any of these values still keeps the contract.
+ * What the contract leaves open and a server may do differently from ours: the one table behind the emulator's flags,
+ * its code and the page of the decisions. A server with any of these values still keeps the contract.
  */
 export const CHOICES = {
   'error-body': {

@@ -12,6 +12,7 @@ type Change = 'created' | 'updated' | 'deleted'
 /**
  * Fires the event of a change: records a delivery for each destination subscribed to its type. Must run in the change's
  * transaction, while the store still holds what the object refers to.
+ *
  * @param at when it changed, in emulated milliseconds; now by default
  */
 export function announce(
@@ -38,7 +39,7 @@ export function announce(
   }
 }
 
-/** Fires an update's event, unless the object is as it was before (`api-decisions.md § Behaviour`). */
+/** Fires an update's event, unless the object did not change (`api-decisions.md § Behaviour`). */
 export function announceUpdate(
   resource: Resource,
   before: StoredObject,

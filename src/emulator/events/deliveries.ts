@@ -9,7 +9,7 @@ export interface Route {
 
 /** One event handed to one destination by one subscription. */
 export interface Delivery {
-  /** Number of the delivery; grows with time and is never used again. */
+  /** Number of the delivery; increases with time and is never reused. */
   readonly seq: number
   readonly account: string
   /** Id of the event destination. */
@@ -18,12 +18,12 @@ export interface Delivery {
   readonly subscription: string
   /** The event type, `ip_policy_created.v0`. */
   readonly type: string
-  /** How often the delivery was tried; the first attempt succeeds, since nothing leaves the machine. */
+  /** Number of attempts; the first one succeeds, since nothing leaves the machine. */
   readonly attempt: number
   readonly outcome: string
   /** When it was delivered, by the emulated clock. */
   readonly time: string
-  /** What the destination was given. */
+  /** What the destination received. */
   readonly event: JsonObject
 }
 
@@ -33,16 +33,16 @@ export interface DeliveryFilter {
   readonly since?: number | undefined
   readonly destination?: string | undefined
   readonly type?: string | undefined
-  /** At most so many; default 100. */
+  /** The most deliveries to show; default 100. */
   readonly limit?: number | undefined
 }
 
-/** How many deliveries are kept; the oldest give way. */
+/** How many deliveries are kept; the oldest are dropped. */
 const KEPT = 10_000
 
 /**
  * Which subscription sends what where, and what was sent. Both are tables, so that a change and its deliveries are
- * committed together, and finding out that nobody subscribes to a type is one look into an index.
+ * committed together, and an index shows whether any subscription wants a type.
  */
 export class Deliveries {
   readonly #store: Store
@@ -51,7 +51,7 @@ export class Deliveries {
     this.#store = store
   }
 
-  /** Replaces what a subscription routes. */
+  /** Replaces the routes of a subscription. */
   setRoutes(account: string, subscription: string, routes: readonly Route[]): void {
     this.#store.run('DELETE FROM routes WHERE account = ? AND subscription = ?', [account, subscription])
     for (const { type, destination } of routes) {
@@ -64,14 +64,14 @@ export class Deliveries {
     }
   }
 
-  /** Who gets events of a type, in order of the subscriptions. */
+  /** The destinations of a type of event, in order of the subscriptions. */
   routesOf(account: string, type: string): readonly { subscription: string; destination: string }[] {
     return this.#store
       .all('SELECT subscription, destination FROM routes WHERE account = ? AND type = ?', [account, type])
       .map((row) => ({ subscription: text(row, 'subscription'), destination: text(row, 'destination') }))
   }
 
-  /** Notes a delivery. Must run in the transaction of the change that the event tells of. */
+  /** Records a delivery. Must run in the transaction of the change that the event reports. */
   add(delivery: Omit<Delivery, 'seq' | 'time'> & { readonly at: number }): void {
     this.#store.run(
       `INSERT INTO deliveries (account, destination, subscription, type, attempt, outcome, at, event)
@@ -90,7 +90,7 @@ export class Deliveries {
     this.#store.run('DELETE FROM deliveries WHERE seq <= last_insert_rowid() - ?', [KEPT])
   }
 
-  /** Deliveries that the filter lets through, oldest first. */
+  /** Deliveries that pass the filter, oldest first. */
   list({ since = 0, destination, type, limit = 100 }: DeliveryFilter = {}): readonly Delivery[] {
     return this.#store
       .all(
@@ -111,7 +111,7 @@ export class Deliveries {
       }))
   }
 
-  /** Forgets the deliveries; the numbers go on. */
+  /** Drops the deliveries; the numbering continues. */
   clear(): void {
     this.#store.run('DELETE FROM deliveries', [])
   }

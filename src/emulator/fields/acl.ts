@@ -12,12 +12,12 @@ export type AclRule =
   | { readonly kind: 'domain'; readonly name: string }
   /** `bind:<host>:<port>` (rule 5). Lower-cased. */
   | { readonly kind: 'address'; readonly host: string; readonly port: number }
-  /** `bind:<key>=<value>`; undefined stands for any (rule 4). Labels are compared to the letter. */
+  /** `bind:<key>=<value>`; undefined matches any (rule 4). Labels are compared exactly. */
   | { readonly kind: 'label'; readonly key: string | undefined; readonly value: string | undefined }
 
 const BIND = 'bind:'
 
-/** The meaning of one rule; a string that says why when it is none. What holds an `=` is a label. */
+/** Parses one rule; a string says why it is not one. A rule with an `=` is a label. */
 export function parseAclRule(rule: string): AclRule | string {
   if (rule === '*') return { kind: 'all' }
   if (!rule.startsWith(BIND)) return 'is neither * nor of the form bind:<target>'
@@ -33,7 +33,7 @@ function parseLabel(target: string): AclRule | string {
   return { kind: 'label', key: key === '*' ? undefined : key, value: value === '*' ? undefined : value }
 }
 
-/** `host:port`, the host being a name or an IPv4 address. */
+/** `host:port`, where the host is a name or an IPv4 address. */
 function parseAddress(target: string): AclRule | string {
   const [, ip = '', number = ''] = /^([0-9.]+):([1-9]\d{0,4})$/.exec(target) ?? []
   if (isIPv4(ip) && Number(number) <= 65_535) return { kind: 'address', host: ip, port: Number(number) }
@@ -60,8 +60,8 @@ function accepted(read: Reader<string>, text: string): string | undefined {
 const list = listOf(string)
 
 /**
- * The ACL of a credential: rules that parse, kept to the letter, since a client compares what it sent with what it reads.
- * An empty list restricts nothing, and neither does `*`, which stands alone.
+ * The ACL of a credential: rules that parse, stored unchanged, since a client compares what it sent with what it reads.
+ * An empty list restricts nothing, and neither does `*`, which must be the only rule.
  */
 export const aclRules: Reader<string[]> = reader(
   { ...list.schema, description: 'Rules bind:<target>, or * alone.' },

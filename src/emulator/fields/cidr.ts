@@ -22,12 +22,14 @@ export const cidr: Reader<string> = reader(
   },
 )
 
-/** An address without prefix length or zone, in the forms that every program reads alike; undefined for anything else. */
+/**
+ * An address without prefix length or zone, in the forms that every program reads the same way; undefined for others.
+ */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  // The library reads octal, hexadecimal and short IPv4 forms as well, which mean different things to different programs.
+  // The library also reads octal, hexadecimal and short IPv4 forms, which mean different things to different programs.
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
   if (!text.includes(':') || text.includes('%') || !ipaddr.IPv6.isValid(text)) return undefined
-  // `::192.0.2.1` it takes for `::ffff:192.0.2.1`, and a tail in decimals for octal.
+  // The library reads `::192.0.2.1` as `::ffff:192.0.2.1`, and a decimal tail as octal.
   const tail = text.slice(text.lastIndexOf(':') + 1)
   if (tail.includes('.') && (!ipaddr.IPv4.isValidFourPartDecimal(tail) || text === `::${tail}`)) return undefined
   return ipaddr.IPv6.parse(text)

@@ -8,10 +8,10 @@ export const DESCRIBED = {
   metadata: optional(bytes(4096), ''),
 } satisfies Record<string, Field>
 
-/** The two as every resource but a bot shows them. */
+/** The two fields as shown by every resource except bots. */
 export const SHOWN_TEXTS = { description: TEXT, metadata: TEXT }
 
-/** `description` and `metadata` of backends, which state no limits; the body limit holds. */
+/** `description` and `metadata` of backends, for which no limits are stated; the body limit applies. */
 export const DESCRIBED_WITHOUT_LIMITS = {
   description: optional(string, ''),
   metadata: optional(string, ''),

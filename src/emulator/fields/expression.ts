@@ -2,7 +2,7 @@ import { ParseError, parse } from '@marcbachmann/cel-js'
 import { invalid } from '../errors.ts'
 import { type Reader, reader } from './field.ts'
 
-/** A CEL expression: it must parse; what its names mean is not checked (`api-decisions.md § Values`). */
+/** A CEL expression: it must parse; the meaning of its names is not checked (`api-decisions.md § Values`). */
 export const celExpression: Reader<string> = reader(
   { type: 'string', description: 'A CEL expression.' },
   (value, at) => {

@@ -3,16 +3,16 @@ import type { Json, JsonObject } from '../json.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 /**
- * Checks a value found at path `at` of a body and returns its canonical form, or throws a RequestError naming `at`. Carries
- * the schema that the OpenAPI document shows; made by `reader`.
+ * Checks a value at path `at` of a body and returns its canonical form, or throws a RequestError naming `at`. Carries
+ * the schema for the OpenAPI document; created by `reader`.
  */
 export interface Reader<T extends Json = Json> {
   (value: Json, at: string): T
-  /** Describes the values it takes. It may take fewer: what a schema cannot say is in a `description`. */
+  /** Describes the accepted values. Fewer may be accepted: a `description` says what a schema cannot express. */
   readonly schema: JsonSchema
 }
 
-/** A reader from the schema of what it takes and the check itself. */
+/** A reader made from the schema of what it accepts and the check itself. */
 export function reader<T extends Json>(schema: JsonSchema, read: (value: Json, at: string) => T): Reader<T> {
   return Object.assign((value: Json, at: string) => read(value, at), { schema })
 }
@@ -24,13 +24,15 @@ export interface Field {
   readonly within: 'both' | 'create' | 'update'
   /** The value when absent at create; `mandatory` when there is none. */
   readonly absent: { readonly value: Json } | 'mandatory'
-  /** What an explicit null in an update does: back to the absent value, or refused with this reason. */
+  /**
+   * What an explicit null in an update does: it resets the field to the absent value, or is refused with this reason.
+   */
   readonly whenNull: 'clear' | { readonly refuse: string }
 }
 
 export type Fields = Readonly<Record<string, Field>>
 
-/** A field that may be left out and then has the value `absent`; null in an update returns it to that. */
+/** A field that may be left out and then has the value `absent`; null in an update resets it to that. */
 export function optional(read: Reader, absent: Json): Field {
   return { read, within: 'both', absent: { value: absent }, whenNull: 'clear' }
 }
@@ -40,19 +42,20 @@ export function mandatory(read: Reader): Field {
   return { read, within: 'both', absent: 'mandatory', whenNull: { refuse: 'must not be null' } }
 }
 
-/** The field is fixed at create: an update that names it is refused. */
+/** A field that is fixed at create: an update that contains it is refused. */
 export function fixed(field: Field): Field {
   return { ...field, within: 'create' }
 }
 
-/** The field exists in update bodies only. */
+/** A field that exists in update bodies only. */
 export function updateOnly(field: Field): Field {
   return { ...field, within: 'update' }
 }
 
 /**
  * Every field of a new object: those of the body, checked, and the absent values of the rest.
- * @param defaults absent values in place of those that the fields have
+ *
+ * @param defaults absent values that replace those of the fields
  */
 export function readCreate(fields: Fields, body: JsonObject, defaults: JsonObject = {}): JsonObject {
   const values: JsonObject = {}

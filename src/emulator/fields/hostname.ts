@@ -15,7 +15,7 @@ function isHostname(name: string): boolean {
   )
 }
 
-/** A DNS name, lower-cased; with `*.` in front it stands for every name one label below. */
+/** A DNS name, lower-cased; with a leading `*.` it matches every name one label below. */
 export const domainName: Reader<string> = reader(
   { type: 'string', description: 'A DNS name of at least two labels; it may begin with *.' },
   (value, at) => {
@@ -37,7 +37,7 @@ export const ingressDomain: Reader<string> = reader(
 )
 
 /**
- * Whether `name`, without a wildcard, is a sub-domain of the service's own domain, which needs no DNS records, or a
+ * Whether `name`, without a wildcard, is a subdomain of the service's own domain, which needs no DNS records, or a
  * custom one. The service's domain itself is refused.
  */
 export function domainClass(name: string, serviceDomain: string, at: string): 'service' | 'custom' {
@@ -45,7 +45,7 @@ export function domainClass(name: string, serviceDomain: string, at: string): 's
   return name.endsWith(`.${serviceDomain}`) ? 'service' : 'custom'
 }
 
-/** `host:port`, the host lower-cased. That the account owns the host is checked by the edge. */
+/** `host:port`, the host lower-cased. The edge checks that the account owns the host. */
 export const hostport: Reader<string> = reader({ type: 'string', pattern: '^[^:]+:[1-9][0-9]{0,4}$' }, (value, at) => {
   if (typeof value !== 'string') throw invalid(at, 'must be a string')
   const match = /^([^:\s]+):([1-9]\d{0,4})$/.exec(value)
@@ -57,7 +57,7 @@ export const hostport: Reader<string> = reader({ type: 'string', pattern: '^[^:]
   return `${host}:${port}`
 })
 
-/** The reserved name that covers `host`: itself, or the wildcard that replaces its first label. */
+/** The reserved names that would cover `host`: itself, or the wildcard that replaces its first label. */
 export function coveringNames(host: string): readonly string[] {
   return [host, `*.${host.slice(host.indexOf('.') + 1)}`]
 }

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../json.ts'
 /** A JSON Schema of the 2020-12 dialect, which OpenAPI 3.1 uses. */
 export type JsonSchema = Readonly<JsonObject>
 
-/** Where the document keeps the schemas that several places share. */
+/** Where the document keeps shared schemas. */
 const COMPONENTS = '#/components/schemas/'
 
 /** A reference to a shared schema by its name. */
@@ -11,7 +11,7 @@ export function shared(name: string): JsonSchema {
   return { $ref: `${COMPONENTS}${name}` }
 }
 
-/** The same values and null. */
+/** The same values, or null. */
 export function nullable(schema: JsonSchema): JsonSchema {
   const { type, enum: values } = schema
   if (typeof type !== 'string') return { anyOf: [schema, { type: 'null' }] }
@@ -35,7 +35,7 @@ export function list(items: JsonSchema): JsonSchema {
   return { type: 'array', items }
 }
 
-/** Holds when exactly one of the members is there and not null. */
+/** Valid when exactly one of the members is present and not null. */
 export function exactlyOneOf(names: readonly string[]): JsonSchema {
   return { oneOf: names.map((name): Json => ({ required: [name], properties: { [name]: { type: 'object' } } })) }
 }

@@ -1,4 +1,4 @@
-// The X.509 library below is built on decorators that need this first.
+// The X.509 library below uses decorators that need this import first.
 import 'reflect-metadata'
 import {
   BasicConstraintsExtension,
@@ -15,9 +15,9 @@ const BLOCK = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g
 const LABEL = /-----BEGIN ([^-]*)-----/g
 
 /**
- * One or more X.509 certificates in PEM. Text between them is allowed and kept to the letter; any other kind of block is refused,
- * above all a private key, since what is uploaded is shown again. What the blocks hold is for `authorityFacts` to judge, so
- * that each certificate is parsed once.
+ * One or more X.509 certificates in PEM. Text between them is allowed and stored unchanged; any other kind of block is
+ * refused, above all a private key, since uploads are shown again. `authorityFacts` checks the content of the blocks,
+ * so that each certificate is parsed once.
  */
 export const caPem: Reader<string> = reader(
   { type: 'string', description: 'X.509 certificates in PEM, each of a certificate authority.' },
@@ -34,8 +34,9 @@ export const caPem: Reader<string> = reader(
 )
 
 /**
- * What the API shows of an uploaded authority besides its PEM, which `caPem` has accepted: the facts of its first certificate.
- * Each must be of a certificate authority by its basic constraints (`api-decisions.md § Values`), or it is refused naming `at`.
+ * What the API shows of an uploaded authority besides its PEM, which `caPem` has accepted: the facts of its first
+ * certificate. Each certificate must be of a certificate authority by its basic constraints (`api-decisions.md
+ * § Values`), or it is refused naming `at`.
  */
 export function authorityFacts(pem: string, at: string): JsonObject {
   const [first, ...others] = blocksIn(pem)
@@ -60,7 +61,7 @@ const KEY_USAGES = [
   [KeyUsageFlags.decipherOnly, 'decipherOnly'],
 ] as const
 
-/** Extended key usages that have a name (RFC 5280 § 4.2.1.12). */
+/** Extended key usages with a name (RFC 5280 § 4.2.1.12). */
 const PURPOSES: Readonly<Record<string, string>> = {
   '2.5.29.37.0': 'anyExtendedKeyUsage',
   '1.3.6.1.5.5.7.3.1': 'serverAuth',
@@ -71,12 +72,12 @@ const PURPOSES: Readonly<Record<string, string>> = {
   '1.3.6.1.5.5.7.3.9': 'ocspSigning',
 }
 
-/** What stands between the lines of each block. */
+/** The content between the first and last line of each block. */
 function blocksIn(pem: string): readonly string[] {
   return [...pem.matchAll(BLOCK)].map(([, content = '']) => content)
 }
 
-/** The response fields that follow from the certificate with this number. */
+/** The response fields derived from the certificate with this number. */
 function factsOf(content: string, number: number, at: string): JsonObject {
   const { isAuthority, facts } = readAt(content, number, at)
   if (!isAuthority) throw invalid(at, `certificate ${number} is not of a certificate authority`)
@@ -96,7 +97,7 @@ function readAt(content: string, number: number, at: string): Certificate {
   }
 }
 
-/** The library decodes a part when it is asked for, and throws then. */
+/** The library decodes each part only when it is read, and throws then. */
 function read(certificate: X509Certificate): Certificate {
   const [commonName = ''] = certificate.subjectName.getField('CN')
   const flags = certificate.getExtension(KeyUsagesExtension)?.usages ?? 0

@@ -75,7 +75,7 @@ export function listOrOne<T extends Json>(item: Reader<T>): Reader<T[]> {
   )
 }
 
-/** A list whose entries are strings of the kind `item`, none of them twice. */
+/** A list of distinct strings of the kind `item`. */
 export function distinct(item: Reader<string>): Reader<string[]> {
   const entriesOf = listOf(item)
   return reader({ ...entriesOf.schema, uniqueItems: true }, (value, at) => {
@@ -87,7 +87,7 @@ export function distinct(item: Reader<string>): Reader<string[]> {
   })
 }
 
-/** A map with any string keys; keys are kept to the letter. */
+/** A map with any string keys, which are kept unchanged. */
 export function mapOf<T extends Json>(item: Reader<T>): Reader<Record<string, T>> {
   return reader({ type: 'object', additionalProperties: item.schema }, (value, at) => {
     if (!isJsonObject(value)) throw invalid(at, 'must be an object')
@@ -98,7 +98,7 @@ export function mapOf<T extends Json>(item: Reader<T>): Reader<Record<string, T>
 /** Anything. */
 export const anything: Reader = reader({}, (value) => value)
 
-/** Any JSON object, as it is. */
+/** Any JSON object, unchanged. */
 export const anyObject: Reader<JsonObject> = reader({ type: 'object' }, (value, at) => {
   if (!isJsonObject(value)) throw invalid(at, 'must be an object')
   return value
@@ -110,8 +110,8 @@ interface Member {
 }
 
 /**
- * An object with exactly these members. One without `absent` is mandatory; null counts as absent.
- * A member that is not declared is refused by its full path.
+ * An object with exactly these members. One without `absent` is mandatory; null counts as absent. An undeclared member
+ * is refused by its full path.
  */
 export function object(members: Readonly<Record<string, Member>>): Reader<JsonObject> {
   return reader(schemaOf(members), (value, at) => {
@@ -145,7 +145,7 @@ function schemaOf(members: Readonly<Record<string, Member>>): JsonSchema {
   }
 }
 
-/** The one member of `value` that is neither absent nor null, out of the allowed names; anything else is refused. */
+/** The one member of `value` among the allowed names that is neither absent nor null; anything else is refused. */
 export function exactlyOne<T extends string>(value: JsonObject, allowed: readonly T[], at: string): T {
   const present = allowed.filter((name) => value[name] !== undefined && value[name] !== null)
   const [only] = present

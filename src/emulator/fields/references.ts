@@ -1,6 +1,6 @@
 import { distinct, nonEmptyString } from './readers.ts'
 
-/** An id; that it names something is checked where the account is known. */
+/** An id; whether it exists is checked where the account is known. */
 export const id = nonEmptyString
-/** Ids, none of them twice. */
+/** Distinct ids. */
 export const ids = distinct(nonEmptyString)

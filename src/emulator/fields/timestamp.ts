@@ -7,7 +7,7 @@ const FORM = /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.\d+)?(Z
 const YEAR_10000 = Date.UTC(10_000, 0)
 
 /**
- * An RFC 3339 time from 1970 to 9999, returned in UTC with whole seconds as all times are (`api-decisions.md § Values`);
+ * An RFC 3339 time from 1970 to 9999, returned in UTC with whole seconds like all times (`api-decisions.md § Values`);
  * a fraction is dropped.
  */
 export const timestamp: Reader<string> = reader(TIMESTAMP, (value, at) => {
@@ -19,7 +19,7 @@ export const timestamp: Reader<string> = reader(TIMESTAMP, (value, at) => {
   return rfc3339(milliseconds)
 })
 
-/** `Date.parse` takes 30 February for 2 March. */
+/** `Date.parse` reads 30 February as 2 March. */
 function isCalendarDay(day: string): boolean {
   const milliseconds = Date.parse(`${day}T00:00:00Z`)
   return !Number.isNaN(milliseconds) && rfc3339(milliseconds).startsWith(day)

@@ -23,22 +23,23 @@ export interface ApiOptions {
   readonly clock: Clock
   /** Lower-case names of the headers that may carry the version. */
   readonly versionHeaders: readonly string[]
-  /** Added to each request before it is processed, in milliseconds. */
+  /** Delay of each request before it is processed, in milliseconds. */
   readonly latencyMs: number
   readonly rateLimiter: RateLimiter | undefined
   /** Whether the last address of X-Forwarded-For counts as the source of a request. */
   readonly trustForwardedFor: boolean
   readonly logFailure: FailureLog
-  /** Aborted when the emulator stops, so that no request that was held up is processed afterwards. */
+  /** Aborted when the emulator stops, so that no delayed request is processed afterwards. */
   readonly stopping: AbortSignal
 }
 
-/** What the hooks below work with. */
+/** What the hooks below use. */
 interface Parts extends ApiOptions, SourceOptions {}
 
 /**
- * The API: every request is recorded, meets its fault, is authenticated, held to the IP restrictions, rate-limited and checked
- * for the version, in this order, before its body is read. Written as a fastify plugin, so that the admin surface beside it has none of this.
+ * The API: every request is recorded, meets its fault, is authenticated, checked against the IP restrictions,
+ * rate-limited and checked for the version, in this order, before its body is read. A fastify plugin, so that the admin
+ * surface beside it has none of this.
  */
 export function apiPlugin(options: ApiOptions): (app: FastifyInstance) => Promise<void> {
   const parts: Parts = { ...options, restrictions: new IpRestrictions(options.services.store, 'api') }
@@ -74,7 +75,7 @@ export function apiPlugin(options: ApiOptions): (app: FastifyInstance) => Promis
   }
 }
 
-/** Before the body is read. False when the request has been answered or cut off. */
+/** Runs before the body is read. False when the request was answered or its connection cut. */
 async function receive(request: FastifyRequest, reply: FastifyReply, options: Parts): Promise<boolean> {
   const { services, journal, faults, clock } = options
   const operationId = request.id
@@ -110,20 +111,20 @@ async function receive(request: FastifyRequest, reply: FastifyReply, options: Pa
   return true
 }
 
-/** Once the body is read. False when the request has been cut off. */
+/** Runs once the body is read. False when the connection was cut. */
 async function beginProcessing(request: FastifyRequest, reply: FastifyReply, options: Parts): Promise<boolean> {
   const { exchange } = request
   if (exchange === undefined) return true
   exchange.entry.body = withoutSecrets(recordedBody(request))
   if (exchange.fault !== undefined && !(await actBefore(exchange.fault, request, reply, options))) return false
-  // Asked again: the key may have been deleted, or a restriction made, while the request was held up.
+  // Checked again: the key may have been deleted, or a restriction created, while the request was delayed.
   exchange.caller = admit(identify(options.services.store, request.headers))
   admitSource(request, reply, exchange.caller, options)
   settle(options.services)
   return true
 }
 
-/** When the answer is decided. False when the connection has been dealt with. */
+/** Runs when the answer is decided. False when the connection needs no further answer. */
 async function send(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -4,15 +4,15 @@ import type { Caller } from '../objects/write-context.ts'
 import type { Store } from '../store/store.ts'
 import { findToken } from '../tokens.ts'
 
-/** The only version there is (`management-api.md § Authentication`). */
+/** The only version (`management-api.md § Authentication`). */
 const VERSION = '2'
 
-/** Who sent the request, told from its bearer token; undefined when the token is missing, malformed or unknown. */
+/** Who sent the request, according to its bearer token; undefined when the token is missing, malformed or unknown. */
 export function identify(store: Store, headers: IncomingHttpHeaders): (Caller & { active: boolean }) | undefined {
   const token = bearerToken(headers)
   const match = token === undefined ? undefined : findToken(store, token)
   if (match === undefined) return undefined
-  // The token of a tunnel credential is found here too, and is no API key.
+  // Tokens of tunnel credentials are found here too, but are not API keys.
   const { account, id: keyId } = match
   const ownerId = store.get(account, 'api_keys', keyId)?.owner_id
   if (typeof ownerId !== 'string') return undefined
@@ -24,7 +24,7 @@ export function bearerToken(headers: IncomingHttpHeaders): string | undefined {
   return /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
 }
 
-/** Refuses callers that are unknown (401, one answer whatever the reason) or owned by an inactive bot (403). */
+/** Refuses callers that are unknown (401, the same answer whatever the reason) or owned by an inactive bot (403). */
 export function admit(caller: (Caller & { active: boolean }) | undefined): Caller {
   if (caller === undefined) {
     throw new RequestError(
@@ -38,7 +38,7 @@ export function admit(caller: (Caller & { active: boolean }) | undefined): Calle
   return caller
 }
 
-/** Refuses requests whose version header is missing or names another version. `names` are lower-case header names. */
+/** Refuses requests whose version header is missing or gives another version. `names` are lower-case header names. */
 export function checkVersion(headers: IncomingHttpHeaders, names: readonly string[]): void {
   const given = names.map((name) => headers[name]).filter((value) => value !== undefined)
   if (given.length === 0) throw new RequestError('version', `the header ${names.join(' or ')} is required`)

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../json.ts'
 /** Largest request body, in bytes (`api-decisions.md § Requests`). */
 export const BODY_LIMIT = 1024 * 1024
 
-/** JSON is the only body type. An empty body is accepted here, since clients send the header on GET and DELETE as well. */
+/** JSON is the only body type. An empty body is accepted here, since clients also send the header on GET and DELETE. */
 export function acceptJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
@@ -30,7 +30,7 @@ function parse(body: string | Buffer): unknown {
   }
 }
 
-/** The body as an object; 400 for none and for other JSON. */
+/** The body as an object; 400 if there is none or it is other JSON. */
 export function bodyOf(request: FastifyRequest): JsonObject {
   const { body } = request
   if (body === undefined) throw new RequestError('malformedJson', 'a JSON object is required as the request body')
@@ -38,10 +38,10 @@ export function bodyOf(request: FastifyRequest): JsonObject {
   return body
 }
 
-/** Bodies beyond this are not kept in the journal, which holds many. In bytes. */
+/** Larger bodies are not kept in the journal, which holds many. In bytes. */
 const RECORDED_LIMIT = 64 * 1024
 
-/** The body for the journal: an object, null when there was none, or a note of its size when it is too large to keep. */
+/** The body for the journal: an object, null if there was none, or its size if it is too large to keep. */
 export function recordedBody(request: FastifyRequest): Json {
   const { body } = request
   if (!isJsonObject(body)) return null

@@ -13,7 +13,10 @@ import { listPage, listPastPage, PAGE_QUERY, readPageRequest } from './paging.ts
 import { memberRoutes, partRoutes } from './part-routes.ts'
 import { contextOf, idOf, route, viewOf } from './route.ts'
 
-/** Registers the operations of a collection, of its sub-resources and its commands (`management-api.md § Standard operations`). */
+/**
+ * Registers the operations of a collection, its sub-resources and its commands (`management-api.md § Standard
+ * operations`).
+ */
 export function collectionRoutes(app: FastifyInstance, resource: Resource, services: Services): void {
   const collection = `/${resource.path}`
   const item = `${collection}/:id`
@@ -70,7 +73,7 @@ function changes(resource: Resource, services: Services): Operations {
       refusals: [409],
       handler: (request, reply) => {
         const context = contextOf(request, services)
-        // The path is judged before the body: an unknown id is 404 whatever was sent.
+        // The path is checked before the body: an unknown id is answered 404 whatever was sent.
         find(resource, idOf(request), context)
         const updated = update(resource, idOf(request), bodyOf(request), context)
         const answer = resource.updateAnswer === 'unstated' ? services.choices['update-answer'] : 'object'

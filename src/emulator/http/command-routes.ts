@@ -20,7 +20,7 @@ export function commandRoute(app: FastifyInstance, resource: Resource, command: 
       handler: (request, reply) => {
         const context = contextOf(request, services)
         const object = find(resource, idOf(request), context)
-        // As in the body of an update, an id is the one field that says nothing new.
+        // As in an update body, an id is the one field that is accepted and ignored.
         readUpdate({}, bodyOf(request))
         services.store.transaction(() => run(object, context))
         return reply.code(204).send()

@@ -7,7 +7,7 @@ export interface Exchange {
   readonly entry: JournalEntry
   /** The fault that this request meets, if any. */
   readonly fault: ActiveFault | undefined
-  /** Set once the key is known to be good. */
+  /** Set once the key is known to be valid. */
   caller: Caller | undefined
 }
 

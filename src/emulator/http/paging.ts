@@ -45,8 +45,8 @@ function readBeforeId(value: unknown): string | undefined {
 }
 
 /**
- * One page, newest first unless chosen otherwise. The cursor is the id of an object that exists, so a page costs one lookup and one
- * range scan, whatever the size of the collection; in another order, the whole collection.
+ * One page, newest first unless chosen otherwise. The cursor is the id of an existing object, so a page costs one
+ * lookup and one range scan, whatever the size of the collection; in another order, a scan of the whole collection.
  */
 export function listPage(
   resource: Resource,
@@ -67,7 +67,7 @@ export function listPage(
   return envelope(resource, objects, limit, view)
 }
 
-/** The same page as it was at `time` (emulated milliseconds): what a lagging replica would answer. */
+/** The same page as of `time` (emulated milliseconds): what a lagging replica would answer. */
 export function listPastPage(
   resource: Resource,
   account: string,
@@ -98,7 +98,7 @@ function digestOf({ id }: StoredObject): string {
   return createHash('sha256').update(id).digest('hex')
 }
 
-/** Those behind the one that a page before ended with. */
+/** The objects after the last one of the previous page. */
 function following(objects: readonly StoredObject[], beforeId: string | undefined): readonly StoredObject[] {
   return objects.slice(objects.findIndex(({ id }) => id === beforeId) + 1)
 }

@@ -112,7 +112,7 @@ export function memberRoutes(app: FastifyInstance, resource: Resource, members: 
         const object = find(resource, idOf(request), context)
         const item = requireItem(object, members, parameter(request, 'key'))
         const rest = itemsOf(object, members).filter((other) => other !== item)
-        // itemsOf returns the same objects each time, so identity finds the item again.
+        // itemsOf returns the same objects each time, so the item can be found by identity.
         setFields(resource, object.id, { [members.field]: rest }, context)
         return reply.code(204).send()
       },

@@ -7,8 +7,8 @@ export interface RateLimit {
 }
 
 /**
- * A token bucket per API key: a full period's requests may come at once, then they trickle in evenly.
- * Refused requests take nothing from the bucket.
+ * A token bucket per API key: a full period's requests may come at once, further ones at an even rate. Refused requests
+ * take nothing from the bucket.
  */
 export class RateLimiter {
   readonly #limit: RateLimit

@@ -6,7 +6,7 @@ import type { Operations } from '../openapi/operation.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-/** Registers a path; methods that it does not have are answered with 405 and Allow instead of 404. */
+/** Registers a path; methods that it does not support are answered with 405 and Allow instead of 404. */
 export function route(app: FastifyInstance, url: string, operations: Operations): void {
   const allow = Object.keys(operations)
   for (const [method, operation] of Object.entries(operations)) {
@@ -26,7 +26,7 @@ export function route(app: FastifyInstance, url: string, operations: Operations)
   })
 }
 
-/** A named parameter of the path; the route pattern guarantees it. */
+/** A named parameter of the path; the route pattern guarantees that it exists. */
 export function parameter(request: FastifyRequest, name: string): string {
   const { params } = request
   const value = typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined
@@ -48,7 +48,7 @@ function callerOf(request: FastifyRequest): Caller {
   return caller
 }
 
-/** Addresses carry the host that the client used. */
+/** Addresses use the host that the client used. */
 export function viewOf(request: FastifyRequest, services: Services): View {
   return new View(`${request.protocol}://${request.host}`, services, callerOf(request).account)
 }

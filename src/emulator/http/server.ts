@@ -4,7 +4,7 @@ import { ERRORS, type ErrorName, errorAnswer, errorBody, RequestError } from '..
 import { StorageError } from '../store/storage-error.ts'
 import { acceptJson, BODY_LIMIT } from './body.ts'
 
-/** Where failures of the emulator itself are reported; refusals of requests are not failures. */
+/** Where the emulator's own failures are reported; refused requests are not failures. */
 export type FailureLog = (message: string, error: unknown) => void
 
 export interface ServerOptions {
@@ -12,20 +12,20 @@ export interface ServerOptions {
   readonly logFailure: FailureLog
 }
 
-/** An empty HTTP server with the body rules and the error answers that all of the emulator shares. */
+/** An empty HTTP server with the body rules and error answers that all parts of the emulator share. */
 export function createServer({ newOperationId, logFailure }: ServerOptions): FastifyInstance {
-  // The API answers refusals by a handler of its own.
+  // The API has its own handler for refusals.
   const usual: ErrorOptions = { choices: DECIDED, logFailure, now: () => Date.now() }
   const app = Fastify({
     genReqId: newOperationId,
     bodyLimit: BODY_LIMIT,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 1024 },
-    // Bytes that are no HTTP request at all.
+    // Bytes that are not an HTTP request.
     clientErrorHandler: (_error, socket) => {
       if (socket.writable) socket.end(malformedAnswer(newOperationId()))
     },
-    // Requests that are too broken to reach a route.
+    // Requests too malformed to reach a route.
     frameworkErrors: (error, request, reply) => {
       answerError(error, request, reply, usual)
     },
@@ -78,7 +78,7 @@ function retryIn(form: Choices['retry-after'], headers: Headers, now: number): H
   }
 }
 
-/** A whole HTTP answer, for a connection on which no request could be read. */
+/** A complete HTTP answer, for a connection on which no request could be read. */
 function malformedAnswer(operationId: string): string {
   const body = JSON.stringify(errorBody('badRequest', ERRORS.badRequest.meaning, operationId))
   return [
@@ -92,7 +92,7 @@ function malformedAnswer(operationId: string): string {
   ].join('\r\n')
 }
 
-/** What fastify refuses by itself, in the terms of the table of errors. */
+/** Fastify's own refusals, mapped to the table of errors. */
 const FRAMEWORK_ERRORS: Readonly<Record<string, ErrorName>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'bodyTooLarge',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'mediaType',

@@ -6,13 +6,13 @@ import type { IpRestrictions } from '../restrictions/ip-restrictions.ts'
 export interface SourceOptions {
   /** The restrictions of type `api`. */
   readonly restrictions: IpRestrictions
-  /** Whether the last address of X-Forwarded-For counts in place of the connection's. */
+  /** Whether the last address of X-Forwarded-For replaces the connection's. */
   readonly trustForwardedFor: boolean
 }
 
 /**
- * Holds the caller to the restrictions of type `api` of its own account (`api-decisions.md § Behaviour`): 403 where an
- * enforced one does not admit the source address, a `Warning` header where one that is not enforced does not.
+ * Checks the caller against the restrictions of type `api` of its own account (`api-decisions.md § Behaviour`): 403 if
+ * an enforced one does not admit the source address, a `Warning` header if one that is not enforced does not.
  */
 export function admitSource(
   request: FastifyRequest,
@@ -34,10 +34,10 @@ export function admitSource(
   }
 }
 
-/** Where the request came from: without the zone of link-local addresses, and IPv4 as such on a socket that takes both. */
+/** Source address of the request: without the zone of link-local addresses, and with IPv4-mapped addresses as IPv4. */
 function sourceAddress(request: FastifyRequest, trustForwardedFor: boolean): string {
   const forwarded = trustForwardedFor ? request.headers['x-forwarded-for'] : undefined
-  // The proxy in front adds what it saw at the end; everything before that is the client's own claim.
+  // The proxy in front appends the address it saw; everything before that is the client's own claim.
   const last = [forwarded].flat().at(-1)?.split(',').at(-1)?.trim()
   const address = last ?? request.raw.socket.remoteAddress ?? ''
   return address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')

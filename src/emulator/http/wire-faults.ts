@@ -6,7 +6,7 @@ import type { FaultAct } from '../admin/fault-spec.ts'
 import type { ActiveFault } from '../admin/faults.ts'
 import { type ErrorName, errorBody } from '../errors.ts'
 
-/** What the pauses of a fault run on, and what ends them early. */
+/** The clock for the pauses of a fault, and the signal that ends them early. */
 interface Pauses {
   readonly clock: Clock
   readonly stopping: AbortSignal
@@ -14,7 +14,8 @@ interface Pauses {
 
 /**
  * What a fault does to a request whose body has not been read.
- * @returns whether to go on with the request; otherwise it was answered or cut off here
+ *
+ * @returns whether to continue with the request; otherwise it was answered or its connection cut here
  */
 export async function actUnread(fault: ActiveFault, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
   const { act } = fault
@@ -43,7 +44,8 @@ export async function actUnread(fault: ActiveFault, request: FastifyRequest, rep
 
 /**
  * What a fault does before a request that has been read is processed.
- * @returns whether to process it; otherwise it was cut off here
+ *
+ * @returns whether to process it; otherwise its connection was cut here
  */
 export async function actBefore(
   fault: ActiveFault,
@@ -79,7 +81,8 @@ export async function actBefore(
 
 /**
  * What a fault does to the answer of a processed request.
- * @returns whether the answer is to be sent as usual; otherwise the connection has been dealt with
+ *
+ * @returns whether to send the answer as usual; otherwise the connection was handled here
  */
 export async function actAfter(
   fault: ActiveFault,
@@ -124,7 +127,7 @@ export async function actAfter(
   }
 }
 
-/** Waits before an answer goes out. False when the emulator stops meanwhile: the answer is then never sent. */
+/** Waits before an answer is sent. False when the emulator stops meanwhile: the answer is then never sent. */
 async function heldBack(ms: number, request: FastifyRequest, { clock, stopping }: Pauses): Promise<boolean> {
   try {
     await sleep(clock, ms, stopping)
@@ -136,7 +139,9 @@ async function heldBack(ms: number, request: FastifyRequest, { clock, stopping }
   }
 }
 
-/** Whether the caller has closed the connection. A close that has just arrived is noticed as well: the event loop turns first. */
+/**
+ * Whether the caller has closed the connection. Waits for the event loop, so that a close that just arrived counts too.
+ */
 async function hasGone(socket: Socket): Promise<boolean> {
   await nextTurn()
   await nextTurn()
@@ -155,7 +160,7 @@ interface StatusAnswer {
   readonly text: string
 }
 
-/** What a `status` fault answers: its own HTML or JSON, else an error body as the API has it. */
+/** The answer of a `status` fault: its own HTML or JSON, else the API's error body. */
 function statusAnswer(act: StatusAct, request: FastifyRequest): StatusAnswer {
   if (act.html !== undefined) return { type: 'text/html; charset=utf-8', text: act.html }
   const name = nameOfStatus(act.status)
@@ -195,7 +200,7 @@ function truncate(request: FastifyRequest, reply: FastifyReply, text: string): v
   reply.raw.write(half, () => request.raw.socket.destroy())
 }
 
-/** The bytes of the answer as they went out, for a connection that carries it once more. */
+/** The bytes of the answer as sent, for a connection that carries it twice. */
 function rawAnswer(reply: FastifyReply, text: string): string {
   const headers = { ...headersOf(reply), 'content-length': String(Buffer.byteLength(text)) }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)

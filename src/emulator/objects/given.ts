@@ -3,20 +3,20 @@ import { readCreate, readUpdate } from '../fields/field.ts'
 import type { JsonObject } from '../json.ts'
 import type { Resource } from '../resources/resource.ts'
 
-/** Of a description that is cut. */
+/** Longest description, where descriptions are cut. */
 const MOST_BYTES = 255
 
-/** The fields of a new object, as they are kept. */
+/** The fields of a new object, as stored. */
 export function givenCreate(resource: Resource, body: JsonObject, choices: Choices): JsonObject {
   return kept(readCreate(resource.fields, body, resource.defaults?.(choices)), choices)
 }
 
-/** The fields that an update changes, as they are kept. */
+/** The fields that an update changes, as stored. */
 export function givenUpdate(resource: Resource, body: JsonObject, choices: Choices): JsonObject {
   return kept(readUpdate(resource.fields, body), choices)
 }
 
-/** What the service makes of texts of people. */
+/** What the service stores for texts that people write. */
 function kept(given: JsonObject, choices: Choices): JsonObject {
   const result = { ...given }
   for (const name of ['description', 'metadata']) {
@@ -28,7 +28,7 @@ function kept(given: JsonObject, choices: Choices): JsonObject {
   return result
 }
 
-/** Whole characters alone. */
+/** Cuts between characters. */
 function cut(text: string): string {
   let end = 0
   let bytes = 0

@@ -7,15 +7,15 @@ import type { StoredObject } from '../store/store.ts'
 import { givenCreate, givenUpdate } from './given.ts'
 import type { WriteContext } from './write-context.ts'
 
-/** An object that was just stored, and response fields shown this once. */
+/** An object that was just stored, and response fields that are shown only once. */
 interface Created {
   readonly object: StoredObject
   readonly revealed: JsonObject
 }
 
 /**
- * Creates an object from a request body, and fires its event. What takes long to make is made first, and only when every
- * field is right; then all is decided and stored in one turn.
+ * Creates an object from a request body and fires its event. Slow values are made first, and only when every field is
+ * valid; then everything is decided and stored in one turn.
  */
 export async function create(resource: Resource, body: JsonObject, context: WriteContext): Promise<Created> {
   const given = givenCreate(resource, body, context.services.choices)
@@ -30,7 +30,8 @@ export async function create(resource: Resource, body: JsonObject, context: Writ
 }
 
 /**
- * Creates an object without an event, for seeds: with the defaults that are decided, whatever was chosen.
+ * Creates an object without an event, for seeds: with the decided defaults, whatever was chosen.
+ *
  * @param wantedId the id to give it; a fresh one by default
  */
 export function insert(resource: Resource, body: JsonObject, context: WriteContext, wantedId?: string): Created {
@@ -41,7 +42,7 @@ export function insert(resource: Resource, body: JsonObject, context: WriteConte
 interface Values {
   /** The fields of the body, checked, and the absent values of the rest. */
   readonly given: JsonObject
-  /** What `beforeCreate` made of them. */
+  /** What `beforeCreate` made from them. */
   readonly made: JsonObject
 }
 
@@ -53,7 +54,7 @@ function place(resource: Resource, { given, made }: Values, context: WriteContex
   return { object: next, revealed: resource.reveal?.(next, context) ?? {} }
 }
 
-/** Applies an update body: absent fields are left unchanged, null clears where allowed. */
+/** Applies an update body: absent fields stay unchanged, null clears where allowed. */
 export function update(resource: Resource, id: string, body: JsonObject, context: WriteContext): StoredObject {
   const before = find(resource, id, context)
   const given = givenUpdate(resource, body, context.services.choices)
@@ -74,7 +75,7 @@ function replace(resource: Resource, before: StoredObject, given: JsonObject, co
   return next
 }
 
-/** Deletes an object; what it owns goes with it. 409 while another object holds on to it. */
+/** Deletes an object together with what it owns. 409 while another object's link restricts it. */
 export function remove(resource: Resource, id: string, context: WriteContext): void {
   const object = find(resource, id, context)
   const { store, account } = context
@@ -91,7 +92,10 @@ export function remove(resource: Resource, id: string, context: WriteContext): v
   })
 }
 
-/** Takes an object out of the store. Its event comes after it, as every change's: a subscription hears nothing of its own end. */
+/**
+ * Removes an object from the store. Like every event, its event follows: a subscription does not receive its own
+ * deletion.
+ */
 function erase(resource: Resource, object: StoredObject, context: WriteContext): void {
   context.store.remove(context.account, resource.path, object.id)
   announce('deleted', resource, object, context)
@@ -106,7 +110,10 @@ export function find(resource: Resource, id: string, context: WriteContext): Sto
   return object
 }
 
-/** Stores an object together with its claims, links, labels, routes and next due time, without an event. Must run inside a transaction. */
+/**
+ * Stores an object with its claims, links, labels, routes and next due time, without an event. Must run inside a
+ * transaction.
+ */
 export function save(resource: Resource, object: StoredObject, context: WriteContext): void {
   const { store, account } = context
   const claims = resource.claims?.(object, context.services.choices) ?? []
@@ -114,7 +121,7 @@ export function save(resource: Resource, object: StoredObject, context: WriteCon
     const holder = store.claimant(claim)
     if (holder !== undefined && holder.id !== object.id) {
       const details: Record<string, string> = { field: claim.field }
-      // Whose it is stays unsaid when it belongs to another account.
+      // The holder is not named when it belongs to another account.
       if (holder.account === account) details.id = holder.id
       throw new RequestError('taken', `${claim.field}: ${JSON.stringify(claim.value)} is taken`, details)
     }

@@ -4,8 +4,8 @@ import type { Services } from './write-context.ts'
 import { WriteContext } from './write-context.ts'
 
 /**
- * Lets everything happen that fell due up to now by the emulated clock, in order of time. Called before each request, so that
- * a caller always sees the present; nothing runs on timers, so moving the clock is all it takes to see the future.
+ * Applies everything that fell due up to now by the emulated clock, in order of time. Called before each request, so
+ * that a caller always sees the current state. Nothing runs on timers, so moving the clock is enough to see the future.
  */
 export function settle(services: Services): void {
   const { store, resources, clock } = services

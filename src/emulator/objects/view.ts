@@ -11,7 +11,7 @@ interface Sources {
   readonly resources: ResourceIndex
 }
 
-/** Numbers what is answered, for what an answer may have that is never twice the same. */
+/** Numbers the answers, for values that must differ from one answer to the next. */
 export class AnswerCount {
   #count = 0
 
@@ -21,13 +21,15 @@ export class AnswerCount {
   }
 }
 
-/** How objects look to one caller: absolute addresses with the host that caller used (`api-decisions.md § Lists`). */
+/**
+ * How objects look to one caller: absolute addresses with the host that the caller used (`api-decisions.md § Lists`).
+ */
 export class View {
   readonly baseUrl: string
   readonly #sources: Sources
   readonly #account: string
 
-  /** @param account whose objects are looked at */
+  /** @param account the account that owns the objects */
   constructor(baseUrl: string, sources: Sources, account: string) {
     this.baseUrl = baseUrl
     this.#sources = sources
@@ -48,12 +50,12 @@ export class View {
     return id === undefined ? `${base}/${path}` : `${base}/${path}/${id}`
   }
 
-  /** The `uri` of an object, in the form that its collection gives. */
+  /** The `uri` of an object, in the form of its collection. */
   uriOf(resource: Resource, id: string): string {
     return resource.uriForm === 'path' ? `/${resource.path}/${id}` : this.uri(resource.path, id)
   }
 
-  /** `{id, uri}` of the object with that id, the collection told from the id's prefix; null for null. */
+  /** `{id, uri}` of the object with that id, whose collection follows from the id's prefix; null for null. */
   ref(id: Json | undefined): JsonObject | null {
     if (typeof id !== 'string') return null
     return { id, uri: this.uriOf(this.#sources.resources.ofId(id), id) }
@@ -63,7 +65,7 @@ export class View {
     return Array.isArray(ids) ? ids.map((id) => this.ref(id)) : []
   }
 
-  /** References to whatever bears all of these labels; to nothing for no labels. */
+  /** References to everything that has all of these labels; none if there are no labels. */
   labelled(labels: Json | undefined): (JsonObject | null)[] {
     return this.refs(isJsonObject(labels) ? this.#sources.store.labelled(this.#account, labels) : [])
   }

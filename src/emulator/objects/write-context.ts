@@ -11,7 +11,7 @@ import type { IpRestrictions } from '../restrictions/ip-restrictions.ts'
 import type { Store, StoredObject } from '../store/store.ts'
 import { type AnswerCount, View } from './view.ts'
 
-/** Who is asking. */
+/** The caller of a request. */
 export interface Caller {
   readonly account: string
   readonly keyId: string
@@ -20,7 +20,7 @@ export interface Caller {
   readonly admin: boolean
 }
 
-/** What the emulator is made of, shared by all requests. */
+/** The parts of the emulator, shared by all requests. */
 export interface Services {
   readonly store: Store
   readonly clock: EmulatorClock
@@ -32,16 +32,16 @@ export interface Services {
   readonly deliveries: Deliveries
   /** The restrictions of type `agent`. */
   readonly agentRestrictions: IpRestrictions
-  /** Address that the emulator listens on, for changes that no request makes. */
+  /** Address that the emulator listens on, for changes without a request. */
   readonly ownUrl: () => string
-  /** The service's own domain, lower-cased: its sub-domains need no DNS records. */
+  /** The service's own domain, lower-cased: its subdomains need no DNS records. */
   readonly serviceDomain: string
-  /** What is done where the contract leaves it open. */
+  /** The behaviour where the contract leaves it open. */
   readonly choices: Choices
   readonly answers: AnswerCount
 }
 
-/** What the rules of a collection may use while they judge a write. */
+/** What the rules of a collection may use when they check a write. */
 export class WriteContext {
   readonly services: Services
   readonly caller: Caller
@@ -54,7 +54,10 @@ export class WriteContext {
     this.#view = view
   }
 
-  /** How the caller sees objects, and events show them; where no request is behind a change, as the emulator listens. */
+  /**
+   * How the caller sees objects, and how events show them; for a change without a request, with the emulator's own
+   * address.
+   */
   get view(): View {
     return this.#view ?? new View(this.services.ownUrl(), this.services, this.account)
   }
@@ -72,7 +75,9 @@ export class WriteContext {
     return this.services.clock.now()
   }
 
-  /** The object of one of `collections` with this id, or a 400 naming the field at `at` (`api-decisions.md § Requests`). */
+  /**
+   * The object with this id in one of `collections`, or a 400 naming the field at `at` (`api-decisions.md § Requests`).
+   */
   resolve(collections: readonly string[], id: string, at: string): StoredObject {
     for (const collection of collections) {
       const found = this.store.get(this.account, collection, id)

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import type { Operation } from './operation.ts'
 
-/** An operation and where it is reached. */
+/** An operation and its address. */
 export interface Entry {
-  /** As fastify has it: `/ip_policies/:id`. */
+  /** In fastify's notation: `/ip_policies/:id`. */
   readonly url: string
   readonly method: string
   readonly operation: Operation
 }
 
-/** Every operation that a server registers from now on, in order; `HEAD`, which goes with each `GET`, aside. */
+/** Every operation that a server registers from now on, in order, without the `HEAD` that accompanies each `GET`. */
 export function catalogueOf(app: FastifyInstance): readonly Entry[] {
   const entries: Entry[] = []
   app.addHook('onRoute', ({ url, method, config }) => {

@@ -9,7 +9,7 @@ import { COMMON_SCHEMAS, collectionSchemas } from './schemas.ts'
 export interface DocumentOptions {
   readonly entries: readonly Entry[]
   readonly resources: readonly Resource[]
-  /** Below it is the admin surface, which has a token of its own and no version. */
+  /** Path of the admin surface, which has a token of its own and no version. */
   readonly adminPrefix: string
   /** Names of the headers that may carry the API version. */
   readonly versionHeaders: readonly string[]
@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<number, string>> = {
   429: 'Too many requests with this API key.',
 }
 
-/** The OpenAPI 3.1 document of what is served, from the routes themselves. */
+/** The OpenAPI 3.1 document of everything that is served, from the routes themselves. */
 export function openApiDocument({ entries, resources, adminPrefix, versionHeaders }: DocumentOptions): JsonObject {
   const served = resources.filter((resource) => resource.served)
   const paths: { [path: string]: JsonObject } = {}
@@ -60,7 +60,7 @@ function parametersOf(path: string, versionHeaders: readonly string[]): JsonObje
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']): Json => {
     return { name, in: 'path', required: true, schema: { type: 'string' } }
   })
-  // Any one of several will do, which no single parameter can say.
+  // Any one of several suffices, which a single parameter cannot express.
   const required = versionHeaders.length === 1
   const version = versionHeaders.map((name): Json => {
     return { name, in: 'header', required, description: 'The API version.', schema: { type: 'string', const: '2' } }

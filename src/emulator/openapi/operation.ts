@@ -1,16 +1,16 @@
 import type { RouteHandlerMethod } from 'fastify'
 import type { JsonSchema } from '../fields/json-schema.ts'
 
-/** One method of one path: what does it, and what the OpenAPI document says of it. */
+/** One method of one path: its handler, and what the OpenAPI document says of it. */
 export interface Operation {
   readonly summary: string
   /** Query parameters that are read; others are ignored. */
   readonly query?: Readonly<Record<string, JsonSchema>>
-  /** The JSON body it takes; none when absent. */
+  /** The JSON body it accepts; absent if none. */
   readonly body?: JsonSchema
-  /** Status of the success; its body, where there is one. */
+  /** Status of a success, and its body, if any. */
   readonly success: { readonly status: 200 | 201 | 204; readonly body?: JsonSchema }
-  /** Statuses of refusals beside those that every operation of its surface may answer. */
+  /** Statuses of refusals besides those that every operation of its surface may answer. */
   readonly refusals?: readonly RefusalStatus[]
   readonly handler: RouteHandlerMethod
 }
@@ -24,7 +24,7 @@ export type Operations = Partial<Record<Method, Operation>>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Present on everything but the answers to methods that a path does not have. */
+    /** Absent only for answers to methods that a path does not support. */
     operation?: Operation
   }
 }
@@ -32,7 +32,7 @@ declare module 'fastify' {
 /** A success without a body. */
 export const NO_CONTENT = { status: 204 } as const
 
-/** Answers 200 with such a body. */
+/** A 200 answer with such a body. */
 export function ok(body: JsonSchema): Operation['success'] {
   return { status: 200, body }
 }

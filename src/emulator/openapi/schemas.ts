@@ -3,7 +3,7 @@ import type { Field, Fields } from '../fields/field.ts'
 import { type JsonSchema, list, members, nullable, shared, TEXT, TIMESTAMP } from '../fields/json-schema.ts'
 import type { Resource } from '../resources/resource.ts'
 
-/** A body that creates an object; null counts as absent, but for mandatory fields. */
+/** A body that creates an object; null counts as absent, except for mandatory fields. */
 export function createSchema(fields: Fields): JsonSchema {
   const sent = Object.entries(fields).filter(([, field]) => field.within !== 'update')
   return members(

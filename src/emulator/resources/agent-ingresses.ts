@@ -24,7 +24,7 @@ const NAME_SERVERS = 2
 
 /**
  * Agent ingresses (`management-api.md § Domains, addresses, ingress`): a domain delegated to the service by NS records,
- * whose certificates are provisioned as those of reserved domains are.
+ * whose certificates are provisioned like those of reserved domains.
  */
 export const agentIngresses: Resource = {
   path: 'agent_ingresses',
@@ -65,7 +65,7 @@ export const agentIngresses: Resource = {
   parts: [{ name: 'certificate_management_policy', clear: () => ({ certificate_management_policy: null }) }],
 }
 
-/** Where a domain of the caller's is delegated to; the service's own sub-domains need no delegation. */
+/** The name servers to which a custom domain is delegated; the service's own subdomains need no delegation. */
 function nameServers(ingress: StoredObject, context: WriteContext): string[] {
   const { serviceDomain, random } = context.services
   if (domainClass(textOf(ingress, 'domain'), serviceDomain, 'domain') === 'service') return []

@@ -5,12 +5,12 @@ import { TEXT, TEXT_MAP } from '../fields/json-schema.ts'
 import { isJsonObject } from '../json.ts'
 import type { Resource } from './resource.ts'
 
-/** What only a connected agent brings about cannot be put there by a seed. */
+/** Refuses a seed of objects that only a connected agent creates. */
 export function refuseSeed(): never {
   throw invalid('objects', 'agents, their sessions and their tunnels come from POST /_emulator/agents')
 }
 
-/** Simulated agents. The API knows nothing of them but their sessions and tunnels; the admin surface connects them. */
+/** Simulated agents. The API knows only their sessions and tunnels; the admin surface connects them. */
 export const agents: Resource = {
   path: 'agents',
   listKey: 'agents',

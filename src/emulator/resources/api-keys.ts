@@ -5,7 +5,9 @@ import { issueToken } from './issued-token.ts'
 import { chooseOwner, OWNED, ownerLink } from './owner.ts'
 import type { Resource } from './resource.ts'
 
-/** API keys. The token appears in the answer to the create and never again (`management-api.md § Access credentials`). */
+/**
+ * API keys. The token appears in the answer to the create and never again (`management-api.md § Access credentials`).
+ */
 export const apiKeys: Resource = {
   path: 'api_keys',
   listKey: 'keys',

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, textsOf } from '../json.ts'
 import type { WriteContext } from '../objects/write-context.ts'
 import type { StoredObject } from '../store/store.ts'
 
-/** Paths of every backend collection: what an edge or a parent backend may refer to. */
+/** Paths of all backend collections, to which an edge or a parent backend may refer. */
 export const BACKENDS: readonly string[] = [
   'backends/tunnel_group',
   'backends/http_response',
@@ -17,7 +17,8 @@ export function childrenOf(backends: Json | undefined): string[] {
 }
 
 /**
- * Children must exist, and no backend may contain itself, at whatever depth (`api-decisions.md § Behaviour`).
+ * Children must exist, and no backend may contain itself, at any depth (`api-decisions.md § Behaviour`).
+ *
  * @throws RequestError `unknownReference` or `cycle`
  */
 export function checkChildren(parent: StoredObject, context: WriteContext): void {
@@ -31,7 +32,7 @@ export function checkChildren(parent: StoredObject, context: WriteContext): void
   }
 }
 
-/** A way down from one of `starts` to `goal`, or undefined. Each backend is looked at once. */
+/** A path from one of `starts` down to `goal`, or undefined. Each backend is visited once. */
 function pathTo(goal: string, starts: readonly string[], context: WriteContext): string[] | undefined {
   const visited = new Set<string>()
   const trails = starts.map((id) => [id])

@@ -4,7 +4,7 @@ import { boolean, nonEmptyString } from '../fields/readers.ts'
 import { textOf } from '../json.ts'
 import type { Resource } from './resource.ts'
 
-/** Bot users own credentials; while one is not active its API keys are refused. They have no description or metadata. */
+/** Bot users own credentials; the API keys of an inactive one are refused. They have no description or metadata. */
 export const botUsers: Resource = {
   path: 'bot_users',
   listKey: 'bot_users',

@@ -6,8 +6,8 @@ import { textOf, textsOf } from '../json.ts'
 import type { Resource } from './resource.ts'
 
 /**
- * Uploaded certificate authorities, which the `mutual_tls` of TLS edges refers to. Everything but the texts is read from the
- * first certificate of the PEM when it is uploaded, and never changes (`api-decisions.md § Behaviour`).
+ * Uploaded certificate authorities, to which the `mutual_tls` of TLS edges refers. Everything but the texts is read
+ * from the first certificate of the PEM on upload and never changes (`api-decisions.md § Behaviour`).
  */
 export const certificateAuthorities: Resource = {
   path: 'certificate_authorities',

@@ -8,8 +8,8 @@ import { chooseOwner, OWNED, ownerLink } from './owner.ts'
 import type { Resource } from './resource.ts'
 
 /**
- * Tunnel credentials. The token starts tunnel sessions and is no API key (`management-api.md § Authentication`, rule 4);
- * like an API key's it appears in the answer to the create and never again.
+ * Tunnel credentials. The token starts tunnel sessions and is not an API key (`management-api.md § Authentication`,
+ * rule 4); like an API key's, it appears in the answer to the create and never again.
  */
 export const credentials: Resource = {
   path: 'credentials',

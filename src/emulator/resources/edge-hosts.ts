@@ -5,8 +5,8 @@ import type { WriteContext } from '../objects/write-context.ts'
 import type { StoredObject } from '../store/store.ts'
 
 /**
- * The id of the account's reserved address or domain that lets an edge listen on `hostport`: an address with exactly that
- * host and port, a domain of that name, or a wildcard one label above (`api-decisions.md § Behaviour`).
+ * The id of the account's reserved address or domain that lets an edge listen on `hostport`: an address with exactly
+ * that host and port, a domain of that name, or a wildcard one label above (`api-decisions.md § Behaviour`).
  */
 function reservationOf(hostport: string, context: WriteContext): string | undefined {
   const host = hostport.slice(0, hostport.lastIndexOf(':'))
@@ -26,7 +26,7 @@ export function checkHostports(edge: StoredObject, context: WriteContext): void 
   })
 }
 
-/** Ids of the reservations that the edge's hostports stand on. */
+/** Ids of the reservations for the edge's hostports. */
 export function reservationsOf(edge: StoredObject, context: WriteContext): string[] {
   const found = textsOf(edge.hostports).map((hostport) => reservationOf(hostport, context))
   return found.filter((id) => id !== undefined)

@@ -8,7 +8,10 @@ import { type JsonObject, textsOf } from '../json.ts'
 import type { View } from '../objects/view.ts'
 import { BACKENDS } from './backend-children.ts'
 
-/** A module of an edge (`management-api.md § Edges and backends`): the form it is sent and kept in, and the form returned. */
+/**
+ * A module of an edge (`management-api.md § Edges and backends`): the form in which it is sent and stored, and the
+ * returned form.
+ */
 export interface EdgeModule {
   readonly name: string
   /** Reads the mutate form. */
@@ -25,13 +28,15 @@ interface ModuleReferences {
   /** The member of the mutate form that holds the id or ids. */
   readonly member: string
   readonly collections: readonly string[]
-  /** Whether an edge keeps what it refers to from being deleted. IP policies may go: they then count as empty. */
+  /**
+   * Whether an edge prevents the deletion of what it refers to. IP policies may be deleted: they then count as empty.
+   */
   readonly restricts: boolean
 }
 
 const enabled = { read: boolean, absent: true }
 
-/** A disabled module may leave its references out; an enabled one without them would mean nothing. */
+/** A disabled module may leave its references out; an enabled one without them would be meaningless. */
 const backendForm = object({ enabled, backend_id: { read: id, absent: null } })
 const readBackend: Reader<JsonObject> = reader(backendForm.schema, (value, at) => {
   const module = backendForm(value, at)

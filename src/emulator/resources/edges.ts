@@ -117,7 +117,7 @@ function idsIn(module: EdgeModule, edge: JsonObject): string[] {
 
 function checkReferences(module: EdgeModule, draft: Draft, context: WriteContext): void {
   const { references } = module
-  // A module that was not sent may name an IP policy that is gone by now; that is allowed.
+  // A module that was not sent may name an IP policy that was deleted meanwhile; that is allowed.
   if (references === undefined || draft.given[module.name] === undefined) return
   for (const id of idsIn(module, draft.next)) {
     context.resolve(references.collections, id, `${module.name}.${references.member}`)
@@ -129,7 +129,7 @@ function restrictedBy(module: EdgeModule, edge: StoredObject): Link[] {
   return idsIn(module, edge).map((target) => ({ target, onDelete: 'restrict' }))
 }
 
-/** TLS passed through to upstream leaves nothing for these modules to look at. */
+/** These modules cannot inspect TLS that is passed through to the upstream. */
 function checkTermination(edge: StoredObject): void {
   const termination = edge.tls_termination
   if (!isEnabled(termination) || termination.terminate_at !== 'upstream') return

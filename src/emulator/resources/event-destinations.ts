@@ -12,7 +12,7 @@ const format: Reader<string> = reader({ type: 'string', pattern: '^[Jj][Ss][Oo][
   return 'json'
 })
 
-/** Sinks for events. One that a subscription refers to cannot be deleted. */
+/** Destinations of events. One that a subscription refers to cannot be deleted. */
 export const eventDestinations: Resource = {
   path: 'event_destinations',
   listKey: 'event_destinations',

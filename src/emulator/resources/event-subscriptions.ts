@@ -29,7 +29,9 @@ const readSources: Reader<JsonObject[]> = reader(sourceList.schema, (value, at) 
   return sources
 })
 
-/** Subscriptions route events of the listed types to the listed destinations. Limits count characters here, not bytes. */
+/**
+ * Subscriptions route events of the listed types to the listed destinations. Limits count characters here, not bytes.
+ */
 export const eventSubscriptions: Resource = {
   path: 'event_subscriptions',
   listKey: 'event_subscriptions',

@@ -9,7 +9,7 @@ const CLOUD_MEMBERS = ['firehose', 'kinesis', 'cloudwatch_logs'] as const
 const MEMBERS = [...CLOUD_MEMBERS, 'monitor'] as const
 type MemberName = (typeof MEMBERS)[number]
 
-/** A secret may be left out of an update, so whether it is there is checked when it is known what it replaces. */
+/** An update may omit a secret, so its presence is checked once the target that it replaces is known. */
 const secret = { read: nonEmptyString, absent: null }
 
 const role = object({ role_arn: { read: nonEmptyString } })
@@ -36,7 +36,7 @@ const MEMBER_FORMS: Record<MemberName, Reader<JsonObject>> = {
   }),
 }
 
-/** Reads an EventTarget: exactly one member (`management-api.md § Events`); kept as that member alone. */
+/** Reads an EventTarget: exactly one member (`management-api.md § Events`); stored as that member alone. */
 export const readTarget: Reader<JsonObject> = reader(
   {
     type: 'object',
@@ -59,8 +59,8 @@ export const readTarget: Reader<JsonObject> = reader(
 )
 
 /**
- * The target to store when `given` replaces `before`: a secret left out of the same member keeps its value
- * (`api-decisions.md § Behaviour`); one that was never there is missing.
+ * The target to store when `given` replaces `before`: a secret omitted from the same member keeps its value
+ * (`api-decisions.md § Behaviour`); one that never existed is missing.
  */
 export function keepSecrets(given: Json, before: Json | undefined): Json {
   return mapSecrets(given, (path, value) => {
@@ -90,7 +90,7 @@ export const SHOWN_TARGET = members({
   ),
 })
 
-/** What the service chooses where a target leaves it open. */
+/** The service's choices where a target leaves them open. */
 const CHOSEN: JsonObject = { monitortags: 'source:edge', service: 'edge', monitorsite: 'us1' }
 
 /** The target as returned: the other members null, the secrets null. */

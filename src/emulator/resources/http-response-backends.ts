@@ -8,7 +8,7 @@ import type { Resource } from './resource.ts'
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-/** Header names are returned lower-cased (`api-decisions.md § Values`); two that differ only in case are one name. */
+/** Header names are returned lower-cased (`api-decisions.md § Values`); names that differ only in case are the same. */
 const headers: Reader<JsonObject> = reader(TEXT_MAP, (value, at) => {
   const result: JsonObject = {}
   for (const [name, content] of Object.entries(mapOf(string)(value, at))) {

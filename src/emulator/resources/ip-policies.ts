@@ -2,8 +2,8 @@ import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import type { Resource } from './resource.ts'
 
 /**
- * IP policies. Deleting one that is in use is allowed: whoever refers to it then sees a policy with zero rules
- * (`management-api.md § States and transitions`), so nothing holds on to a policy and its rules go with it.
+ * IP policies. One that is in use may be deleted: objects that refer to it then see a policy with zero rules
+ * (`management-api.md § States and transitions`). So no link restricts a policy, and its rules are deleted with it.
  */
 export const ipPolicies: Resource = {
   path: 'ip_policies',

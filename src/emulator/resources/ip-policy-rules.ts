@@ -7,7 +7,7 @@ import { id } from '../fields/references.ts'
 import { textOf } from '../json.ts'
 import type { Resource } from './resource.ts'
 
-/** Rules of IP policies; the same cidr stands in one policy only once (`api-decisions.md § Values`). */
+/** Rules of IP policies; a policy may contain a cidr only once (`api-decisions.md § Values`). */
 export const ipPolicyRules: Resource = {
   path: 'ip_policy_rules',
   listKey: 'ip_policy_rules',

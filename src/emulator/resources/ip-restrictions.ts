@@ -7,9 +7,9 @@ import { textOf, textsOf } from '../json.ts'
 import type { Resource } from './resource.ts'
 
 /**
- * IP restrictions attach IP policies to a kind of traffic (`management-api.md § IP policies, rules, restrictions`). They do
- * not hold on to their policies: one that was deleted counts as a policy with zero rules. What is done about those of type
- * `api` is in `../restrictions/`.
+ * IP restrictions attach IP policies to a kind of traffic (`management-api.md § IP policies, rules, restrictions`).
+ * They do not keep their policies from being deleted: a deleted one counts as a policy with zero rules.
+ * `../restrictions/` enforces those of type `api`.
  */
 export const ipRestrictions: Resource = {
   path: 'ip_restrictions',

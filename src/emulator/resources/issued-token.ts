@@ -4,8 +4,8 @@ import type { StoredObject } from '../store/store.ts'
 import { newToken, storeToken } from '../tokens.ts'
 
 /**
- * Gives a new object its token, for the answer to the create; only a hash is kept, so that no later answer can hold it
- * (`management-api.md § Endpoints`, special rule 5).
+ * Gives a new object its token, for the answer to the create; only a hash is stored, so that no later answer can hold
+ * it (`management-api.md § Endpoints`, special rule 5).
  */
 export function issueToken(object: StoredObject, context: WriteContext): JsonObject {
   const token = newToken(context.services.random)

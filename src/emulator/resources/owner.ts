@@ -9,18 +9,18 @@ import type { Draft } from './resource.ts'
 /** Collections whose objects may own credentials. */
 const OWNERS = ['users', 'bot_users']
 
-/** The body field of everything that a user or a bot owns (`management-api.md § Conventions`). */
+/** The body field of everything owned by a user or bot (`management-api.md § Conventions`). */
 export const OWNED = { owner_id: fixed(optional(id, null)) }
 
 /**
- * Completes a new object with its owner: the caller by default, and another only when an admin names it
- * (`management-api.md § Authentication`, rule 5). Whether the other exists is not told to those who may not name it.
+ * Sets the owner of a new object: the caller by default, and another only when an admin names it (`management-api.md
+ * § Authentication`, rule 5). Callers who may not name another do not learn whether it exists.
  */
 export function chooseOwner({ before, next }: Draft, context: WriteContext): void {
   if (before !== undefined) return
   const { ownerId, admin } = context.caller
   const owner = String(next.owner_id ?? ownerId)
-  // Only seeds have no caller to own what they put in.
+  // Only seeds have no caller to own their objects.
   if (owner === '') throw missingField('owner_id')
   if (owner !== ownerId && !admin) {
     throw new RequestError('ownerForbidden', 'only an admin may name another owner than themselves', {

@@ -42,7 +42,7 @@ export const reservedAddrs: Resource = {
   parts: [{ name: 'endpoint_configuration', clear: () => ({ endpoint_configuration_id: null }) }],
 }
 
-/** An address nobody has: a random start, then the next free port. */
+/** A free address: a random start, then the next free port. */
 function freeAddress(region: string, context: WriteContext): string {
   const { random, serviceDomain } = context.services
   const start = Math.floor(random.next() * HOSTS * PORTS)

@@ -25,8 +25,8 @@ import type { Draft, Resource } from './resource.ts'
 
 /**
  * Reserved domains. `certificate_id` is the certificate in use, uploaded or automatic (`certificate_automatic`);
- * `certificate_state` is the progress of automatic management. Fields are fixed, exclusive and cleared as
- * `api-decisions.md § Behaviour` decides.
+ * `certificate_state` is the progress of automatic management. `api-decisions.md § Behaviour` decides which fields are
+ * fixed, exclusive and cleared.
  */
 export const reservedDomains: Resource = {
   path: 'reserved_domains',
@@ -94,7 +94,7 @@ function checkReferences({ given }: Draft, context: WriteContext): void {
   }
 }
 
-/** Custom domains get CNAME targets; sub-domains of the service's own domain need none. */
+/** Custom domains get CNAME targets; subdomains of the service's own domain need none. */
 function assignTargets(domain: StoredObject, context: WriteContext): void {
   const { serviceDomain, random } = context.services
   const name = textOf(domain, 'domain')
@@ -104,7 +104,7 @@ function assignTargets(domain: StoredObject, context: WriteContext): void {
   domain.acme_challenge_cname_target = custom && name !== base ? `${random.hex(8)}.acme.${serviceDomain}` : null
 }
 
-/** Uploaded certificate and automatic management exclude each other: in a body, or in the object that it would make. */
+/** An uploaded certificate and automatic management are mutually exclusive: in a body, or in the resulting object. */
 function refuseBoth({ given, before }: Draft, choices: Choices): void {
   const held = choices['certificate-exclusivity'] === 'object' ? before : undefined
   const uploaded = held?.certificate_automatic === true ? null : held?.certificate_id
@@ -125,7 +125,7 @@ function applyCertificate({ given, before, next }: Draft, context: WriteContext)
   if (uploads) {
     Object.assign(next, { certificate_automatic: false, certificate_management_policy: null, certificate_state: null })
   } else if (changesPolicy(given, before)) {
-    // An automatic certificate stays in use while its successor is being made; an uploaded one gives way.
+    // An automatic certificate stays in use while the next one is issued; an uploaded one is removed.
     next.certificate_id = before?.certificate_automatic === true ? (before.certificate_id ?? null) : null
     next.certificate_state = startManaging(context)
   } else if (next.certificate_management_policy === null) {
@@ -133,7 +133,7 @@ function applyCertificate({ given, before, next }: Draft, context: WriteContext)
     const goes = context.services.choices['certificate-after-policy'] === 'goes'
     if (goes && before?.certificate_automatic === true && isManaged(before)) next.certificate_id = null
   } else if (given.certificate_id === null && next.certificate_automatic === true) {
-    // `certificate_id` in a body is the uploaded certificate; there is none to clear under automatic management.
+    // `certificate_id` in a body is the uploaded certificate; under automatic management there is none to clear.
     next.certificate_id = before?.certificate_id ?? null
   }
 }

@@ -1,7 +1,7 @@
 import { idPrefix } from '../ids.ts'
 import type { Resource } from './resource.ts'
 
-/** Finds collections by path and by the prefix of an id. */
+/** Finds collections by path and by id prefix. */
 export class ResourceIndex {
   readonly all: readonly Resource[]
   readonly #byPath: ReadonlyMap<string, Resource>
@@ -17,7 +17,7 @@ export class ResourceIndex {
     return this.#byPath.get(path)
   }
 
-  /** The collection that an id of ours belongs to. */
+  /** The collection to which one of our ids belongs. */
   ofId(id: string): Resource {
     const resource = this.#byPrefix.get(idPrefix(id))
     if (resource === undefined) throw new Error(`no collection has ids like ${id}`)

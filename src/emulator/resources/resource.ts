@@ -7,9 +7,9 @@ import type { View } from '../objects/view.ts'
 import type { WriteContext } from '../objects/write-context.ts'
 import type { Claim, Link, StoredObject } from '../store/store.ts'
 
-/** A write about to happen. `next` is complete (absent values filled in, changes merged) and may be altered. */
+/** A pending write. `next` is complete (absent values filled in, changes merged) and may be altered. */
 export interface Draft {
-  /** The body fields that the caller sent, checked. */
+  /** The checked body fields that the caller sent. */
   readonly given: JsonObject
   /** The object before an update; undefined at create. */
   readonly before: StoredObject | undefined
@@ -18,24 +18,25 @@ export interface Draft {
 }
 
 /**
- * A sub-resource of one object, such as an edge's module: `GET` and `PUT` where declared, `DELETE` (204, also when not set).
+ * A sub-resource of one object, such as an edge's module: `GET` and `PUT` where declared, and `DELETE` (204, even when
+ * not set).
  */
 export interface Part {
   /** Last segment of its path. */
   readonly name: string
   /** The part as returned, or null when not set (404). */
   readonly read?: (object: StoredObject, view: View) => Json
-  /** What `read` returns, but for null. */
+  /** What `read` returns, except null. */
   readonly shows?: JsonSchema
-  /** The update body that a `PUT` of `body` amounts to. */
+  /** The update body that is equivalent to a `PUT` of `body`. */
   readonly replace?: (body: JsonObject) => JsonObject
-  /** The bodies that `replace` takes. */
+  /** The bodies that `replace` accepts. */
   readonly takes?: JsonSchema
   /** Field values that a `DELETE` sets. */
   readonly clear: (object: StoredObject, context: WriteContext) => JsonObject
 }
 
-/** A list inside an object that is addressed item by item, such as the sources of an event subscription. */
+/** A list inside an object whose items have addresses, such as the sources of an event subscription. */
 export interface MemberList {
   /** Last segment of the list's path, and its list key. */
   readonly name: string
@@ -49,18 +50,19 @@ export interface MemberList {
   readonly render: (item: JsonObject, object: StoredObject, view: View) => JsonObject
 }
 
-/** Something that an object is told to do: a `POST` of an empty JSON object, answered 204. */
+/** A command to an object: a `POST` of an empty JSON object, answered 204. */
 export interface Command {
   /** Last segment of its path. */
   readonly name: string
   readonly summary: string
-  /** Does it, in a transaction; throws a RequestError when it cannot be done. */
+  /** Runs the command in a transaction; throws a RequestError when that is not possible. */
   readonly run: (object: StoredObject, context: WriteContext) => void
 }
 
 /**
- * One collection of the API. Everything that routes, store and admin surface need to know about it is declared here;
- * shared code never asks which collection it has. Adding one is a file with such a value and a line in `index.ts`.
+ * One collection of the API. Declares everything that routes, store and admin surface need to know about it; shared
+ * code never checks which collection it handles. To add one, write a file with such a value and add a line to
+ * `index.ts`.
  */
 export interface Resource {
   /** Path below the base address, without slashes around it: `edges/tcp`. */
@@ -73,25 +75,28 @@ export interface Resource {
   readonly eventName: string | null
   /** Whether the API serves it. Others exist only through the admin surface and references. */
   readonly served: boolean
-  /** Whether requests may only list and get its objects; they come about otherwise. */
+  /** Whether requests may only list and get its objects, which are created in other ways. */
   readonly readOnly?: boolean
-  /** What the OpenAPI document calls one of them, where that is not `eventName`. */
+  /** The OpenAPI document's name for one of them, if that is not `eventName`. */
   readonly singular?: string
-  /** The response field that says since when the object is there; `created_at` unless told otherwise. */
+  /** The response field with the time of creation. Default `created_at`. */
   readonly createdAs?: string
-  /** Whether `uri` is the whole address, which is usual, or a path relative to the base (`api-decisions.md § Values`). */
+  /** Whether `uri` is the whole address (default) or a path relative to the base (`api-decisions.md § Values`). */
   readonly uriForm?: 'absolute' | 'path'
-  /** Whether the contract shows what an update is answered with, which is usual. */
+  /** Whether the contract shows the answer to an update. Default `stated`. */
   readonly updateAnswer?: 'stated' | 'unstated'
   readonly fields: Fields
-  /** Values of fields that a create leaves out, where the service may choose them: in place of those that the fields have. */
+  /**
+   * Values of fields that a create omits, where the service may choose them; they replace the fields' own absent
+   * values.
+   */
   readonly defaults?: (choices: Choices) => JsonObject
   /** Body fields and state as the API returns them; `id`, `uri` and `created_at` are added. */
   readonly render: (object: StoredObject, view: View) => JsonObject
   /**
-   * Stored values that take long to make, such as a key; other requests go on meanwhile. Runs once each field of a create
-   * body is right, before `prepare`; refuses fields that do not fit together before it begins. Seeds do without: `prepare`
-   * makes what is missing.
+   * Stored values that take long to make, such as a key; other requests continue meanwhile. Runs when each field of a
+   * create body is valid, before `prepare`; first refuses combinations of fields that are invalid. Not called for
+   * seeds: `prepare` makes what is missing.
    */
   readonly beforeCreate?: (given: JsonObject) => Promise<JsonObject>
   /** The schema of each field that `render` returns. */
@@ -100,24 +105,24 @@ export interface Resource {
   readonly prepare?: (draft: Draft, context: WriteContext) => void
   /** Values that must be unique. */
   readonly claims?: (object: StoredObject, choices: Choices) => readonly ClaimedField[]
-  /** Labels that the object can be found by. */
+  /** Labels by which the object can be found. */
   readonly labels?: (object: StoredObject) => JsonObject
-  /** What the object holds on to. */
+  /** The object's links to other objects. */
   readonly links?: (object: StoredObject, context: WriteContext) => readonly Link[]
-  /** The events that the object sends on, and where. */
+  /** The events that the object forwards, and where. */
   readonly routes?: (object: StoredObject) => readonly Route[]
-  /** Response fields shown once, in the answer to the create. Runs after the object is stored. */
+  /** Response fields shown only in the answer to the create. Runs after the object is stored. */
   readonly reveal?: (object: StoredObject, context: WriteContext) => JsonObject
   readonly parts?: readonly Part[]
   readonly memberLists?: readonly MemberList[]
   readonly commands?: readonly Command[]
-  /** The object after the time that `dueAt` gave has come, by the emulated clock. Must move `dueAt` on. */
+  /** The object after the time from `dueAt` has come, by the emulated clock. Must advance `dueAt`. */
   readonly onDue?: (object: StoredObject, at: number, context: WriteContext) => StoredObject
   /** When the object next needs `onDue`, in emulated milliseconds. */
   readonly dueAt?: (object: StoredObject) => number | undefined
 }
 
-/** A unique value and the field that a conflict is reported under. */
+/** A unique value, and the field under which a conflict is reported. */
 interface ClaimedField extends Claim {
   readonly field: string
 }

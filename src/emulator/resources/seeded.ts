@@ -5,8 +5,8 @@ import { boolean, string } from '../fields/readers.ts'
 import type { Resource } from './resource.ts'
 
 /*
- * Collections that the API only refers to (`management-api.md § Gaps in the endpoint set`): no routes, objects come from
- * the admin surface or, for TLS certificates, from certificate provisioning.
+ * Collections to which the API only refers (`management-api.md § Gaps in the endpoint set`): without routes; their
+ * objects come from the admin surface or, for TLS certificates, from certificate provisioning.
  */
 
 export const tlsCertificates: Resource = {
@@ -31,7 +31,7 @@ export const endpointConfigurations: Resource = {
   render: ({ description = '', metadata = '', type = null }) => ({ description, metadata, type }),
 }
 
-/** Users own credentials; the keys of an admin may name other owners. */
+/** Users own credentials; an admin's keys may name other owners. */
 export const users: Resource = {
   path: 'users',
   listKey: 'users',

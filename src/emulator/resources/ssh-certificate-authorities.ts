@@ -14,8 +14,8 @@ const keySize: Reader<number> = reader({ type: 'integer', enum: [2048, 4096] }, 
 })
 
 /**
- * SSH certificate authorities. `private_key` is the key in PEM; it is kept with the object, so that it outlives the process,
- * and no response ever has it. What may be sent beside which type is decided in `api-decisions.md § Values`.
+ * SSH certificate authorities. `private_key` is the key in PEM; it is stored with the object, so that it survives
+ * restarts, and no response contains it. `api-decisions.md § Values` decides which fields may be sent with which type.
  */
 export const sshCertificateAuthorities: Resource = {
   path: 'ssh_certificate_authorities',
@@ -46,7 +46,7 @@ export const sshCertificateAuthorities: Resource = {
   }),
 }
 
-/** The key that the body asks for, by the defaults; a field that does not fit the type is refused. */
+/** The key that the body asks for, with defaults; a field that does not fit the type is refused. */
 function keyChoice({ private_key_type: type, elliptic_curve: curve, key_size: bits }: JsonObject): KeyChoice {
   if (curve !== null && type !== 'ecdsa') throw invalid('elliptic_curve', 'is for private_key_type ecdsa only')
   if (bits !== null && type !== 'rsa') throw invalid('key_size', 'is for private_key_type rsa only')

@@ -16,7 +16,7 @@ import type { Resource } from './resource.ts'
 
 const DAY_SECONDS = 24 * 3600
 
-/** Everything but the texts is settled when the certificate is signed (`management-api.md § SSH certificates`). */
+/** Everything but the texts is fixed when the certificate is signed (`management-api.md § SSH certificates`). */
 const SIGNED: Fields = {
   ...DESCRIBED,
   ssh_certificate_authority_id: fixed(mandatory(id)),
@@ -26,7 +26,7 @@ const SIGNED: Fields = {
   valid_until: fixed(optional(timestamp, null)),
 }
 
-/** Certificates for users; valid for 24 hours unless told otherwise. */
+/** Certificates for users; valid for 24 hours by default. */
 export const sshUserCertificates = sshCertificates({
   path: 'ssh_user_certificates',
   idPrefix: 'sucrt',
@@ -40,7 +40,7 @@ export const sshUserCertificates = sshCertificates({
   },
 })
 
-/** Certificates for hosts; valid for a year unless told otherwise. */
+/** Certificates for hosts; valid for a year by default. */
 export const sshHostCertificates = sshCertificates({
   path: 'ssh_host_certificates',
   idPrefix: 'shcrt',
@@ -52,13 +52,13 @@ export const sshHostCertificates = sshCertificates({
 
 interface Kind extends Pick<Resource, 'path' | 'idPrefix' | 'eventName' | 'updateAnswer'> {
   readonly use: CertificateContent['use']
-  /** From the creation to the default of `valid_until`. */
+  /** Time from creation to the default of `valid_until`. */
   readonly validSeconds: number
-  /** The fields of critical options and extensions, where the kind has them. */
+  /** The fields of critical options and extensions, if the kind has them. */
   readonly options: Fields
 }
 
-/** A certificate holds on to nothing: it goes on being valid when its authority is deleted. */
+/** A certificate has no links: it stays valid when its authority is deleted. */
 function sshCertificates({
   path,
   idPrefix,
@@ -111,7 +111,7 @@ function sshCertificates({
   }
 }
 
-/** Both times by their defaults, which count from the creation by the emulated clock. */
+/** Defaults for both times, which count from the creation by the emulated clock. */
 function settleValidity(certificate: StoredObject, validSeconds: number, context: WriteContext): void {
   const now = context.now()
   certificate.valid_after ??= rfc3339(now)

@@ -7,7 +7,9 @@ import { publicKeyLine } from '../ssh/public-key.ts'
 import { chooseOwner, OWNED, ownerLink } from './owner.ts'
 import type { Resource } from './resource.ts'
 
-/** SSH credentials: public keys that start tunnels through the SSH gateway (`management-api.md § Access credentials`). */
+/**
+ * SSH credentials: public keys that start tunnels through the SSH gateway (`management-api.md § Access credentials`).
+ */
 export const sshCredentials: Resource = {
   path: 'ssh_credentials',
   listKey: 'ssh_credentials',

@@ -6,8 +6,8 @@ import { textOf } from '../json.ts'
 import type { Resource } from './resource.ts'
 
 /**
- * Backends that gather the tunnels that bear all their labels; one without labels gathers none
- * (`api-decisions.md § Agents and tunnel sessions in the emulator`).
+ * Backends that select the tunnels with all their labels; one without labels selects none (`api-decisions.md § Agents
+ * and tunnel sessions in the emulator`).
  */
 export const tunnelGroupBackends: Resource = {
   path: 'backends/tunnel_group',

@@ -5,8 +5,8 @@ import { refuseSeed } from './agents.ts'
 import type { Resource } from './resource.ts'
 
 /**
- * Online tunnel sessions: what agents make of them (`management-api.md § Tunnel sessions`). A session that ended is not
- * there any more. The contract gives them no events.
+ * Online tunnel sessions, created by agents (`management-api.md § Tunnel sessions`). A session that has ended no longer
+ * exists. The contract has no events for them.
  */
 export const tunnelSessions: Resource = {
   path: 'tunnel_sessions',

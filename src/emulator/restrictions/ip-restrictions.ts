@@ -2,7 +2,7 @@ import { textsOf } from '../json.ts'
 import type { Store } from '../store/store.ts'
 import { admits, type IpRule, RuleSet } from './rule-set.ts'
 
-/** The restrictions that do not admit an address, by id; all of them must admit. */
+/** Ids of the restrictions that do not admit an address; all of them must admit it. */
 export interface Objections {
   readonly enforced: readonly string[]
   /** Not enforced: they only warn. */
@@ -17,15 +17,15 @@ interface Restriction {
 
 interface Account {
   readonly restrictions: readonly Restriction[]
-  /** By id of the policy, as far as they have been asked for. */
+  /** By id of the policy; filled when needed. */
   readonly policies: Map<string, RuleSet>
 }
 
 const NONE: Objections = { enforced: [], warnings: [] }
 
 /**
- * The restrictions of one type, by account. Judging is part of every request, so they are kept in memory, and what a write
- * touches is forgotten and read from the store again when next asked for: writes elsewhere cost nothing here.
+ * The restrictions of one type, by account. Every request needs them, so they are cached in memory; a write drops only
+ * the entries it affects, which are read from the store again when needed. Other writes cost nothing here.
  */
 export class IpRestrictions {
   readonly #store: Store
@@ -46,7 +46,7 @@ export class IpRestrictions {
     })
   }
 
-  /** What the account's restrictions say against a caller from `source`. */
+  /** The restrictions of the account that do not admit a caller from `source`. */
   judge(account: string, source: string): Objections {
     const known = this.#account(account)
     if (known.restrictions.length === 0) return NONE
@@ -80,7 +80,7 @@ export class IpRestrictions {
     return read
   }
 
-  /** None for a policy that was deleted: its rules went with it. */
+  /** None for a deleted policy: its rules were deleted with it. */
   #rulesOf(account: string, policy: string): readonly IpRule[] {
     return this.#store.holders(account, policy, 'cascade').flatMap((id) => {
       const rule = this.#store.get(account, 'ip_policy_rules', id)

@@ -1,16 +1,16 @@
 import type ipaddr from 'ipaddr.js'
 import { parseAddress } from '../fields/cidr.ts'
 
-/** A rule of an IP policy, as far as judging needs it. */
+/** The parts of an IP policy's rule that are needed here. */
 export interface IpRule {
-  /** In canonical form, as policies keep it. */
+  /** In canonical form, as policies store it. */
   readonly cidr: string
   readonly action: 'allow' | 'deny'
 }
 
 /**
- * Whether a restriction with these policies admits an address (`api-decisions.md § Behaviour`): a matching deny refuses,
- * else a matching allow admits, else the address is refused; so no rules at all refuse everything. Pure.
+ * Whether a restriction with these policies admits an address (`api-decisions.md § Behaviour`): a matching deny refuses
+ * it, else a matching allow admits it, else it is refused; so without any rules everything is refused. Pure.
  *
  * @param source an IPv4 or IPv6 address; any other text is refused
  */
@@ -22,7 +22,7 @@ export function admits(policies: readonly RuleSet[], source: string): boolean {
   return !matches.includes('deny') && matches.includes('allow')
 }
 
-/** The rules of one IP policy, in a form that is quick to ask. */
+/** The rules of one IP policy, in a form that is fast to query. */
 export class RuleSet {
   readonly #allowed = new AddressSet()
   readonly #denied = new AddressSet()
@@ -31,7 +31,7 @@ export class RuleSet {
     for (const { cidr, action } of rules) (action === 'deny' ? this.#denied : this.#allowed).add(cidr)
   }
 
-  /** The action of the rules that match; a deny comes first. Undefined when none does. */
+  /** The action of the matching rules, where a deny takes precedence. Undefined when none matches. */
   match(address: Address): IpRule['action'] | undefined {
     if (this.#denied.has(address)) return 'deny'
     return this.#allowed.has(address) ? 'allow' : undefined
@@ -52,7 +52,7 @@ interface Ranges {
 }
 
 /**
- * Ranges by family and prefix length: finding an address takes as many look-ups as there are lengths, however many
+ * Ranges by family and prefix length: finding an address takes as many lookups as there are lengths, however many
  * ranges there are.
  */
 class AddressSet {
@@ -64,7 +64,7 @@ class AddressSet {
     if (ip === undefined) throw new Error(`${cidr} is not an address range`)
     const written = ip.toByteArray().length * 8
     const hostBits = BigInt(written - Number(length))
-    // A range that lies within the mapped addresses is one of IPv4; a wider one is not.
+    // A range within the IPv4-mapped addresses is an IPv4 range; a wider one is not.
     const { width, value } = hostBits <= 32n ? numberOf(ip) : whole(ip)
     const key = `${width}/${hostBits}`
     const ranges = this.#byLength.get(key) ?? { width, hostBits, networks: new Set<bigint>() }
@@ -80,7 +80,7 @@ class AddressSet {
   }
 }
 
-/** The address as a number. An IPv4 address mapped into IPv6, as sockets report it, is the IPv4 address. */
+/** The address as a number. An IPv4-mapped IPv6 address, as sockets report it, is the IPv4 address. */
 function numberOf(ip: ipaddr.IPv4 | ipaddr.IPv6): Address {
   const { width, value } = whole(ip)
   return width === 128 && value >> 32n === 0xffffn ? { width: 32, value: value & 0xffff_ffffn } : { width, value }

@@ -14,13 +14,13 @@ import { SshWriter } from './wire.ts'
 export const CURVES = ['P-256', 'P-384', 'P-521'] as const
 export type Curve = (typeof CURVES)[number]
 
-/** The private key that an SSH certificate authority is to have (`management-api.md § Endpoints`, `§ Limits`). */
+/** The private key requested for an SSH certificate authority (`management-api.md § Endpoints`, `§ Limits`). */
 export type KeyChoice =
   | { readonly type: 'ed25519' }
   | { readonly type: 'ecdsa'; readonly curve: Curve }
   | { readonly type: 'rsa'; readonly bits: 2048 | 4096 }
 
-/** A new private key, made beside the event loop: an RSA key of 4096 bits can take seconds. */
+/** A new private key, made off the event loop: an RSA key of 4096 bits can take seconds. */
 export async function makeKey(choice: KeyChoice): Promise<KeyObject> {
   const make = promisify(generateKeyPair)
   switch (choice.type) {
@@ -33,7 +33,7 @@ export async function makeKey(choice: KeyChoice): Promise<KeyObject> {
   }
 }
 
-/** A new private key at once, for whoever cannot wait. */
+/** A new private key, made synchronously. */
 export function makeKeyNow(choice: KeyChoice): KeyObject {
   switch (choice.type) {
     case 'ed25519':
@@ -45,7 +45,7 @@ export function makeKeyNow(choice: KeyChoice): KeyObject {
   }
 }
 
-/** A private key as it is kept: PKCS #8 in PEM. */
+/** A private key as stored: PKCS #8 in PEM. */
 export function toPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
@@ -57,7 +57,7 @@ interface Algorithm {
   readonly format: string
   /** Name of the signature's format. */
   readonly signature: string
-  /** Undefined where the algorithm brings its own hash. */
+  /** Undefined if the algorithm includes a hash. */
   readonly hash: string | undefined
 }
 
@@ -67,7 +67,7 @@ const ECDSA: Readonly<Record<string, { readonly name: string; readonly hash: str
   'P-521': { name: 'nistp521', hash: 'sha512' },
 }
 
-/** The private key of an SSH certificate authority: what it says of itself in SSH's formats, and what it signs. */
+/** The private key of an SSH certificate authority, with its descriptions in SSH's formats and its signatures. */
 export class AuthorityKey {
   readonly #key: KeyObject
   readonly #algorithm: Algorithm
@@ -91,12 +91,12 @@ export class AuthorityKey {
     return `${this.#algorithm.format} ${this.publicBlob.toString('base64')}`
   }
 
-  /** A signature in the wire format of SSH. RSA signs with SHA-512: servers no longer take SHA-1. */
+  /** A signature in the wire format of SSH. RSA signs with SHA-512: servers no longer accept SHA-1. */
   sign(data: Buffer): Buffer {
     const { keyType, signature, hash } = this.#algorithm
     const writer = new SshWriter().string(signature)
     if (keyType !== 'ecdsa') return writer.string(sign(hash, data, this.#key)).bytes()
-    // Two halves of equal length, which SSH wants as two numbers.
+    // Two halves of equal length, which SSH expects as two numbers.
     const halves = sign(hash, data, { key: this.#key, dsaEncoding: 'ieee-p1363' })
     const [r, s] = [halves.subarray(0, halves.length / 2), halves.subarray(halves.length / 2)]
     return writer.string(new SshWriter().mpint(numberOf(r)).mpint(numberOf(s)).bytes()).bytes()

@@ -3,10 +3,10 @@ import { cidr } from '../fields/cidr.ts'
 import { type Reader, reader } from '../fields/field.ts'
 import { listOf, mapOf, nonEmptyString, string } from '../fields/readers.ts'
 
-/** More make a certificate that OpenSSH does not read. */
+/** OpenSSH does not read a certificate with more. */
 const MOST_PRINCIPALS = 256
 
-/** OpenSSH's own extensions: they are there or not, and have no value. */
+/** OpenSSH's own extensions: flags without a value. */
 const FLAGS = new Set([
   'no-touch-required',
   'permit-X11-forwarding',
@@ -16,7 +16,7 @@ const FLAGS = new Set([
   'permit-user-rc',
 ])
 
-/** User names, or host names and addresses; an empty list stands for all (`management-api.md § SSH certificates`). */
+/** User names, or host names and addresses; an empty list means all (`management-api.md § SSH certificates`). */
 export const principals: Reader<string[]> = reader(
   { ...listOf(nonEmptyString).schema, maxItems: MOST_PRINCIPALS },
   (value, at) => {
@@ -27,7 +27,7 @@ export const principals: Reader<string[]> = reader(
   },
 )
 
-/** `force-command` and `source-address`, the two that are defined. */
+/** `force-command` and `source-address`, the only two that are defined. */
 export const criticalOptions: Reader<Record<string, string>> = reader(
   {
     type: 'object',
@@ -44,7 +44,7 @@ export const criticalOptions: Reader<Record<string, string>> = reader(
   },
 )
 
-/** Extensions by name. Servers pass over those they do not know, but take no value where they expect none. */
+/** Extensions by name. Servers ignore unknown ones, but refuse a value where they expect none. */
 export const extensions: Reader<Record<string, string>> = reader(mapOf(string).schema, (value, at) => {
   const given = mapOf(cString(string))(value, at)
   for (const [name, extension] of Object.entries(given)) {
@@ -54,7 +54,7 @@ export const extensions: Reader<Record<string, string>> = reader(mapOf(string).s
   return given
 })
 
-/** Texts go into certificates as C strings. */
+/** Texts are stored in certificates as C strings. */
 function cString(read: Reader<string>): Reader<string> {
   return reader(read.schema, (value, at) => {
     const text = read(value, at)
@@ -63,7 +63,7 @@ function cString(read: Reader<string>): Reader<string> {
   })
 }
 
-/** Addresses and ranges with commas between them, without spaces: the form that sshd reads. */
+/** Addresses and ranges separated by commas, without spaces: the form that sshd reads. */
 function checkAddresses(value: string, at: string): void {
   for (const address of value.split(',')) cidr(address, at)
 }

@@ -5,17 +5,17 @@ import { SshReader, SshWriter } from './wire.ts'
 /** What a certificate is for; the numbers are those of the format. */
 export const CERTIFICATE_USE = { user: 1, host: 2 } as const
 
-/** Everything that an OpenSSH certificate says (OpenSSH's PROTOCOL.certkeys). */
+/** The content of an OpenSSH certificate (OpenSSH's PROTOCOL.certkeys). */
 export interface CertificateContent {
   readonly use: keyof typeof CERTIFICATE_USE
   /** The key that is certified. */
   readonly subject: SshPublicKey
-  /** Random bytes, so that nobody can foresee what is signed. */
+  /** Random bytes, so that nobody can predict what is signed. */
   readonly nonce: Buffer
   readonly serial: bigint
-  /** What servers log of whoever shows the certificate. */
+  /** What servers log for the holder of the certificate. */
   readonly keyId: string
-  /** User names or host names; empty stands for all. */
+  /** User names or host names; empty means all. */
   readonly principals: readonly string[]
   /** Seconds since 1970; the first second in which it is valid, and the first in which it no longer is. */
   readonly validAfter: number
@@ -48,7 +48,7 @@ export function signCertificate(content: CertificateContent, authority: Authorit
   return [type, blob.toString('base64'), subject.comment].filter((part) => part !== '').join(' ')
 }
 
-/** The certified key without the name of its format, which the certificate's own name stands for. */
+/** The certified key without the name of its format, which the certificate's own name replaces. */
 function keyMembers({ blob }: SshPublicKey): Buffer {
   const name = new SshReader(blob).string()
   return blob.subarray(4 + name.length)
@@ -60,7 +60,9 @@ function principalList(principals: readonly string[]): Buffer {
   return writer.bytes()
 }
 
-/** Names in the order of their bytes, as OpenSSH demands; a value is wrapped as a string of its own, no value is empty. */
+/**
+ * Names in the order of their bytes, as OpenSSH requires; a value is wrapped as a string of its own, no value is empty.
+ */
 function optionList(options: Readonly<Record<string, string>>): Buffer {
   const writer = new SshWriter()
   const sorted = Object.entries(options).toSorted(([one], [two]) => Buffer.compare(Buffer.from(one), Buffer.from(two)))

@@ -5,24 +5,27 @@ import { SshReader, WireFormatError } from './wire.ts'
 
 export type SshKeyType = 'rsa' | 'ecdsa' | 'ed25519'
 
-/** A public key as it stands in an authorized-keys line. */
+/** A public key from an authorized-keys line. */
 export interface SshPublicKey {
   /** Name of the format, such as `ssh-ed25519` or `ecdsa-sha2-nistp256`. */
   readonly type: string
   /** The key in the wire format of SSH; begins with `type`. */
   readonly blob: Buffer
-  /** What follows the key; empty when nothing does. */
+  /** The text after the key; empty if there is none. */
   readonly comment: string
   readonly keyType: SshKeyType
 }
 
 interface KeyFormat {
   readonly keyType: SshKeyType
-  /** Checks what follows the name of the format in the blob; throws a WireFormatError. */
+  /** Checks the blob after the name of the format; throws a WireFormatError. */
   readonly check: (reader: SshReader) => void
 }
 
-/** Keys kept in hardware (`sk-…`) are keys of their type, for an application that they name. Certificates are no plain keys and are refused. */
+/**
+ * Keys in hardware (`sk-…`) are keys of their type, for an application that they name. Certificates are not plain keys
+ * and are refused.
+ */
 const FORMATS: Readonly<Record<string, KeyFormat>> = {
   'ssh-rsa': { keyType: 'rsa', check: checkRsa },
   'ecdsa-sha2-nistp256': { keyType: 'ecdsa', check: ecdsaCheck('nistp256', 'P-256', 32) },
@@ -51,7 +54,7 @@ class PublicKeyError extends Error {
 
 /**
  * Reads an authorized-keys line without options: `<type> <base64> [comment]`. White space around it, such as the line
- * break at the end of a `.pub` file, is left out; a PublicKeyError when it is no public key.
+ * break at the end of a `.pub` file, is ignored. Throws a PublicKeyError when it is not a public key.
  */
 export function parsePublicKey(line: string): SshPublicKey {
   const match = /^(\S+)[ \t]+(\S+)(?:[ \t]+([^\r\n]*))?$/.exec(line.trim())
@@ -70,7 +73,10 @@ export function parsePublicKey(line: string): SshPublicKey {
   return { type, blob, comment, keyType: format.keyType }
 }
 
-/** A field that holds a public key in authorized-keys format, kept to the letter (`management-api.md § Access credentials`). */
+/**
+ * A field that holds a public key in authorized-keys format, stored unchanged (`management-api.md § Access
+ * credentials`).
+ */
 export const publicKeyLine: Reader<string> = reader(
   { type: 'string', description: 'A public key in authorized-keys format.' },
   (value, at) => {
@@ -105,7 +111,7 @@ function checkEd25519(reader: SshReader): void {
   if (reader.string().length !== 32) throw new WireFormatError('it is not 32 bytes long')
 }
 
-/** The key itself, and then the application that it is for, such as `ssh:`. */
+/** The key itself, then the application that it is for, such as `ssh:`. */
 function inHardware(check: KeyFormat['check']): KeyFormat['check'] {
   return (reader) => {
     check(reader)
@@ -113,7 +119,7 @@ function inHardware(check: KeyFormat['check']): KeyFormat['check'] {
   }
 }
 
-/** The curve is named a second time, then comes a point of two coordinates, not compressed. */
+/** The name of the curve a second time, then an uncompressed point of two coordinates. */
 function ecdsaCheck(name: string, crv: string, size: number): (reader: SshReader) => void {
   return (reader) => {
     if (reader.text() !== name) throw new WireFormatError('it is on another curve than its type says')

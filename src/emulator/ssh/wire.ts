@@ -8,7 +8,7 @@ export class WireFormatError extends Error {
   }
 }
 
-/** Reads the data types of SSH (RFC 4251 § 5) one after the other; a WireFormatError where the bytes do not hold one. */
+/** Reads the data types of SSH (RFC 4251 § 5) in sequence; throws a WireFormatError for bytes that do not hold one. */
 export class SshReader {
   readonly #bytes: Buffer
   #position = 0
@@ -22,7 +22,7 @@ export class SshReader {
     return this.#position === this.#bytes.length
   }
 
-  /** The next `count` bytes as they are. */
+  /** The next `count` bytes, unchanged. */
   raw(count: number): Buffer {
     if (count > this.#bytes.length - this.#position) throw new WireFormatError('the data ends too early')
     this.#position += count
@@ -37,7 +37,7 @@ export class SshReader {
     return this.raw(8).readBigUInt64BE()
   }
 
-  /** Bytes behind their length. */
+  /** Bytes preceded by their length. */
   string(): Buffer {
     return this.raw(this.uint32())
   }
@@ -52,7 +52,9 @@ export class SshReader {
     }
   }
 
-  /** A whole number of any size. Keys hold none below zero, so those are refused, as are needless leading zeros. */
+  /**
+   * A whole number of any size. Keys contain no negative numbers, so those are refused, as are needless leading zeros.
+   */
   mpint(): bigint {
     const bytes = this.string()
     const [first, second] = bytes
@@ -62,7 +64,7 @@ export class SshReader {
     return BigInt(`0x${bytes.toString('hex')}`)
   }
 
-  /** Refuses anything that is left. */
+  /** Refuses any remaining bytes. */
   end(): void {
     if (!this.atEnd) throw new WireFormatError('there is data behind the end')
   }
@@ -94,13 +96,13 @@ export class SshWriter {
     return this.raw(bytes)
   }
 
-  /** Bytes, or the UTF-8 of a text, behind their length. */
+  /** Bytes, or a text in UTF-8, preceded by their length. */
   string(value: Uint8Array | string): this {
     const bytes = typeof value === 'string' ? Buffer.from(value) : value
     return this.uint32(bytes.length).raw(bytes)
   }
 
-  /** A whole number from zero up, in as few bytes as it takes. */
+  /** A non-negative whole number, in as few bytes as possible. */
   mpint(value: bigint): this {
     if (value < 0n) throw new RangeError('numbers below zero have no use in keys')
     if (value === 0n) return this.string('')

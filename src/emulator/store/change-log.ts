@@ -8,11 +8,11 @@ interface Change {
   readonly before: StoredObject | undefined
 }
 
-/** Whoever keeps something made of stored objects, and has to forget it when they change. */
+/** A cache of values made from stored objects, which must drop them when the objects change. */
 interface ChangeWatcher {
   /**
-   * An object is being written, in a transaction that may still be undone; `states` are the object before and after, as far
-   * as there is one.
+   * An object is being written, in a transaction that may still be rolled back; `states` holds the object before and
+   * after, as far as it exists.
    */
   changed(key: ObjectKey, states: readonly StoredObject[]): void
   /** Everything is being replaced. */
@@ -23,8 +23,8 @@ interface ChangeWatcher {
 const CAPACITY = 20_000
 
 /**
- * What each write replaced, newest last, kept in memory. A list "as of t seconds ago" is today's list with the changes
- * since then undone; that serves the stale-list fault and costs nothing while nobody asks.
+ * What each write replaced, newest last, in memory. A list "as of t seconds ago" is the current list with the changes
+ * since then undone; that serves the stale-list fault and costs nothing while unused.
  */
 export class ChangeLog {
   readonly #now: () => number
@@ -36,7 +36,7 @@ export class ChangeLog {
     this.#now = now
   }
 
-  /** Notes a write: what was there before, and what is there after it, either undefined where nothing is. */
+  /** Records a write: the object before and after it, undefined where there is none. */
   record(key: ObjectKey, before: StoredObject | undefined, after: StoredObject | undefined): void {
     this.#pending.push({ key, at: this.#now(), before })
     if (this.#pending.length > 2 * CAPACITY) this.#pending = this.#pending.slice(-CAPACITY)
@@ -44,13 +44,13 @@ export class ChangeLog {
     for (const watcher of this.#watchers) watcher.changed(key, states)
   }
 
-  /** Tells `watcher` of every write from now on. */
+  /** Notifies `watcher` of every write from now on. */
   watch(watcher: ChangeWatcher): void {
     this.#watchers.push(watcher)
   }
 
   commit(): void {
-    // One by one: a seed changes more at once than a call takes arguments.
+    // One at a time: a seed makes more changes than a call accepts arguments.
     for (const change of this.#pending) this.#changes.push(change)
     this.#pending = []
     // Trimmed in large steps, so that a write stays cheap.
@@ -68,13 +68,11 @@ export class ChangeLog {
     for (const watcher of this.#watchers) watcher.cleared()
   }
 
-  /**
-   * What differs from today in a collection as it was at `time`: per id the old object, or undefined where there was none.
-   */
+  /** How a collection at `time` differs from now: per id the old object, or undefined if there was none. */
   differencesSince(account: string, collection: string, time: number): Map<string, StoredObject | undefined> {
     const differences = new Map<string, StoredObject | undefined>()
     for (const change of this.#changes.toReversed()) {
-      // Not a break: the clock may have been set back, and then the times are not in order.
+      // Not a break: after the clock was set back, the times are not in order.
       if (change.at <= time) continue
       if (change.key.account !== account || change.key.collection !== collection) continue
       differences.set(change.key.id, change.before)

@@ -2,11 +2,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { PRAGMAS, SCHEMA } from './schema.ts'
 import { guarded, StorageError } from './storage-error.ts'
 
-/** `CVRT`: says in the file's header whose it is (https://sqlite.org/pragma.html#pragma_application_id). */
+/** `CVRT`, which identifies the file in its header (https://sqlite.org/pragma.html#pragma_application_id). */
 const APPLICATION_ID = 0x43565254
 
 /**
- * Opens a data file, or makes a new one. It is read through once, so that damage shows here and not in some request.
+ * Opens a data file, or creates a new one. It is read completely once, so that damage shows here and not in some
+ * request.
  *
  * @param location `:memory:` or a path
  * @throws StorageError when the file is damaged, foreign, locked, or cannot be written
@@ -25,7 +26,7 @@ export function openDatabase(location: string): DatabaseSync {
 function prepare(database: DatabaseSync, file: string): void {
   const owner = numberOf(database, 'PRAGMA application_id')
   const tables = numberOf(database, "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table'")
-  // Files of before the id was written have the tables and no id.
+  // Files from before the id was introduced have the tables but no id.
   const ours = owner === APPLICATION_ID || (owner === 0 && (tables === 0 || hasObjects(database)))
   if (!ours) throw new StorageError('foreign', { file })
   const [check] = database.prepare('PRAGMA quick_check(1)').all()

@@ -3,10 +3,10 @@
  *
  * - `objects`: one row per API object. The primary key is the order in which lists page (ids are time-ordered and
  *   compare as bytes), so a page is one range scan whatever the size of the collection.
- * - `links`: what an object holds on to. `restrict` keeps the target from being deleted, `cascade` deletes the
- *   holder with its target.
+ * - `links`: references from a holder to a target. `restrict` keeps the target from being deleted, `cascade` deletes
+ *   the holder with its target.
  * - `claims`: values that must be unique within a scope, and natural keys to look objects up by.
- * - `labels`: what objects are labelled with, each label as `["key","value"]`.
+ * - `labels`: the labels of objects, each as `["key","value"]`.
  * - `tokens`: hashes of API tokens; the first 8 bytes find the candidates, the full hash is compared in constant time.
  * - `routes`: which subscription sends events of a type to which destination.
  * - `deliveries`: events as they were delivered, in order.
@@ -85,9 +85,9 @@ export const TABLES = [
 ] as const
 
 /**
- * WAL with `synchronous = NORMAL`: a commit has handed its pages to the operating system before the answer goes out, so a
- * killed process (kill -9) loses nothing that was answered. FULL would add an fsync to each write to survive a power cut
- * as well, which an emulator does not promise.
+ * WAL with `synchronous = NORMAL`: a commit has handed its pages to the operating system before the answer is sent, so
+ * a killed process (kill -9) loses nothing that was answered. FULL would add an fsync to each write to survive a power
+ * failure too, which an emulator does not promise.
  */
 export const PRAGMAS = `
 PRAGMA journal_mode = WAL;

@@ -1,13 +1,13 @@
 /** What is wrong with the data file. */
 export type StorageProblem =
   | 'full' // no room on the disk, or a limit on the file's size
-  | 'unwritable' // a disk or a system that does not take what is written
-  | 'readOnly' // the file or its folder may not be written
-  | 'locked' // another process has it
-  | 'damaged' // not what was written to it
-  | 'foreign' // a database, but not one of the emulator's
+  | 'unwritable' // the disk or the operating system refuses writes
+  | 'readOnly' // the file or its folder is read-only
+  | 'locked' // another process uses it
+  | 'damaged' // its content is not what was written
+  | 'foreign' // a database, but not the emulator's
 
-/** What to do stands in each message: the reader is whoever started the emulator. */
+/** Each message says what to do, for the person who started the emulator. */
 const WORDS: Readonly<Record<StorageProblem, string>> = {
   full: 'the data file cannot grow, since its disk is full: make room',
   unwritable:
@@ -18,7 +18,10 @@ const WORDS: Readonly<Record<StorageProblem, string>> = {
   foreign: 'the data file is a database of another program: take another file',
 }
 
-/** The data file failed. What was under way was undone; what was answered before is kept as far as the file is readable. */
+/**
+ * The data file failed. The transaction in progress was rolled back; earlier answers stay valid as far as the file is
+ * readable.
+ */
 export class StorageError extends Error {
   override readonly name = 'StorageError'
   readonly code: StorageProblem
@@ -29,7 +32,7 @@ export class StorageError extends Error {
   }
 }
 
-/** Primary result codes of SQLite (https://sqlite.org/rescode.html) that speak of the file and not of the statement. */
+/** Primary result codes of SQLite (https://sqlite.org/rescode.html) that concern the file and not the statement. */
 const PROBLEMS: Readonly<Record<number, StorageProblem>> = {
   5: 'locked', // SQLITE_BUSY
   6: 'locked', // SQLITE_LOCKED
@@ -41,7 +44,7 @@ const PROBLEMS: Readonly<Record<number, StorageProblem>> = {
   26: 'damaged', // SQLITE_NOTADB
 }
 
-/** Runs `work`; what SQLite throws about the file comes out as StorageError, everything else as it is. */
+/** Runs `work`; SQLite's errors about the file become StorageErrors, all others are unchanged. */
 export function guarded<T>(work: () => T, file?: string): T {
   try {
     return work()
@@ -54,6 +57,6 @@ export function guarded<T>(work: () => T, file?: string): T {
 
 function problemOf(error: unknown): StorageProblem | undefined {
   const code = error instanceof Error ? Reflect.get(error, 'errcode') : undefined
-  // Extended codes have the primary one in their lowest byte.
+  // The lowest byte of an extended code is the primary one.
   return typeof code === 'number' ? PROBLEMS[code & 0xff] : undefined
 }

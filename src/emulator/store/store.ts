@@ -4,13 +4,13 @@ import { ChangeLog } from './change-log.ts'
 import { openDatabase } from './open-database.ts'
 import { guarded, StorageError } from './storage-error.ts'
 
-/** An API object as it is kept: body fields in the form they were sent in, plus internal state. */
+/** An API object as stored: body fields in the form they were sent in, plus internal state. */
 export interface StoredObject extends JsonObject {
   id: string
   created_at: string
 }
 
-/** What an object holds on to; see `links` in the schema. */
+/** A link to another object; see `links` in the schema. */
 export interface Link {
   readonly target: string
   readonly onDelete: 'restrict' | 'cascade'
@@ -29,7 +29,7 @@ export interface ObjectKey {
 }
 
 /**
- * The tables, with one method per question. Synchronous throughout: a request is decided and committed in one turn of the
+ * The tables, with one method per query. Synchronous throughout: a request is decided and committed in one turn of the
  * event loop, so no two requests interleave and no lock is needed.
  */
 export class Store {
@@ -40,7 +40,7 @@ export class Store {
 
   /**
    * @param location `:memory:` or the path of the database file, created when missing
-   * @param now the time that changes are logged under, for lists of the past
+   * @param now the clock with which changes are logged, for lists of the past
    * @throws StorageError when the file cannot be used
    */
   constructor(location: string, now: () => number) {
@@ -73,12 +73,14 @@ export class Store {
     }
   }
 
-  /** What the disk does not let be undone now is undone by the next transaction, and by SQLite when the file is opened again. */
+  /**
+   * If the disk does not allow a rollback now, the next transaction does it, or SQLite when the file is opened again.
+   */
   #rollBack(): void {
     try {
       if (this.database.isTransaction) this.database.exec('ROLLBACK')
     } catch {
-      // The failure that led here says more.
+      // The failure that led here is more informative.
     }
   }
 
@@ -101,7 +103,7 @@ export class Store {
     ])
   }
 
-  /** Removes the object and everything recorded under its id, except links that others hold on it. */
+  /** Removes the object and everything recorded under its id, except links from other objects to it. */
   remove(account: string, collection: string, id: string): void {
     this.changes.record({ account, collection, id }, this.get(account, collection, id), undefined)
     this.run('DELETE FROM objects WHERE account = ? AND collection = ? AND id = ?', [account, collection, id])
@@ -142,7 +144,7 @@ export class Store {
     }
   }
 
-  /** Ids of what bears all of these labels, in order of their ids; nothing bears all of none. */
+  /** Ids of the objects that have all of these labels, in order of id; none for no labels. */
   labelled(account: string, labels: JsonObject): string[] {
     const wanted = Object.entries(labels).map((label) => JSON.stringify(label))
     return this.all(
@@ -164,7 +166,7 @@ export class Store {
     }
   }
 
-  /** Ids of the objects that hold on to `target` in the given way, in order of their ids. */
+  /** Ids of the objects with a link of the given kind to `target`, in order of id. */
   holders(account: string, target: string, onDelete: Link['onDelete']): string[] {
     return this.all('SELECT holder FROM links WHERE account = ? AND target = ? AND on_delete = ? ORDER BY holder', [
       account,
@@ -204,7 +206,7 @@ export class Store {
     }
   }
 
-  /** The object whose attention is due first, if that is not after `now`. */
+  /** The object that is due first, if that is not after `now`. */
   firstDue(now: number): (ObjectKey & { at: number }) | undefined {
     const row = this.one('SELECT account, collection, id, at FROM due WHERE at <= ? ORDER BY at, id LIMIT 1', [now])
     if (row === undefined) return undefined
@@ -216,7 +218,7 @@ export class Store {
     }
   }
 
-  /** The newest id of a collection: one look at the end of its range, however large it is. */
+  /** The newest id of a collection: one lookup at the end of its range, however large it is. */
   newestId(account: string, collection: string): string | undefined {
     const row = this.one('SELECT id FROM objects WHERE account = ? AND collection = ? ORDER BY id DESC LIMIT 1', [
       account,

@@ -16,7 +16,6 @@ import type { AccountName } from '../identity/attempt.ts'
 import type { IdsInFlight } from '../identity/ids-in-flight.ts'
 import type { Fingerprints } from '../inputs/fingerprints.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
-import type { Reason } from '../status/reasons.ts'
 import type { Memories } from './memory.ts'
 
 /**
