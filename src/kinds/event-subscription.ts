@@ -23,7 +23,7 @@ import {
 
 const SOURCES = 256
 const DESTINATIONS = 64
-/** Characters of a type of event that a status takes. */
+/** Maximum length of an event type in a status, in characters. */
 const TYPE_LENGTH = 255
 
 const eventType = (description: string) =>
@@ -47,7 +47,7 @@ const definition = defineKind({
           { description: 'A source of events.' },
         ),
         {
-          description: `Types of events that are sent, each once, at most ${SOURCES}; order does not matter.`,
+          description: `Types of events to send, each once, at most ${SOURCES}; order does not matter.`,
           minItems: 1,
           maxItems: SOURCES,
           listType: 'map',
@@ -60,7 +60,7 @@ const definition = defineKind({
         maxItems: DESTINATIONS,
       }),
     },
-    { description: 'What the subscription should be.', rules: commonSpecRules },
+    { description: 'Desired state of the subscription.', rules: commonSpecRules },
   ),
   status: object(
     {
@@ -78,7 +78,7 @@ const definition = defineKind({
         ),
       ),
     },
-    { description: 'The subscription at the API.' },
+    { description: 'Observed state of the subscription.' },
   ),
   printerColumns: managedColumns(wideColumn('Sources', '.spec.sources', 'Types of events that are sent.')),
 })
