@@ -16,7 +16,7 @@ import {
   textsOf,
 } from './remote.ts'
 
-/** Limits for what a status shows. A spec has no more labels, but changes made outside Culvert may add some. */
+/** Limits for what a status shows, since changes made outside Culvert may exceed those of a spec. */
 const LABELS = 64
 const LABEL_NAME = 255
 const LABEL_VALUE = 1024

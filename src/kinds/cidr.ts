@@ -60,7 +60,7 @@ const DOCUMENTATION_HOSTS = 254
 
 /**
  * One address of the range reserved for documentation (192.0.2.0/24, RFC 5737), which never appears in traffic, as a
- * range of its own that is not in `taken`: the first free one, starting at the `start`-th.
+ * single-address range that is not in `taken`: the first free one, starting at the `start`-th.
  */
 export function documentationAddress(taken: ReadonlySet<string>, start = 0): string {
   for (let step = 0; step < DOCUMENTATION_HOSTS; step += 1) {

@@ -24,7 +24,8 @@ const dns = object(
     ),
     recordTTL: Type.Optional(
       integer({
-        description: 'Time to live of the records in the DNSEndpoint, in seconds. Default: as configured in ExternalDNS.',
+        description:
+          'Time to live of the records in the DNSEndpoint, in seconds. Default: as configured in ExternalDNS.',
         minimum: 1,
         maximum: LONGEST_TTL,
       }),
@@ -68,7 +69,7 @@ const admitted = {
 
 /**
  * The DNSEndpoint of ExternalDNS (`externaldns.k8s.io/v1alpha1`) with the records from `recordsOf`. Record names come
- * from the spec, whatever the API returns, since that is what the administrator allows names by.
+ * from the spec, never from the API, because the administrator allows domains by the names in the spec.
  */
 export function dnsEndpoint<Spec extends AsksForDNS>(
   recordsOf: (spec: Spec, remote: RemoteObject) => readonly DNSRecord[],

@@ -8,7 +8,7 @@ import { chosen } from './union-member.ts'
 
 type Hostport = NonNullable<EdgeSpec['hostports']>[number]
 
-/** The referenced object lacks a field that the edge needs and that the contract says it has. */
+/** The API returned a referenced object without a field that the edge needs, contrary to the contract. */
 class TargetIncompleteError extends Error {
   override readonly name = 'TargetIncompleteError'
   readonly code = 'TARGET_INCOMPLETE'

@@ -69,7 +69,10 @@ export const moduleStatus = {
           ),
         ),
       },
-      { description: 'The modules that the edge has at the API, regardless of who set them. A module that is absent was never set.' },
+      {
+        description:
+          'The modules that the edge has at the API, regardless of who set them. A module that is absent was never set.',
+      },
     ),
   ),
 }

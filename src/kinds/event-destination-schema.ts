@@ -119,9 +119,7 @@ export const eventDestinationDefinition = defineKind({
     },
     { description: 'Observed state of the destination.' },
   ),
-  printerColumns: managedColumns(
-    textColumn('Target', '.status.targetType', 'Where events go, as the API names it.'),
-  ),
+  printerColumns: managedColumns(textColumn('Target', '.status.targetType', 'Where events go, as the API names it.')),
 })
 
 export type EventDestinationSpec = SpecOf<typeof eventDestinationDefinition>

@@ -25,8 +25,8 @@ export function refusesRules({ spec }: TargetView): string | undefined {
 }
 
 /**
- * An edge must not go live behind a policy that does not have all of its rules. Both conditions count, for the current
- * generation only; the same applies to each rule that refers to the policy.
+ * An edge must not go live behind a policy that does not have all of its rules. Ready and Synced must both be True for
+ * the current generation, of the policy and of each rule that refers to it.
  */
 export function unusablePolicy(policy: TargetView): string | undefined {
   if (!isInForce(policy)) return 'does not have every declared rule in place yet'
@@ -39,7 +39,7 @@ export function unusablePolicy(policy: TargetView): string | undefined {
   if (fromParts && parts.length === 0) {
     return 'has no rules: make an IPPolicyRule that names it, or set its allowEmpty: true'
   }
-  // A rule that is being deleted goes as soon as possible, so a new user of the policy must not count on it.
+  // A rule that is being deleted goes as soon as possible, so a new dependent of the policy must not count on it.
   if ((fromParts && staying.length === 0) || rulesLeft(policy) <= 0) {
     // The policy counts its rules a moment after they are created.
     if (fromParts ? staying.length > 0 : listOf(spec.rules).length > 0) {

@@ -109,8 +109,8 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
 
 /**
  * An action cannot be changed and a range may occur only once, so the rule is deleted before its successor is created.
- * Another rule may be on its way out at the same time, so a deny of a documentation address holds the place, whatever
- * else the policy has.
+ * Another rule may be on its way out at the same time, so the placeholder, a deny of a documentation address, is
+ * created regardless of what else the policy has.
  */
 function placeholder({ remote, all, marker }: PlaceholderView<IPPolicyRuleSpec>): Fields | undefined {
   const policyId = policyOf(remote)

@@ -40,7 +40,7 @@ export interface WantedRule {
   readonly isDescribed: boolean
 }
 
-/** A rule as the API holds it. Any other action is kept as it is: such a rule is never wanted. */
+/** A rule as the API holds it. An action other than allow and deny is kept as it is: such a rule is never wanted. */
 export interface HeldRule {
   readonly id: string
   readonly cidr: string
@@ -96,8 +96,8 @@ export interface RulesState {
  * An action cannot be changed (`management-api.md § Standard operations`) and a range may occur only once, so such a
  * rule is deleted, then created. If that, or anything else, would leave the policy empty in between, a placeholder deny
  * of a documentation address is created first. It is deleted after the last write, or by the next plan, as a deny that
- * is not wanted. If rules that stay prevent that, one of them is read before the first rule is deleted, since it may
- * have been deleted at the API.
+ * is not wanted. If a rule that stays keeps the policy from being empty, it is read before the first rule is deleted,
+ * since it may have been deleted at the API.
  */
 export function planRules(state: RulesState): readonly ChildOperation[] {
   const operations = inOrder(state)

@@ -160,7 +160,7 @@ const children: Children<IPPolicySpec> = {
         metadata: markerFor(range, sentAction(action), own),
       }
     })
-    // No spec sets this field, so only an adopted policy does not decide it; its rules keep whatever their entries
+    // No spec sets this field, so `decides` is false only for an adopted policy, whose rules keep what their entries
     // leave out.
     const isAdopted = !desired.decides('rules[]')
     return planRules({ policyId, wanted, held: current.map(heldRule), isAdopted, markerFor })

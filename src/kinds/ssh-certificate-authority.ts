@@ -99,7 +99,7 @@ const definition = defineKind({
 
 export type SSHCertificateAuthoritySpec = SpecOf<typeof definition>
 
-/** Only the type, as the API names it, for keys that do not tell more. */
+/** Only the type, from the API's own field, in case the key does not reveal it. */
 function typeFacts(type: unknown): KeyFacts {
   const [found] = /rsa|ecdsa|ed25519/.exec(textOf(type)?.toLowerCase() ?? '') ?? []
   return found === undefined ? {} : { private_key_type: found }

@@ -42,7 +42,10 @@ const definition = defineKind({
     },
     { description: 'Desired state of the credential.', rules: [...commonSpecRules, publicKeyRule, ownerRule] },
   ),
-  status: object({ ...commonStatus, ...ownerStatus, ...aclStatus }, { description: 'Observed state of the credential.' }),
+  status: object(
+    { ...commonStatus, ...ownerStatus, ...aclStatus },
+    { description: 'Observed state of the credential.' },
+  ),
   printerColumns: managedColumns(
     textColumn('Bot', '.spec.owner.botUserRef.name', 'Name of the BotUser that owns it, if the spec names one.'),
     wideColumn('Owner', '.status.ownerID', 'Id of the user or bot that owns it.'),

@@ -90,7 +90,7 @@ export const tokenRotation: Rotation<WithToken> = {
   },
 }
 
-/** Ready, with where the token is. That of an adopted or observed object is not known here. */
+/** Ready, with a message about the token: that of an adopted or observed object is not known here. */
 export function tokenReadiness(inPlace: string, { status }: Pick<ReadinessView<unknown>, 'status'>): Readiness {
   if (status?.output !== undefined) return available(inPlace)
   return available(

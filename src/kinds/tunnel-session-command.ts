@@ -47,7 +47,7 @@ const definition = defineKind({
   ),
   status: object(commandStatusFields, { description: 'Result of the command.' }),
   printerColumns: [
-    textColumn('Action', '.spec.action', 'What the agents are told to do.'),
+    textColumn('Action', '.spec.action', 'What the agents are asked to do.'),
     {
       name: 'Targets',
       type: 'integer',
@@ -83,7 +83,8 @@ const definition = defineKind({
     },
   ],
   notes: `
-A command that is over has exactly one of \`Complete\` and \`Failed\` True, like a Job, and \`kubectl wait\` can wait for either:
+A command that is over has exactly one of \`Complete\` and \`Failed\` True, like a Job, and \`kubectl wait\` can wait
+for either:
 
 \`\`\`sh
 kubectl wait --for=condition=Complete tunnelsessioncommand/<name>              # until every action is Done
@@ -91,21 +92,26 @@ kubectl wait --for=condition=Failed tunnelsessioncommand/<name>                #
 kubectl wait --for=jsonpath='{.status.finishedAt}' tunnelsessioncommand/<name> # until it is over
 \`\`\`
 
-**How long it stays.** \`ttlAfterFinished\` can be set, changed and removed at any time, even after the command is over. It counts from the end of the command: if the new time has already passed, the command is deleted at once.
+**How long it stays.** \`ttlAfterFinished\` can be set, changed and removed at any time, even after the command is over.
+It counts from the end of the command: if the new time has already passed, the command is deleted at once.
 
-**At most once.** The selected sessions are written to the status first, and each request is marked \`Sent\` before it is sent. A request
-without an answer is \`Unknown\`, and so is one that was \`Sent\` when Culvert died: it may or may not have been sent, and is never sent again. Only a request that certainly did not reach the agent (no connection, a 401 or a 429)
-goes back to \`Pending\` and is retried.
+**At most once.** The selected sessions are written to the status first, and each request is marked \`Sent\` before it
+is sent. A request without an answer is \`Unknown\`, and so is one that was \`Sent\` when Culvert died: it may or may
+not have been sent, and is never sent again. Only a request that certainly did not reach the agent (no connection, a 401
+or a 429) goes back to \`Pending\` and is retried.
 
-**Refusals.** An update fails when none is available, when the agent's configuration disables update checks, while the agent is updating itself, and
-when it has updated itself but not restarted yet. \`code\` and \`message\` come from the API; its codes are not documented, so Culvert only passes them on.
+**Refusals.** An update fails when none is available, when the agent's configuration disables update checks, while the
+agent is updating itself, and when it has updated itself but not restarted yet. \`code\` and \`message\` come from the
+API; its codes are not documented, so Culvert only passes them on.
 
-**Targets.** \`Session\` and \`Selector\` require an account with \`mirrorSessions\`; \`ID\` can name any session. If a selector matches more than
-${MAX_TARGETS} sessions, nothing is sent. A session that has ended when its request is sent is \`Gone\`.
+**Targets.** \`Session\` and \`Selector\` require an account with \`mirrorSessions\`; \`ID\` can name any session. If a
+selector matches more than ${MAX_TARGETS} sessions, nothing is sent. A session that has ended when its request is sent
+is \`Gone\`.
 
-**After a restart.** \`newID\` is found where sessions are mirrored in the namespace: it is the only session that appeared after the restart was sent, started later, and has the same
-credential, address, operating system, region, transport and metadata. Agents that are alike in all of these cannot be told apart, and \`newID\` stays absent. If a new agent like that connects at
-that moment, it is taken for the restarted one.
+**After a restart.** \`newID\` is found where sessions are mirrored in the namespace: it is the only session that
+appeared after the restart was sent, started later, and has the same credential, address, operating system, region,
+transport and metadata. Agents that are alike in all of these cannot be told apart, and \`newID\` stays absent. If a new
+agent like that connects at that moment, it is taken for the restarted one.
 `,
 })
 

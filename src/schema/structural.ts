@@ -70,7 +70,8 @@ function structuralKeyword(keyword: string, value: unknown, path: string): unkno
       return structuralNode(expectRaw(value, `${path}[]`), `${path}[]`)
     case 'additionalProperties':
       if (value === false) {
-        return undefined // Unknown fields are pruned, or refused by strict field validation; a schema cannot close an object.
+        // Unknown fields are pruned, or refused by strict field validation; a schema cannot close an object.
+        return undefined
       }
       return structuralNode(expectRaw(value, `${path}{}`), `${path}{}`)
     case 'uniqueItems':

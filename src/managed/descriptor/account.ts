@@ -46,7 +46,8 @@ const apiKeySecretRef = (where: string) =>
 const rateLimit = object(
   {
     requestsPerMinute: integer({
-      description: 'Maximum requests per minute that Culvert sends for this account, for all resources together; 1 to 60000.',
+      description:
+        'Maximum requests per minute that Culvert sends for this account, for all resources together; 1 to 60000.',
       minimum: 1,
       maximum: 60_000,
     }),

@@ -70,7 +70,9 @@ const action = object(
     }),
     sentAt: Type.Optional(timestamp({ description: 'When the request was about to be sent.' })),
     endedAt: Type.Optional(timestamp({ description: 'When its result became known.' })),
-    code: Type.Optional(text({ description: "The API's error code for a refusal, if it returned one.", maxLength: 64 })),
+    code: Type.Optional(
+      text({ description: "The API's error code for a refusal, if it returned one.", maxLength: 64 }),
+    ),
     message: Type.Optional(
       text({ description: "Why it is not Done, in the API's words if it returned any.", maxLength: 1024 }),
     ),
@@ -101,7 +103,8 @@ const target = object(
         {
           likeness: Type.Optional(
             text({
-              description: 'Digest of the properties that a restart of the agent does not change, used to find `newID`.',
+              description:
+                'Digest of the properties that a restart of the agent does not change, used to find `newID`.',
               maxLength: 64,
             }),
           ),

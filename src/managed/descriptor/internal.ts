@@ -38,9 +38,7 @@ const former = object(
 const sentReference = object(
   {
     kind: text({ description: 'Kind of the resource referred to.', maxLength: 63 }),
-    name: Type.Optional(
-      text({ description: 'Its name; absent if the spec refers to it by id.', maxLength: 253 }),
-    ),
+    name: Type.Optional(text({ description: 'Its name; absent if the spec refers to it by id.', maxLength: 253 })),
     namespace: Type.Optional(
       text({ description: 'Its namespace, if it differs from that of this resource.', maxLength: 63 }),
     ),
