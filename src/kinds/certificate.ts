@@ -55,9 +55,9 @@ const MIN_RETRY_MS = 1000
 const MAX_RETRY_MS = 600_000
 
 /**
- * Milliseconds until a certificate that is being provisioned is polled again. After an error: at `retries_at`, within 1
- * s to 10 min; once that has passed, soon at first and then less and less often. Otherwise: after a tenth of the time
- * that the job has taken so far, within 5 s to 60 s. Undefined while no job runs.
+ * Milliseconds until a certificate that is being provisioned is polled again. After an error: at `retries_at`, but
+ * within 1 s to 10 min; once that has passed, soon at first and then less and less often. Otherwise: after a tenth of
+ * the time that the job has taken so far, within 5 s to 60 s. Undefined while no job runs.
  */
 function pollAfter({ job }: CertificateState, now: number): number | undefined {
   if (job === undefined) return undefined

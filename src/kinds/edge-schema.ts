@@ -76,7 +76,7 @@ const hostport = object(
 const enabled = Type.Optional(
   bool({
     description:
-      'Whether the module is applied to traffic. If false, the API keeps its contents, which stay in use until the module is removed from the spec, and its other fields here have no effect. Default: true.',
+      'Whether the module is applied to traffic. If false, the module keeps its contents at the API, which stay in use until it is removed from the spec, and its other fields here have no effect. Default: true.',
   }),
 )
 

@@ -23,7 +23,7 @@ export function commandSpec(target: string) {
     target: object(
       {
         type: choice(['Session', 'ID', 'Selector'], {
-          description: `How the sessions are selected. Session: \`sessionRef\` names one ${target}. ID: \`id\` names any session of the account; in an account that namespaces share, only one that is shown in this namespace, or in none if \`unmanagedObjects\` of the account is Adopt. Selector: \`selector\` selects TunnelSessions by labels. Session and Selector require \`mirrorSessions\` in the account.`,
+          description: `How the sessions are selected. Session: \`sessionRef\` names one ${target}. ID: \`id\` names any session of the account; in an account that namespaces share, only one that is shown in this namespace, or in no namespace if \`unmanagedObjects\` of the account is Adopt. Selector: \`selector\` selects TunnelSessions by labels. Session and Selector require \`mirrorSessions\` in the account.`,
         }),
         sessionRef: Type.Optional(
           object(

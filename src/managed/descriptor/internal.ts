@@ -69,7 +69,7 @@ const internal = object(
     appliedModules: Type.Optional(
       list(text({ description: 'Name of a module or part.', maxLength: 63 }), {
         description:
-          'Modules, and other parts that can also be set outside Culvert, that the spec has named. One that is removed from the spec is disabled or removed.',
+          'Modules, and other parts that can also be set outside Culvert, that the spec has named. One that the spec no longer names is disabled or removed.',
         maxItems: 16,
         listType: 'set',
       }),
