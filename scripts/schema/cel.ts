@@ -7,19 +7,22 @@ const comprehensions = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])
 
 /** What a rule reads. */
 export interface RuleReads {
-  /** Schemas whose whole value the rule reads, by path; each decides what the rule may cost. */
+  /** Schemas that the rule reads as a whole, by path; each affects the cost of the rule. */
   readonly nodes: ReadonlyMap<string, SchemaNode>
-  /** Names of the fields below `self` that the rule mentions, `has(self.x)` included. */
+  /** Names of the fields below `self` that the rule mentions, including in `has(self.x)`. */
   readonly fields: ReadonlySet<string>
   readonly usesOldSelf: boolean
 }
 
-/** A place in the schema, or undefined for what the schema does not describe (literals, results of functions, free content). */
+/**
+ * A place in the schema; undefined for anything that the schema does not describe (literals, function results, free
+ * content).
+ */
 type Place = { readonly node: SchemaNode; readonly path: string } | undefined
 type Scope = ReadonlyMap<string, Place>
 
 /**
- * Parses a rule and tells which parts of its schema it reads.
+ * Parses a rule and returns which parts of its schema it reads.
  *
  * @throws SchemaError when the rule is not CEL, or names a field that the schema lacks.
  */
@@ -50,7 +53,7 @@ class RuleReader {
     return { nodes: this.#nodes, fields: this.#fields, usesOldSelf: this.#usesOldSelf }
   }
 
-  /** The expression's whole value is read. */
+  /** Notes that the whole value of the expression is read. */
   #whole(ast: ASTNode, scope: Scope): void {
     const place = this.#resolve(ast, scope)
     if (place) {
@@ -58,7 +61,7 @@ class RuleReader {
     }
   }
 
-  /** Where the expression leads; everything read on the way there is noted. */
+  /** The place that the expression leads to; notes everything read on the way. */
   #resolve(ast: ASTNode, scope: Scope): Place {
     switch (ast.op) {
       case 'value':
@@ -113,7 +116,7 @@ class RuleReader {
 
   #call(name: string, args: readonly ASTNode[], scope: Scope): Place {
     for (const argument of args) {
-      // has() looks at no content.
+      // has() reads no content.
       if (name === 'has') {
         this.#resolve(argument, scope)
       } else {
@@ -137,7 +140,7 @@ class RuleReader {
     return this.#comprehension(name, place, args, scope)
   }
 
-  /** `list.all(item, …)`: the list's length counts, and of its items what the body reads. */
+  /** `list.all(item, …)`: counts the length of the list, and the parts of its items that the body reads. */
   #comprehension(name: string, place: Place, args: readonly ASTNode[], scope: Scope): Place {
     const inner = new Map(scope)
     const variables = args.slice(0, -1).filter((argument) => argument.op === 'id')

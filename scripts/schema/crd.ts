@@ -5,7 +5,7 @@ import { SchemaError, type SchemaNode } from './schema-node.ts'
 import { toStructural } from './structural.ts'
 import { compileNode } from './validator.ts'
 
-/** A CustomResourceDefinition, ready to be written as YAML. Keys stand in the order in which they are written. */
+/** A CustomResourceDefinition, ready to be written as YAML. Keys are in the order in which they are written. */
 export interface CustomResourceDefinition {
   readonly apiVersion: 'apiextensions.k8s.io/v1'
   readonly kind: 'CustomResourceDefinition'
@@ -16,8 +16,8 @@ export interface CustomResourceDefinition {
 /**
  * The CRD of a kind, with status subresource.
  *
- * @throws SchemaError when the apiserver would refuse it: a keyword that is not structural, a rule that is wrong or of unbounded cost,
- *   a default that its own schema refuses, a printer column or selectable field that leads nowhere.
+ * @throws SchemaError when the apiserver would refuse it: a keyword that is not structural, a rule that is invalid or
+ * of unbounded cost, a default that its own schema refuses, a printer column or selectable field without a target.
  */
 export function toCRD(definition: KindDefinition): CustomResourceDefinition {
   const { group, version, kind, plural, singular, shortNames, categories, scope } = definition
@@ -53,7 +53,7 @@ export function toCRD(definition: KindDefinition): CustomResourceDefinition {
   }
 }
 
-/** The schema of a whole resource, structural. `metadata` holds what rules may read of it. */
+/** The structural schema of a whole resource. `metadata` has the fields that rules may read. */
 export function rootSchema(definition: KindDefinition): SchemaNode {
   const name = { type: 'string', description: 'Name of the resource.', maxLength: 253 }
   return {
@@ -72,8 +72,8 @@ export function rootSchema(definition: KindDefinition): SchemaNode {
 }
 
 /**
- * A status as the apiserver makes it with the resource. kstatus takes a resource without a status for one that is
- * finished; Argo CD and Flux would go on before the first reconcile.
+ * Makes the apiserver create a resource with a status. kstatus treats a resource without one as finished, so Argo CD
+ * and Flux would go on before the first reconcile.
  */
 function untouchedStatus(status: SchemaNode): SchemaNode {
   return status.properties?.observedGeneration ? { ...status, default: { observedGeneration: -1 } } : status
@@ -83,7 +83,7 @@ function rootRules(rules: readonly Rule[]): Pick<SchemaNode, 'x-kubernetes-valid
   return rules.length > 0 ? { 'x-kubernetes-validations': rules.map((rule) => ({ ...rule })) } : {}
 }
 
-/** The apiserver brings its own schema of metadata and accepts none but `type: object`. */
+/** The apiserver has its own schema of metadata and accepts only `type: object`. */
 function withoutMetadata(schema: SchemaNode): SchemaNode {
   return { ...schema, properties: { ...schema.properties, metadata: { type: 'object' } } }
 }
@@ -116,7 +116,7 @@ function checkColumn({ name, jsonPath }: PrinterColumn, schema: SchemaNode): voi
 
 const selectableTypes = new Set(['string', 'integer', 'boolean'])
 
-/** The apiserver takes neither lists nor maps on the way. */
+/** The apiserver accepts no lists or maps along the path. */
 function checkSelectable(jsonPath: string, schema: SchemaNode): void {
   const [before, ...names] = jsonPath.split('.')
   if (before !== '' || names[0] === 'metadata') {

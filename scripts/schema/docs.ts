@@ -10,11 +10,11 @@ export interface PageExtras {
   readonly example?: string
   /** Markdown, shown after the example. */
   readonly notes?: string
-  /** A paragraph below the head: what to know before one is made. */
+  /** A paragraph below the head, to read before creating one. */
   readonly aside?: string
 }
 
-/** A field as a row of the page; whether it may change comes from the rules. */
+/** A field as a row of the page; the rules determine whether it can change. */
 interface FieldRow {
   readonly path: string
   readonly node: SchemaNode

@@ -3,7 +3,7 @@ import { isRaw } from './schema-node.ts'
 
 const longestValue = 80
 
-/** One sentence on what is wrong at `path`, in the manner of the apiserver's own messages. */
+/** One sentence about the problem at `path`, in the style of the apiserver's messages. */
 export function describeProblem(error: ErrorObject, path: string): string {
   return `${path || 'the value'} ${complaint(error)}`
 }
@@ -44,7 +44,7 @@ function complaint(error: ErrorObject): string {
   }
 }
 
-/** The value, shortened; of secrets, lists and objects only what they are. */
+/** The value, shortened; for secrets, lists and objects only their type. */
 function shown(error: ErrorObject): string {
   const { data, parentSchema } = error
   if (isRaw(parentSchema) && parentSchema.format === 'password') {

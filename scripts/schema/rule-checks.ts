@@ -2,21 +2,22 @@ import type { Rule } from '../../src/schema/rules.ts'
 import { readsOf } from './cel.ts'
 import { SchemaError, type SchemaNode } from './schema-node.ts'
 
-/** Formats whose values are short by themselves. */
+/** Formats whose values are always short. */
 const shortFormats = new Set(['date-time', 'date', 'duration'])
 
 interface Around {
   /** Name of the nearest field, for messages about an item. */
   readonly field: string
-  /** A list or map above that has no upper bound: it multiplies the cost of each rule below it. */
+  /** An enclosing list or map without an upper bound: it multiplies the cost of each rule below it. */
   readonly unbounded: string | undefined
-  /** A list or map above whose items cannot be paired with their old selves. */
+  /** An enclosing list or map whose items cannot be matched with their old values. */
   readonly uncorrelatable: string | undefined
 }
 
 /**
- * Checks every rule of a structural schema: it parses, it names fields that exist, its message names the field, everything it reads
- * is bounded (the apiserver refuses a rule whose cost it cannot estimate), and `oldSelf` stands only where old and new can be paired.
+ * Checks every rule of a structural schema: it parses, it names existing fields, its message names the field,
+ * everything it reads is bounded (the apiserver refuses a rule whose cost it cannot estimate), and `oldSelf` occurs
+ * only where old and new values can be matched.
  *
  * @throws SchemaError with the path.
  */

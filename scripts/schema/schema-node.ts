@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import type { Rule } from '../../src/schema/rules.ts'
 
-/** A schema as plain JSON, with the keywords that a structural schema of Kubernetes may hold. */
+/** A schema as plain JSON, with the keywords that a structural schema of Kubernetes may have. */
 export interface SchemaNode {
   readonly type?: string
   readonly description?: string
@@ -30,10 +30,10 @@ export interface SchemaNode {
   readonly 'x-kubernetes-validations'?: readonly Rule[]
 }
 
-/** A schema or a rule that the apiserver would refuse, and where. */
+/** A schema or a rule that the apiserver would refuse, with its path. */
 export class SchemaError extends Error {
   readonly code = 'SCHEMA_REFUSED'
-  /** `spec.hostports[].port`. */
+  /** Such as `spec.hostports[].port`. */
   readonly path: string
 
   constructor(path: string, problem: string, options?: ErrorOptions) {
@@ -46,7 +46,7 @@ export class SchemaError extends Error {
 /** Any JSON schema, before it is known to be structural. */
 export type RawSchema = Readonly<Record<string, unknown>>
 
-/** The schema as plain JSON: what typebox keeps for itself is not enumerable and goes. */
+/** The schema as plain JSON, without typebox's own properties, which are not enumerable. */
 export function toRaw(schema: TSchema): RawSchema {
   return JSON.parse(JSON.stringify(schema)) as RawSchema
 }

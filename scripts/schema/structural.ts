@@ -2,7 +2,10 @@ import type { TSchema } from 'typebox'
 import { assertPortablePattern, PatternError } from '../../src/schema/pattern.ts'
 import { isRaw, type RawSchema, SchemaError, type SchemaNode, toRaw } from './schema-node.ts'
 
-/** Keywords that pass as they are; every other one is rewritten below or refused. In the order in which a CRD shows them. */
+/**
+ * Keywords that are kept as they are; every other one is rewritten below or refused. In the order in which a CRD shows
+ * them.
+ */
 const plainKeywords = [
   'description',
   'type',
@@ -31,12 +34,12 @@ const keywordOrder = [...plainKeywords, 'properties', 'items', 'additionalProper
 
 const types = new Set(['string', 'integer', 'number', 'boolean', 'object', 'array'])
 
-/** typebox's key pattern of a record with any string as key. */
+/** typebox's key pattern of a record that accepts any string as key. */
 const anyKey = '^.*$'
 
 /**
- * The schema in the form that apiextensions.k8s.io/v1 calls structural. Rewrites what typebox emits otherwise (enums without type,
- * unions of literals, records, unions with null, closed objects).
+ * The schema in the form that apiextensions.k8s.io/v1 calls structural. Rewrites what typebox emits in another form
+ * (enums without type, unions of literals, records, unions with null, closed objects).
  *
  * @param path name of the schema in error messages: `spec`.
  * @throws SchemaError on a keyword or combination that the apiserver refuses, with its path.
@@ -67,7 +70,8 @@ function structuralKeyword(keyword: string, value: unknown, path: string): unkno
       return structuralNode(expectRaw(value, `${path}[]`), `${path}[]`)
     case 'additionalProperties':
       if (value === false) {
-        return undefined // Unknown fields are pruned, or refused by strict field validation; a schema cannot close an object.
+        // Unknown fields are pruned, or refused by strict field validation; a schema cannot close an object.
+        return undefined
       }
       return structuralNode(expectRaw(value, `${path}{}`), `${path}{}`)
     case 'uniqueItems':
@@ -82,7 +86,7 @@ function structuralKeyword(keyword: string, value: unknown, path: string): unkno
   }
 }
 
-/** `patternProperties` of typebox' records become `additionalProperties`. */
+/** typebox's `patternProperties` of a record become `additionalProperties`. */
 function withoutRecord(raw: RawSchema, path: string): RawSchema {
   const { patternProperties, ...rest } = raw
   if (patternProperties === undefined) {
@@ -151,8 +155,8 @@ function checkShape(node: SchemaNode, path: string): void {
 }
 
 /**
- * The apiserver fills defaults into what it stores. A value that goes as a whole then differs from the manifest that it came from, and
- * server-side apply takes the same manifest from a second manager for a conflict.
+ * The apiserver adds defaults to what it stores. An atomic value then differs from the manifest it came from, and
+ * server-side apply reports a conflict for the same manifest from a second manager.
  */
 function checkNoDefaultsWithin(node: SchemaNode, path: string): void {
   const children: readonly (readonly [path: string, child: SchemaNode | undefined])[] = [

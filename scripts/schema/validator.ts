@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import { describeProblem } from './problems.ts'
 import { type RawSchema, type SchemaNode, toRaw } from './schema-node.ts'
 
-/** What is wrong with one field. */
+/** A problem with one field. */
 interface Problem {
   /** `spec.hostports[0].port`; empty for the value itself. */
   readonly path: string
@@ -30,7 +30,7 @@ const kubernetesKeywords = [
 ]
 
 /**
- * A validator of the static type of `schema`, compiled from the same object that the CRD is made of.
+ * A validator of the static type of `schema`, compiled from the same object as the CRD.
  *
  * @param root name that starts every path: `spec`. Default: none.
  */
@@ -67,13 +67,14 @@ class CompiledValidator<T> implements Validator<T> {
 }
 
 function newAjv(): Ajv2020 {
-  // Compiling the meta-schema would take four times as long as the schema; the builders' types and strict mode check it already.
+  // Compiling the meta-schema would take four times as long as the schema; the builders' types and strict mode already
+  // check it.
   const ajv = new Ajv2020({ strict: true, allErrors: true, verbose: true, meta: false, validateSchema: false })
   ajv.addVocabulary(kubernetesKeywords)
   ajv.addFormat('date-time', isDateTime)
   ajv.addFormat('password', true)
   ajv.addFormat('int32', { type: 'number', validate: (value) => value >= -(2 ** 31) && value < 2 ** 31 })
-  // JavaScript cannot hold the rest of int64 exactly, so that a larger value would silently become another one.
+  // JavaScript cannot represent larger int64 values exactly, so such a value would silently become another one.
   ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger })
   return ajv
 }
@@ -90,7 +91,10 @@ function isDateTime(value: string): boolean {
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day
 }
 
-/** `/hostports/0/port` becomes `spec.hostports[0].port`; a missing field is named itself, not its parent. */
+/**
+ * `/hostports/0/port` becomes `spec.hostports[0].port`; for a missing field, the path is that of the field, not of its
+ * parent.
+ */
 function joinPath(root: string, error: ErrorObject): string {
   const steps = error.instancePath.split('/').slice(1)
   if (error.keyword === 'required') {

@@ -4,45 +4,48 @@ import { budgetOf } from '../../src/schema/text-budget.ts'
 import type { SchemaNode } from './schema-node.ts'
 
 /**
- * How large the largest legal spec may be as JSON. etcd takes 1.5 MiB an object, the API a body of 1 MiB; what is left is for the status,
- * managed fields and escapes.
+ * Maximum size of the largest legal spec as JSON. etcd accepts 1.5 MiB per object, the API a body of 1 MiB; the rest is
+ * for the status, managed fields and escapes.
  */
 export const MAX_SPEC_BYTES = 1_048_576
 
-/** A place in a schema with all that may stand there, over all items of the lists around it. */
+/** A place in a schema, with the size of everything it may contain over all items of the lists around it. */
 interface Place {
   readonly path: string
   readonly bytes: number
 }
 
 export interface WorstSize {
-  /** Infinity: something has no bound. */
+  /** Infinity if something has no bound. */
   readonly bytes: number
   /** Texts, maps and so on, the largest first. */
   readonly places: readonly Place[]
-  /** Places whose content the schema leaves open; it is not counted. */
+  /** Places with content that the schema leaves open, which is not counted. */
   readonly opaque: readonly string[]
 }
 
-/** Places named in a refusal. */
+/** How many places a refusal names. */
 const NAMED = 5
 
-/** A character is at most four bytes of UTF-8. Escapes (`\"`, `\u0000`) are not counted: nobody writes texts of them. */
+/**
+ * A character has at most four bytes in UTF-8. Escapes (`\"`, `\u0000`) are not counted: nobody writes texts full of
+ * them.
+ */
 const BYTES_PER_CHARACTER = 4
 /** A time with a fraction and an offset. */
 const TIME = 40
 /** Digits and sign of an int64, and of a double. */
 const NUMBER = 24
 
-/** What is known from further up. */
+/** Context from the levels above. */
 interface Around {
-  /** Lists whose texts an object above limits together, by path: they are counted there. */
+  /** Paths of lists whose texts an object above limits together and counts. */
   readonly budgeted: ReadonlySet<string>
 }
 
 /**
- * The size in bytes of the largest value as JSON that a structural schema admits. Of fields that exclude each other the largest
- * counts. What no rule of a known form bounds (`rules.ts`, `text-budget.ts`) counts in full.
+ * The size in bytes of the largest value, as JSON, that a structural schema allows. Of fields that exclude each other,
+ * the largest counts. Anything that no rule of a known form (`rules.ts`, `text-budget.ts`) limits counts in full.
  *
  * @example
  * ```ts
@@ -53,7 +56,10 @@ export function worstSize(node: SchemaNode, path: string): WorstSize {
   return sizeOf(node, path, { budgeted: new Set() })
 }
 
-/** What is wrong where the largest legal value takes more than `limit` bytes, with the places that take most; undefined when it does not. */
+/**
+ * The problem if the largest legal value takes more than `limit` bytes, with the places that take the most; undefined
+ * otherwise.
+ */
 export function sizeProblem(node: SchemaNode, path: string, limit: number): string | undefined {
   const { bytes, places } = worstSize(node, path)
   if (bytes <= limit) return undefined
@@ -106,7 +112,7 @@ function mapSize(node: SchemaNode, path: string, around: Around): WorstSize {
   const { additionalProperties, maxProperties = Number.POSITIVE_INFINITY } = node
   if (!additionalProperties || maxProperties === 0) return leaf(path, 2)
   const rules = node['x-kubernetes-validations'] ?? []
-  // Of each character that the limit counts in a name there may be four bytes.
+  // Each character that the limit counts in a name may take four bytes.
   const limits = rules.flatMap((rule) => mapLimitOf(rule) ?? []).map((bytes) => bytes * BYTES_PER_CHARACTER)
   if (limits.length > 0) return leaf(path, 2 + Math.min(...limits))
   const keys = rules.flatMap((rule) => keyLimitOf(rule) ?? [])
@@ -156,7 +162,7 @@ function field(name: string, value: WorstSize): WorstSize {
   return { ...value, bytes: name.length + 4 + value.bytes }
 }
 
-/** Takes out all of a group but the largest. */
+/** Removes all fields of a group but the largest. */
 function keepLargest(fields: Map<string, WorstSize>, group: readonly string[]): void {
   const bytesOf = (name: string): number => fields.get(name)?.bytes ?? 0
   const [, ...others] = group.filter((name) => fields.has(name)).sort((left, right) => bytesOf(right) - bytesOf(left))

@@ -19,7 +19,7 @@ const definition = defineKind({
     'An account at the service: the address of its management API and the key to call it with. Resources of the same namespace refer to it by `accountRef`; those without one use the Account named `default`.',
   spec: object(
     { ...accountSpecFields('the same namespace'), mirrorSessions: Type.Optional(mirrorHere) },
-    { description: 'Where the calls go and with which key.', rules: accountSpecRules },
+    { description: 'Which API to call, and with which key.', rules: accountSpecRules },
   ),
   status: object(accountStatusFields, { description: 'Observed state of the account.' }),
   printerColumns: stateColumns(textColumn('Base URL', '.spec.baseURL', 'Address of the API.')),

@@ -32,7 +32,7 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
   definition: agentIngressDefinition,
   collections: [collections.agentIngresses],
   collectionOf: () => collections.agentIngresses,
-  // Its NS records give away every name below the domain too.
+  // Its NS records delegate every name below the domain too.
   claims: ({ domain }) => ({
     domains: [domain, `*.${domain}`].map((each) => ({ path: 'spec.domain', domain: each })),
   }),
@@ -56,8 +56,8 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
 }
 
 /**
- * No Ref names the certificate, so only its management tells: one is in use when none is being made, or a renewal is planned. One that was in use before goes
- * on being so while another is made.
+ * The object has no Ref to its certificate, so the state follows from `certificate_management_status`: a certificate is
+ * in use when no job runs, when a renewal is planned, or when one was in use before this job started.
  */
 function stateOf(remote: RemoteObject, before?: Before): CertificateState {
   const progress = certificateProgress(remote)
@@ -67,7 +67,10 @@ function stateOf(remote: RemoteObject, before?: Before): CertificateState {
 
 type Before = ReadinessView<AgentIngressSpec>['status']
 
-/** Whether a certificate of this object was in use by the conditions of before. Those may tell of an object that was there before it. */
+/**
+ * Whether the previous conditions report a certificate of this object as in use. Conditions older than the object
+ * describe a predecessor and do not count.
+ */
 function wasIssued({ created_at }: RemoteObject, before: Before): boolean {
   const condition = before?.conditions?.find(({ type }) => type === 'CertificateReady')
   const isInUse = IN_USE.some((reason) => reason === condition?.reason)
@@ -86,7 +89,7 @@ function status(remote: RemoteObject): Fields {
   })
 }
 
-/** In a fixed order, so that another order of a response changes no status. */
+/** In a fixed order, so that a response in another order does not change the status. */
 function targetsOf(remote: RemoteObject): readonly string[] {
   const names = answeredTargets(remote).flatMap(({ name }) => (name === undefined ? [] : [name]))
   return sorted(names).slice(0, NS_TARGETS_SHOWN)
@@ -105,7 +108,7 @@ function dnsRecords(name: string | undefined, remote: RemoteObject): readonly DN
 function readiness({ spec, remote, now, status: before }: ReadinessView<AgentIngressSpec>): Readiness {
   const state = stateOf(remote, before)
   const records = dnsRecords(spec.domain, remote)
-  // As the object has it: of an adopted one the spec may leave it out.
+  // Read from the object, not the spec: an adopted object may have a policy that the spec leaves out.
   const managed = heldCertificatePolicy(remote) !== null
   const shown = managed ? managedReadiness(state, neededRecords(spec, records), now) : unmanaged
   return { ...shown, conditions: [...(shown.conditions ?? []), ...dnsReady(managed, state, records)] }

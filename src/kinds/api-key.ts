@@ -37,11 +37,11 @@ const definition = defineKind({
     'A key that authenticates calls to the management API of the service. Its token is written to a Secret; if it is lost or altered there, a new key replaces this one.',
   spec: object(
     { ...commonSpec('bytes'), ...ownerSpec, ...tokenFields },
-    { description: 'What the key should be.', rules: [...commonSpecRules, ownerRule] },
+    { description: 'Desired state of the key.', rules: [...commonSpecRules, ownerRule] },
   ),
   status: object(
     { ...commonStatus, ...outputStatus, ...rotationStatus, ...ownerStatus },
-    { description: 'The key at the API.' },
+    { description: 'Observed state of the key.' },
   ),
   printerColumns: managedColumns(
     textColumn('Secret', '.status.output.name', 'Secret with the token.'),

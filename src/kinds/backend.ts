@@ -9,7 +9,10 @@ import { shownBackend, tunnelsOnlineOf } from './backend/status.ts'
 import { available, plain } from './shared/defaults.ts'
 import { namesOf, objectOf, textMapOf, textOf, textsOf } from './shared/remote.ts'
 
-/** Backends of all four types (`management-api.md § Edges and backends`). Cycles are found by whoever follows references. */
+/**
+ * Backends of all four types (`management-api.md § Edges and backends`). Cycles are detected where references are
+ * resolved.
+ */
 export const backend: ManagedDescriptor<BackendSpec> = {
   ...plain,
   role: 'managed',
@@ -59,7 +62,7 @@ function children(path: string, refs: readonly Ref[] = []): readonly FoundRefere
   return refs.map((ref, index) => ({ path: `${path}[${index}]`, kind: 'Backend', ref, once: true }))
 }
 
-/** A group takes every tunnel with its labels, whoever runs the agent. */
+/** A group takes every tunnel with its labels, regardless of who runs the agent. */
 function claims({ type, tunnelGroup }: BackendSpec): Claims {
   if (type !== 'TunnelGroup') return {}
   return { chosen: { path: 'spec.tunnelGroup.labels', labels: tunnelGroup?.labels ?? {} } }
@@ -67,7 +70,7 @@ function claims({ type, tunnelGroup }: BackendSpec): Claims {
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-/** CEL could see these only at a cost that the apiserver refuses, since keys of a map have no bound of their length. */
+/** CEL could check these only at a cost that the apiserver refuses, since the length of map keys is unbounded. */
 function problems({ httpResponse }: BackendSpec): readonly string[] {
   const names = Object.keys(httpResponse?.headers ?? {})
   const malformed = names.filter((name) => !HEADER_NAME.test(name))
@@ -110,7 +113,7 @@ function desire(desired: Desired<BackendSpec>): Fields {
   }
 }
 
-/** A backend has the fields of its type only; the others are read as empty, and not compared. */
+/** A backend has only the fields of its type; the others are read as empty and not compared. */
 function observe(remote: RemoteObject): Fields {
   return {
     labels: textMapOf(remote.labels),
@@ -121,12 +124,12 @@ function observe(remote: RemoteObject): Fields {
   }
 }
 
-/** A map's keys for a weighted backend, a list for a failover one. */
+/** The keys of a map for a weighted backend, the entries of a list for a failover one. */
 function childIds({ backends }: RemoteObject): readonly string[] {
   return Array.isArray(backends) ? textsOf(backends) : Object.keys(objectOf(backends) ?? {})
 }
 
-/** Names of headers mean the same in any case, and may be returned lower-cased. */
+/** Header names are case-insensitive and may be returned in lower case. */
 function lowerCaseNames(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }

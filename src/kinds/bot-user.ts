@@ -37,14 +37,14 @@ const definition = defineKind({
       }),
       active: Type.Optional(bool({ description: 'Whether the bot is active. Default: true.' })),
     },
-    { description: 'What the bot should be.', rules: bareSpecRules },
+    { description: 'Desired state of the bot.', rules: bareSpecRules },
   ),
   status: object(
     {
       ...commonStatus,
       active: Type.Optional(bool({ description: 'Whether the bot is active at the API.' })),
     },
-    { description: 'The bot at the API.' },
+    { description: 'Observed state of the bot.' },
   ),
   printerColumns: managedColumns(textColumn('Display name', '.spec.displayName', 'Name of the bot.'), {
     name: 'Active',
@@ -57,8 +57,8 @@ const definition = defineKind({
 export type BotUserSpec = SpecOf<typeof definition>
 
 /**
- * Bot users (`management-api.md § Access credentials`). They have no metadata: a new one bears the mark as its name and is not active
- * until its id is stored.
+ * Bot users (`management-api.md § Access credentials`). They have no metadata, so a new one carries the marker as its
+ * name and stays inactive until its id is stored.
  */
 export const botUser: ManagedDescriptor<BotUserSpec> = {
   ...plain,

@@ -14,7 +14,7 @@ import { managedKind } from './shared/names.ts'
 import { cut, given, textOf, textsOf, timeOf } from './shared/remote.ts'
 import { givenText, inlineOrFrom, inputsFrom } from './shared/value-from.ts'
 
-/** A bundle of some dozens of authorities, in bytes; the contract states no limit. */
+/** Enough for a bundle of a few dozen authorities, in bytes; the contract states no limit. */
 const PEM_LENGTH = 262_144
 const USAGES = 32
 
@@ -31,14 +31,14 @@ const definition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'A certificate authority (CA) that is uploaded to the service. An Edge that names it in `mutualTLS` lets in clients whose certificate it issued. Changing the PEM uploads a new object; Edges are moved to it before the old one is deleted.',
+    'A certificate authority (CA) uploaded to the service. An Edge that names it in `mutualTLS` admits clients whose certificate it issued. Changing the PEM uploads a new object, and Edges are moved to it before the old one is deleted.',
   spec: object(
     {
       ...commonSpec('bytes'),
       ...sharing,
       caPEM: Type.Optional(
         bytesText('caPEM', PEM_LENGTH, {
-          description: `One or more CA certificates in PEM; at most ${PEM_LENGTH} bytes. A change replaces the object. Exactly one of caPEM and caPEMFrom is needed.`,
+          description: `One or more CA certificates in PEM; at most ${PEM_LENGTH} bytes. A change replaces the object. Exactly one of caPEM and caPEMFrom is required.`,
           minLength: 1,
         }),
       ),
@@ -46,7 +46,7 @@ const definition = defineKind({
         valueFrom('Where to read the PEM from instead, such as the `ca.crt` of cert-manager or of a trust bundle.'),
       ),
     },
-    { description: 'What the authority should be.', rules: [...commonSpecRules, inlineOrFrom('caPEM')] },
+    { description: 'Desired state of the authority.', rules: [...commonSpecRules, inlineOrFrom('caPEM')] },
   ),
   status: object(
     {
@@ -57,7 +57,7 @@ const definition = defineKind({
       keyUsages: usages('Key usages of the first certificate.'),
       extendedKeyUsages: usages('Extended key usages of the first certificate.'),
     },
-    { description: 'The authority at the API.' },
+    { description: 'Observed state of the authority.' },
   ),
   printerColumns: managedColumns(
     textColumn('Subject', '.status.subjectCommonName', 'Common name of the first certificate.'),

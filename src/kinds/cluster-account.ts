@@ -8,7 +8,10 @@ import { accessField, type MemberKind } from './shared/cluster-access.ts'
 import { stateColumns, textColumn } from './shared/columns.ts'
 import { common } from './shared/names.ts'
 
-/** An account that resources of several namespaces may use, as `access` says. `members`: every kind whose resources live in accounts. */
+/**
+ * An account that resources in several namespaces may use, as `access` allows. `members`: every kind whose resources
+ * live in accounts.
+ */
 export function clusterAccountFor(members: readonly MemberKind[]): AccountDescriptor {
   return { role: 'account', definition: definitionFor(members), secretNamespace: 'operator' }
 }
@@ -29,7 +32,7 @@ function definitionFor(members: readonly MemberKind[]) {
         mirrorSessions: Type.Optional(mirrorElsewhere),
         access: Type.Optional(accessField(members)),
       },
-      { description: 'Where the calls go, with which key, and who may use the account.', rules: accountSpecRules },
+      { description: 'Which API to call, with which key, and who may use the account.', rules: accountSpecRules },
     ),
     status: object(accountStatusFields, { description: 'Observed state of the account.' }),
     printerColumns: stateColumns(textColumn('Base URL', '.spec.baseURL', 'Address of the API.')),

@@ -88,8 +88,9 @@ function heldModules(remote: RemoteObject): Fields {
 }
 
 /**
- * A module that the spec switches off keeps what it holds. One that left the spec is disabled with nothing in it, since an update cannot remove one
- * (`management-api.md § Endpoints`, special rule 1), but only if Culvert put it there. Undefined leaves the module alone.
+ * A module that the spec disables keeps its contents. One that was removed from the spec is disabled and emptied, since
+ * an update cannot remove it (`management-api.md § Endpoints`, special rule 1), but only if Culvert added it. Undefined
+ * leaves the module alone.
  */
 function desiredModule(
   desired: Desired<EdgeSpec>,
@@ -102,7 +103,7 @@ function desiredModule(
   return remote !== undefined && isOurs(desired, module.field) ? DISABLED : undefined
 }
 
-/** Where the API takes no disabled module with something in it, it is told only that it is disabled. */
+/** For an API that refuses a disabled module with contents: sends only that it is disabled. */
 function otherwise(body: Fields): Fields | undefined {
   const off = edgeModules.filter(({ name }) => {
     const value = objectOf(body[name])
@@ -121,7 +122,7 @@ function comparable(fields: Fields): Fields {
   return { ...fields, hostports, ...Object.fromEntries(compared) }
 }
 
-/** Modules that nobody has asked for here were put there by somebody else. One that is not enabled any more is nobody's. */
+/** Enabled modules that no spec of this resource named were added outside Culvert. */
 function status(remote: RemoteObject, { appliedModules = [] }: InternalStatus): Fields {
   const foreign = presentModules(remote).filter((field) => !appliedModules.includes(field))
   return given({
@@ -136,7 +137,7 @@ function presentModules(remote: RemoteObject): readonly string[] {
   return edgeModules.filter((module) => enabledModule(remote, module) !== undefined).map(({ field }) => field)
 }
 
-/** Who may connect. A module without anything in it is not taken for a protection. */
+/** Who may connect. An empty module does not count as protection. */
 function accessOf({ ip_restriction, mutual_tls }: RemoteObject): 'Restricted' | 'MutualTLS' | 'Public' {
   const restriction = objectOf(ip_restriction)
   if (restriction?.enabled !== false && refIds(restriction?.ip_policies).length > 0) return 'Restricted'

@@ -13,7 +13,7 @@ import {
 import { available, plain } from './shared/defaults.ts'
 import { cut, namesOf, textOf } from './shared/remote.ts'
 
-/** Sinks for account events (`management-api.md § Events`). The target is replaced whole. */
+/** Sinks for account events (`management-api.md § Events`). The target is replaced as a whole. */
 export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
   ...plain,
   role: 'managed',
@@ -25,7 +25,7 @@ export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
   openFields: ['target'],
   inputs: targetSecrets,
   setBy: ({ format }) => namesOf({ format, target: true }),
-  // JSON is the only format, and returned in lower case.
+  // JSON is the only format; it is returned in lower case.
 
   desire: (desired) => ({ format: 'json', target: sentTarget(desired) }),
   observe: ({ format, target }) => ({

@@ -24,7 +24,7 @@ import {
 
 const SOURCES = 256
 const DESTINATIONS = 64
-/** Characters of a type of event that a status takes. */
+/** Maximum length of an event type in a status, in characters. */
 const TYPE_LENGTH = 255
 
 const eventType = (description: string) =>
@@ -48,7 +48,7 @@ const definition = defineKind({
           { description: 'A source of events.' },
         ),
         {
-          description: `Types of events that are sent, each once, at most ${SOURCES}; order does not matter.`,
+          description: `Types of events to send, each once, at most ${SOURCES}; order does not matter.`,
           minItems: 1,
           maxItems: SOURCES,
           listType: 'map',
@@ -61,7 +61,7 @@ const definition = defineKind({
         maxItems: DESTINATIONS,
       }),
     },
-    { description: 'What the subscription should be.', rules: commonSpecRules },
+    { description: 'Desired state of the subscription.', rules: commonSpecRules },
   ),
   status: object(
     {
@@ -79,7 +79,7 @@ const definition = defineKind({
         ),
       ),
     },
-    { description: 'The subscription at the API.' },
+    { description: 'Observed state of the subscription.' },
   ),
   printerColumns: managedColumns(wideColumn('Sources', '.spec.sources', 'Types of events that are sent.')),
 })

@@ -45,5 +45,5 @@ const members = [
   tunnelSessionCommand,
 ] as const
 
-/** Every kind. Adding one is its file and a line here, or above. */
+/** Every kind. To add one, add its file and a line here or above. */
 export const kinds: readonly Descriptor[] = [account, clusterAccountFor(members), ...members, tunnelSession]

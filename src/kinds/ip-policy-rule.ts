@@ -23,7 +23,7 @@ const definition = defineKind({
   shortNames: ['iprule'],
   scope: 'Namespaced',
   description:
-    'One rule of an IPPolicy with `rulesSource: IPPolicyRules`: an address range, and whether it is allowed or denied. Use it where other people or tools maintain the rules; otherwise declare them in the policy itself. A rule lives in the account of the policy that it names; if it names the policy by id, in the account of its own `accountRef`, or the default one.',
+    'One rule of an IPPolicy with `rulesSource: IPPolicyRules`: an address range, and whether it is allowed or denied. Use it where other people or tools maintain the rules; otherwise declare them in the policy itself. A rule lives in the account of the policy that it names. If it names the policy by id, it lives in the account of its own `accountRef`, or the default one.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -36,7 +36,7 @@ const definition = defineKind({
       ...acknowledgement,
     },
     {
-      description: 'What the rule should be.',
+      description: 'Desired state of the rule.',
       rules: [
         ...commonSpecRules,
         fixedField('ipPolicyRef'),
@@ -50,7 +50,7 @@ const definition = defineKind({
       ],
     },
   ),
-  status: object({ ...commonStatus }, { description: 'The rule at the API.' }),
+  status: object({ ...commonStatus }, { description: 'Observed state of the rule.' }),
   printerColumns: managedColumns(
     textColumn('Policy', '.spec.ipPolicyRef.name', 'Name of the IPPolicy that the rule belongs to.'),
     textColumn('CIDR', '.spec.cidr', 'Range of addresses.'),
@@ -66,8 +66,8 @@ function policyReference({ ipPolicyRef }: IPPolicyRuleSpec): FoundReference {
 }
 
 /**
- * Rules of IP policies, one by one (`management-api.md § IP policies, rules, restrictions`). They do not count as users of their
- * policy at the API, since they go with it.
+ * Rules of IP policies, one by one (`management-api.md § IP policies, rules, restrictions`). At the API they do not
+ * keep their policy in use, since they are deleted with it.
  */
 export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
   ...plain,
@@ -77,7 +77,7 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
   collections: [collections.ipPolicyRules],
   collectionOf: () => collections.ipPolicyRules,
   references: (spec) => [policyReference(spec)],
-  // A rule can be nowhere but where its policy is.
+  // A rule is always in the account of its policy.
   accountFrom: policyReference,
   createOnly: ['ip_policy_id', 'action'],
   replacement: { fields: ['ip_policy_id', 'action'], first: 'delete', placeholder },
@@ -109,8 +109,9 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
 }
 
 /**
- * An action cannot be changed and a range may stand only once, so the rule goes before its successor comes. Another rule may be on
- * its way out at the same time, so the deny of a documentation address stands in whatever else the policy holds.
+ * An action cannot be changed and a range may occur only once, so the rule is deleted before its successor is created.
+ * Another rule may be on its way out at the same time, so the placeholder, a deny of a documentation address, is
+ * created regardless of what else the policy has.
  */
 function placeholder({ remote, all, marker }: PlaceholderView<IPPolicyRuleSpec>): Fields | undefined {
   const policyId = policyOf(remote)
@@ -119,7 +120,7 @@ function placeholder({ remote, all, marker }: PlaceholderView<IPPolicyRuleSpec>)
   return placeholderDeny(policyId, new Set(taken), marker, startFor(remote.id))
 }
 
-/** Rules of one policy that change at the same time are to choose different addresses. */
+/** Rules of one policy that change at the same time should choose different addresses. */
 function startFor(id: string): number {
   return createHash('sha256').update(id).digest().readUInt16BE(0)
 }

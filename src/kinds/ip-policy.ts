@@ -25,10 +25,10 @@ import { managedKind } from './shared/names.ts'
 import { compareTexts, cut, ID_LENGTH, listOf, namesOf, objectOf, textOf } from './shared/remote.ts'
 
 const RULES = 1000
-/** Characters of a rule's range, and of its action, that a status takes. */
+/** Maximum length of a rule's range and action in a status, in characters. */
 const RANGE = 64
 const ACTION = 32
-/** Of each rule; a policy with as many rules as it may have is to fit into the cluster's store. */
+/** For each rule, so that a policy with the maximum number of rules fits into the cluster's store. */
 const RULE_METADATA_BYTES = 160
 
 const rule = object(
@@ -85,7 +85,7 @@ const definition = defineKind({
       ...acknowledgement,
     },
     {
-      description: 'What the policy should be.',
+      description: 'Desired state of the policy.',
       rules: [
         ...commonSpecRules,
         {
@@ -107,7 +107,8 @@ const definition = defineKind({
   status: object(
     {
       ...commonStatus,
-      // Read by `children.ts` (objects known from before), by `unusablePolicy` (which rules are about to go), and by people who look for unclaimed rules.
+      // Read by `children.ts` (objects known from before), by `unusablePolicy` (rules about to be deleted), and by
+      // people in search of unclaimed rules.
       rules: Type.Optional(
         list(
           object(
@@ -126,7 +127,7 @@ const definition = defineKind({
       ),
       ruleCount: Type.Optional(integer({ description: 'How many rules the policy has at the API.', minimum: 0 })),
     },
-    { description: 'The policy at the API.' },
+    { description: 'Observed state of the policy.' },
   ),
   printerColumns: managedColumns({
     name: 'Rules',
@@ -159,7 +160,8 @@ const children: Children<IPPolicySpec> = {
         metadata: markerFor(range, sentAction(action), own),
       }
     })
-    // No spec sets this one: of an adopted policy each rule says by itself what it leaves out.
+    // No spec sets this field, so `decides` is false only for an adopted policy, whose rules keep what their entries
+    // leave out.
     const isAdopted = !desired.decides('rules[]')
     return planRules({ policyId, wanted, held: current.map(heldRule), isAdopted, markerFor })
   },
@@ -172,7 +174,10 @@ const children: Children<IPPolicySpec> = {
   },
 }
 
-/** Rules from before the policy had `rulesSource: IPPolicyRules`, and those made by hand, apply as ever: nobody is let in or shut out without being told. */
+/**
+ * Rules from before the policy had `rulesSource: IPPolicyRules`, and those made by hand, stay in force: access never
+ * changes without notice.
+ */
 function withUnclaimed(rules: number): string {
   const inPlace = 'the policy is in place, and has the rules that name it'
   if (rules === 0) return inPlace
@@ -183,7 +188,7 @@ function withUnclaimed(rules: number): string {
   )
 }
 
-/** In an account of several namespaces, somebody else may have let addresses in. */
+/** In an account shared by several namespaces, others may have let addresses in. */
 function undeclaredRules(rules: number): string {
   const what = rules === 1 ? '1 rule at the API is' : `${rules} rules at the API are`
   return (
@@ -192,7 +197,7 @@ function undeclaredRules(rules: number): string {
   )
 }
 
-/** Of an address and the range that holds it alone, which are one to the API. */
+/** An address and the range of only that address are the same to the API. */
 function namedTwice(texts: readonly string[]): readonly string[] {
   const others = new Map<string, string>()
   return texts.flatMap((text) => {

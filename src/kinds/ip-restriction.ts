@@ -14,7 +14,7 @@ import { ID_LENGTH, namesOf, refIds, shownIds, sorted, textOf, textsOf } from '.
 
 /** The contract states no limit; the same as for the policies of an Edge. */
 const REFERENCES = 64
-/** Others may give it more. */
+/** More than a spec may have, since changes made outside Culvert may add some. */
 const SHOWN = 2 * REFERENCES
 
 const definition = defineKind({
@@ -25,7 +25,7 @@ const definition = defineKind({
   shortNames: ['iprestr'],
   scope: 'Namespaced',
   description:
-    'Applies IP policies to one kind of traffic of the whole account: to its dashboard, its API, its agents or its endpoints. It is not created until every policy has all of its rules.',
+    'Applies IP policies to one kind of traffic of the whole account: its dashboard, its API, its agents or its endpoints. It is not created until every policy has all of its rules.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -41,7 +41,7 @@ const definition = defineKind({
       ),
       ipPolicyRefs: list(reference('IPPolicy'), {
         description:
-          'IP policies that decide which addresses are let in; from 1 to 64. Order does not matter. One that was deleted at the API is left out when the list changes, as long as another remains.',
+          'IP policies that decide which addresses are let in; from 1 to 64. Order does not matter. A policy that was deleted at the API is left out when the list changes, as long as another remains.',
         minItems: 1,
         maxItems: REFERENCES,
       }),
@@ -54,7 +54,7 @@ const definition = defineKind({
       ),
     },
     {
-      description: 'What the restriction should be.',
+      description: 'Desired state of the restriction.',
       rules: [
         ...commonSpecRules,
         fixedField('type'),
@@ -84,7 +84,7 @@ const definition = defineKind({
         }),
       ),
     },
-    { description: 'The restriction at the API.' },
+    { description: 'Observed state of the restriction.' },
   ),
   printerColumns: managedColumns(
     textColumn('Type', '.spec.type', 'Which traffic is restricted.'),
@@ -99,7 +99,7 @@ const definition = defineKind({
 
 export type IPRestrictionSpec = SpecOf<typeof definition>
 
-/** The API's words for the types. */
+/** The types as the API names them. */
 const SENT_TYPES: Readonly<Record<IPRestrictionSpec['type'], string>> = {
   Agent: 'agent',
   API: 'api',

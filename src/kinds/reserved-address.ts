@@ -14,11 +14,11 @@ import { partsOfOthers } from './shared/parts-of-others.ts'
 import { region } from './shared/region.ts'
 import { namesOf, refId, textOf, wholeText } from './shared/remote.ts'
 
-/** What the contract gives an address that names none. */
+/** Region of an address that names none, by the contract. */
 const REGION = 'us'
-/** Characters of an address that a status takes. */
+/** Maximum length of an address in a status, in characters. */
 const ADDR_LENGTH = 512
-/** The part that others may set too. */
+/** The part that can also be set outside Culvert. */
 const CONFIGURATION = 'endpointConfiguration'
 
 const definition = defineKind({
@@ -29,7 +29,7 @@ const definition = defineKind({
   shortNames: ['raddr'],
   scope: 'Namespaced',
   description:
-    'A TCP address (host and port) that is reserved for the account, for TCP Edges to listen on. The service chooses it: see `status.addr`.',
+    'A TCP address (host and port) reserved for the account, for TCP Edges to listen on. The service chooses it: see `status.addr`.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -38,7 +38,7 @@ const definition = defineKind({
       endpointConfigurationRef: Type.Optional(endpointConfigurationRef('traffic to the address')),
     },
     {
-      description: 'What the address should be.',
+      description: 'Desired state of the address.',
       rules: [...commonSpecRules, fixedField('region', { absent: REGION })],
     },
   ),
@@ -47,7 +47,7 @@ const definition = defineKind({
       ...commonStatus,
       addr: Type.Optional(text({ description: 'The address, as host:port.', maxLength: ADDR_LENGTH })),
     },
-    { description: 'The address at the API.' },
+    { description: 'Observed state of the address.' },
   ),
   printerColumns: managedColumns(textColumn('Address', '.status.addr', 'The address, as host:port.')),
 })

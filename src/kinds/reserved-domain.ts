@@ -34,12 +34,15 @@ import { isOurs, partsOfOthers } from './shared/parts-of-others.ts'
 import { given, ID_LENGTH, namesOf, refId, refURI, textOf, URI_LENGTH, wholeText } from './shared/remote.ts'
 import { chosen } from './shared/union-member.ts'
 
-/** Parts that others may set too. */
+/** Parts that can also be set outside Culvert. */
 const UPLOADED = 'uploadedCertificate'
 const HTTP = 'httpEndpointConfiguration'
 const HTTPS = 'httpsEndpointConfiguration'
 
-/** Reserved domains with their certificates (`management-api.md § Domains, addresses, ingress`). Usable as soon as one exists. */
+/**
+ * Reserved domains with their certificates (`management-api.md § Domains, addresses, ingress`). Usable as soon as one
+ * exists.
+ */
 export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
   ...plain,
   role: 'managed',
@@ -114,16 +117,18 @@ function namedParts(spec: ReservedDomainSpec): readonly string[] {
 }
 
 /**
- * The certificate that somebody chose, or that is left of automatic management: nothing tells the two apart. Under a policy the certificate is the service's,
- * and no `certificate_id` (`management-api.md § Domains, addresses, ingress`).
+ * The certificate that someone chose or that automatic management left behind: the API does not distinguish them. Under
+ * a policy, the certificate belongs to the service and is not a `certificate_id` (`management-api.md § Domains,
+ * addresses, ingress`).
  */
 function chosenCertificate(remote: RemoteObject): string | undefined {
   return heldCertificatePolicy(remote) === null ? refId(remote.certificate) : undefined
 }
 
 /**
- * Never both at once (`management-api.md § Endpoints`, special rule 2). Under a policy the certificate is the service's to choose. With neither, no policy is
- * wanted, and the certificate in use is left alone, unless the spec named it before: it works, and nothing else may be there to take its place.
+ * Never both at once (`management-api.md § Endpoints`, special rule 2). Under a policy, the service chooses the
+ * certificate. With neither, no policy is wanted, and the certificate in use is left alone unless the spec named it
+ * before: it works, and there may be no other to replace it.
  */
 function desiredCertificate(desired: Desired<ReservedDomainSpec>, remote: RemoteObject | undefined): Fields {
   const { certificate } = desired.spec
@@ -144,8 +149,8 @@ function desiredCertificate(desired: Desired<ReservedDomainSpec>, remote: Remote
 }
 
 /**
- * Where the API holds the two against each other in another way than it was sent them: without the one that gives way, or, before a policy, with the
- * certificate taken off that is in use.
+ * The body for an API that enforces this rule in another way: without the field that gives way or, before setting a
+ * policy, with the certificate in use removed.
  */
 function otherwise(body: Fields, remote: RemoteObject): Fields | undefined {
   const { certificate_id: id, certificate_management_policy: policy, ...others } = body
@@ -172,7 +177,7 @@ function status(remote: RemoteObject): Fields {
   })
 }
 
-/** Target of the domain, and of its challenge. */
+/** Targets of the domain and of its challenge. */
 function targetsOf({
   cname_target,
   acme_challenge_cname_target,
@@ -187,7 +192,7 @@ function targetsOf({
   ]
 }
 
-/** The records that the user has to make for `domain`; none for a domain of the service. */
+/** The records that the user has to create for `domain`; none for a domain of the service. */
 function dnsRecords(domain: string | undefined, remote: RemoteObject): readonly DNSRecord[] {
   if (domain === undefined) return []
   const names = [domain, challengeName(domain)]
@@ -199,7 +204,7 @@ function dnsRecords(domain: string | undefined, remote: RemoteObject): readonly 
 function readiness({ spec, remote, now }: ReadinessView<ReservedDomainSpec>): Readiness {
   const state = stateOf(remote)
   const records = dnsRecords(spec.domain, remote)
-  // As the object has it: of an adopted one the spec may leave it out.
+  // Read from the object, not the spec: an adopted object may have a policy that the spec leaves out.
   const managed = heldCertificatePolicy(remote) !== null
   const shown = managed
     ? managedReadiness(state, neededRecords(spec, records), now)
@@ -216,7 +221,7 @@ function unmanaged({ certificate }: ReservedDomainSpec, id: string | undefined):
   }
 }
 
-/** What the spec does not name may be one that the service issued, and that nobody renews. */
+/** A certificate that the spec does not name may have been issued by the service, without being renewed. */
 function unmanagedCertificate(isNamed: boolean, id: string | undefined): KindCondition {
   if (id === undefined) {
     const message = 'no certificate is managed or chosen: see spec.certificate'

@@ -16,13 +16,13 @@ import { type KeyFacts, keyFacts } from './ssh/key-facts.ts'
 import { knownHostsLine } from './ssh/known-hosts.ts'
 import { PUBLIC_KEY_LENGTH } from './ssh/lengths.ts'
 
-/** What the contract gives an authority that names none. */
+/** Key type of an authority that names none, by the contract. */
 const KEY_TYPE = 'Ed25519'
-/** What is wrong with an answer. */
+/** Problem with a response. */
 const KEY_PROBLEM = 'a public_key that is not one line in authorized-keys format'
 const another = 'delete this resource and create it again, which makes another authority with another key'
 
-/** Rule of the spec: `field` describes keys of one type only. */
+/** Rule of the spec: `field` applies to keys of one type only. */
 function onlyFor(field: string, type: string): Rule {
   return {
     rule: `!has(self.${field}) || (has(self.privateKeyType) && self.privateKeyType == '${type}')`,
@@ -39,7 +39,7 @@ const definition = defineKind({
   shortNames: ['sshca'],
   scope: 'Namespaced',
   description:
-    'An authority that signs SSH certificates. The service creates its key pair and keeps the private key. Hosts and clients that trust the public key, `status.publicKey`, accept the certificates. Deleting it waits while certificates that it signed are valid.',
+    'An authority that signs SSH certificates. The service creates its key pair and keeps the private key. Hosts and clients that trust the public key, `status.publicKey`, accept the certificates. Its deletion waits while certificates that it signed are valid.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -65,11 +65,11 @@ const definition = defineKind({
       ),
       output: configMapPlace({
         subject: 'public key',
-        keys: '`ca.pub` is a file for TrustedUserCAKeys, by which hosts trust user certificates. `known_hosts` is a line by which clients trust host certificates, whatever the host.',
+        keys: '`ca.pub` is a file for TrustedUserCAKeys, which makes hosts trust user certificates. `known_hosts` is a line that makes clients trust host certificates, for any host.',
       }),
     },
     {
-      description: 'What the authority should be.',
+      description: 'Desired state of the authority.',
       rules: [
         ...commonSpecRules,
         fixedField('privateKeyType', { remedy: another, absent: KEY_TYPE }),
@@ -92,20 +92,20 @@ const definition = defineKind({
       ),
       keyType: Type.Optional(text({ description: 'Type of the private key, as the API names it.', maxLength: 64 })),
     },
-    { description: 'The authority at the API.' },
+    { description: 'Observed state of the authority.' },
   ),
   printerColumns: managedColumns(textColumn('Key', '.status.keyType', 'Type of the private key.')),
 })
 
 export type SSHCertificateAuthoritySpec = SpecOf<typeof definition>
 
-/** The type alone, by the API's own word for it, where the key does not tell. */
+/** Only the type, from the API's own field, in case the key does not reveal it. */
 function typeFacts(type: unknown): KeyFacts {
   const [found] = /rsa|ecdsa|ed25519/.exec(textOf(type)?.toLowerCase() ?? '') ?? []
   return found === undefined ? {} : { private_key_type: found }
 }
 
-/** SSH certificate authorities (`management-api.md § SSH certificates`). The key is settled when one is created. */
+/** SSH certificate authorities (`management-api.md § SSH certificates`). The key is fixed at create. */
 export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthoritySpec> = {
   ...plain,
   role: 'managed',

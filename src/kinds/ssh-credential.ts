@@ -42,17 +42,20 @@ const definition = defineKind({
     {
       ...commonSpec('bytes'),
       ...publicKeyFields(
-        'The public key; its private key starts the tunnels.',
+        'The public key; its private key is used to start the tunnels.',
         'A change creates a new credential, and the old one is then deleted.',
       ),
       acl: Type.Optional(acl),
       ...ownerSpec,
     },
-    { description: 'What the credential should be.', rules: [...commonSpecRules, publicKeyRule, ownerRule] },
+    { description: 'Desired state of the credential.', rules: [...commonSpecRules, publicKeyRule, ownerRule] },
   ),
-  status: object({ ...commonStatus, ...ownerStatus, ...aclStatus }, { description: 'The credential at the API.' }),
+  status: object(
+    { ...commonStatus, ...ownerStatus, ...aclStatus },
+    { description: 'Observed state of the credential.' },
+  ),
   printerColumns: managedColumns(
-    textColumn('Bot', '.spec.owner.botUserRef.name', 'Name of the BotUser that owns it, where the spec names one.'),
+    textColumn('Bot', '.spec.owner.botUserRef.name', 'Name of the BotUser that owns it, if the spec names one.'),
     wideColumn('Owner', '.status.ownerID', 'Id of the user or bot that owns it.'),
     wideColumn('ACL', '.status.acl', 'What tunnels started with it may bind.'),
   ),

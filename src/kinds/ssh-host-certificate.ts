@@ -22,7 +22,7 @@ import {
 } from './ssh/certificate.ts'
 import { knownHostsLine } from './ssh/known-hosts.ts'
 
-/** Of a certificate that names no end (`management-api.md § SSH certificates`). */
+/** Length of a certificate that names no end (`management-api.md § SSH certificates`). */
 const LENGTH = '8760h'
 const ANY = 'every host'
 
@@ -34,7 +34,7 @@ const definition = defineKind({
   shortNames: ['sshhostcert'],
   scope: 'Namespaced',
   description:
-    'A certificate by which SSH clients recognise a host, signed by an SSHCertificateAuthority, and renewed before it expires. Any change of what it certifies issues a new one. Deleting it does not revoke it: clients accept a certificate until it expires.',
+    'A certificate by which SSH clients recognise a host, signed by an SSHCertificateAuthority and renewed before it expires. Any change to what it certifies issues a new one. Deleting it does not revoke it: clients accept a certificate until it expires.',
   spec: object(
     {
       ...certificateSpec(
@@ -56,12 +56,12 @@ const definition = defineKind({
       ),
       output: secretOrConfigMapPlace({
         subject: 'certificate',
-        keys: '`ssh_host_key-cert.pub` is the certificate, for HostCertificate of sshd. `known_hosts` is a line by which clients trust the authority for these principals.',
+        keys: '`ssh_host_key-cert.pub` is the certificate, for HostCertificate of sshd. `known_hosts` is a line that makes clients trust the authority for these principals.',
       }),
     },
-    { description: 'What the certificate should be.', rules: [...commonSpecRules, ...certificateRules(ANY, LENGTH)] },
+    { description: 'Desired state of the certificate.', rules: [...commonSpecRules, ...certificateRules(ANY, LENGTH)] },
   ),
-  status: object(certificateStatus, { description: 'The certificate at the API.' }),
+  status: object(certificateStatus, { description: 'Observed state of the certificate.' }),
   printerColumns: managedColumns(...certificateColumns),
   conditions: certificateConditions,
   replacing: certificateReplacing,

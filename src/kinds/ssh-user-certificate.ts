@@ -22,11 +22,11 @@ import {
   certificateStatus,
 } from './ssh/certificate.ts'
 
-/** Of a certificate that names no end (`management-api.md § SSH certificates`). */
+/** Length of a certificate that names no end (`management-api.md § SSH certificates`). */
 const LENGTH = '24h'
 const ANY = 'every user of every host that trusts the authority'
 
-/** Extensions that OpenSSH knows: they are there or not, and have no value. */
+/** Extensions that OpenSSH knows: each is present or absent and has no value. */
 const FLAGS = [
   'no-touch-required',
   'permit-X11-forwarding',
@@ -36,7 +36,7 @@ const FLAGS = [
   'permit-user-rc',
 ]
 
-/** What the contract gives a certificate that names no extensions. */
+/** Extensions of a certificate that names none, by the contract. */
 const DEFAULT_EXTENSIONS = { 'permit-pty': '', 'permit-user-rc': '' }
 
 const criticalOptions = object(
@@ -44,7 +44,7 @@ const criticalOptions = object(
     forceCommand: Type.Optional(
       text({
         description:
-          'The only command that runs when the holder logs in, whatever the client asks for. Default: none; the client chooses.',
+          'The only command that runs when the holder logs in, whatever the client requests. Default: none; the client chooses.',
         minLength: 1,
         maxLength: 4096,
         pattern: '^[^\\x00-\\x08\\x0a-\\x1f\\x7f]+$',
@@ -62,7 +62,7 @@ const criticalOptions = object(
   },
   {
     description: 'Restrictions that SSH servers enforce. A change issues a new certificate. Default: none.',
-    // Whole to server-side apply, which cannot empty an object of parts: it would make null of it.
+    // Atomic, because server-side apply cannot empty a granular object: it would set it to null.
     atomic: true,
   },
 )
@@ -71,7 +71,7 @@ const extensions = stringMap(
   text({ description: 'Value of the extension, usually empty. At most 1024 characters.', maxLength: 1024 }),
   {
     description:
-      'What the holder may do, as extensions of OpenSSH, such as `permit-pty: ""`; `{}` for none. At most 64, with names of at most 255 characters. A change issues a new certificate. Default: permit-pty and permit-user-rc.',
+      'What the holder may do, as OpenSSH extensions, such as `permit-pty: ""`; `{}` for none. At most 64, with names of at most 255 characters. A change issues a new certificate. Default: permit-pty and permit-user-rc.',
     maxProperties: 64,
     atomic: true,
     rules: [
@@ -92,7 +92,7 @@ const definition = defineKind({
   shortNames: ['sshusercert'],
   scope: 'Namespaced',
   description:
-    'A certificate with which the holder of a key logs in over SSH, signed by an SSHCertificateAuthority, and renewed before it expires. Any change of what it certifies issues a new one. Deleting it does not revoke it: hosts accept a certificate until it expires.',
+    'A certificate with which the holder of a key logs in over SSH, signed by an SSHCertificateAuthority and renewed before it expires. Any change to what it certifies issues a new one. Deleting it does not revoke it: hosts accept a certificate until it expires.',
   spec: object(
     {
       ...certificateSpec(
@@ -110,9 +110,9 @@ const definition = defineKind({
       extensions: Type.Optional(extensions),
       output: secretOrConfigMapPlace({ subject: 'certificate', keys: '`id-cert.pub` is the certificate.' }),
     },
-    { description: 'What the certificate should be.', rules: [...commonSpecRules, ...certificateRules(ANY, LENGTH)] },
+    { description: 'Desired state of the certificate.', rules: [...commonSpecRules, ...certificateRules(ANY, LENGTH)] },
   ),
-  status: object(certificateStatus, { description: 'The certificate at the API.' }),
+  status: object(certificateStatus, { description: 'Observed state of the certificate.' }),
   printerColumns: managedColumns(...certificateColumns),
   conditions: certificateConditions,
   replacing: [...certificateReplacing, 'criticalOptions', 'extensions'],
@@ -164,7 +164,7 @@ function sentOptions({ forceCommand, sourceAddresses = [] }: SSHUserCertificateS
   })
 }
 
-/** Source addresses are a set, and a bare address is a range of one. */
+/** Source addresses are a set, and a bare address equals a range of one. */
 function comparableOptions(value: unknown): Readonly<Record<string, string>> {
   const options = Object.entries(textMapOf(value))
   return Object.fromEntries(options.map(([name, text]) => [name, name === SOURCE ? comparableAddresses(text) : text]))

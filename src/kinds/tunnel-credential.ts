@@ -35,14 +35,14 @@ const definition = defineKind({
   shortNames: ['tcred'],
   scope: 'Namespaced',
   description:
-    'A credential whose token an agent starts a tunnel session with. The token is written to a Secret; if it is lost or altered there, a new credential replaces this one.',
+    'A credential whose token agents use to start tunnel sessions. The token is written to a Secret; if it is lost or altered there, a new credential replaces this one.',
   spec: object(
     { ...commonSpec('bytes'), acl: Type.Optional(acl), ...ownerSpec, ...tokenFields },
-    { description: 'What the credential should be.', rules: [...commonSpecRules, ownerRule] },
+    { description: 'Desired state of the credential.', rules: [...commonSpecRules, ownerRule] },
   ),
   status: object(
     { ...commonStatus, ...outputStatus, ...rotationStatus, ...ownerStatus, ...aclStatus },
-    { description: 'The credential at the API.' },
+    { description: 'Observed state of the credential.' },
   ),
   printerColumns: managedColumns(
     textColumn('Secret', '.status.output.name', 'Secret with the token.'),

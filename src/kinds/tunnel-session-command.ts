@@ -17,7 +17,7 @@ import { objectOf, textOf } from './shared/remote.ts'
 
 const end = (type: 'Complete' | 'Failed', field: string): string => `.status.conditions[?(@.type=="${type}")].${field}`
 
-/** What decides who is sent what: a command runs once. */
+/** These fields are fixed, since a command runs once. */
 const FIXED = ['action', 'target', 'accountRef']
 
 const definition = defineKind({
@@ -29,52 +29,52 @@ const definition = defineKind({
   scope: 'Namespaced',
   selectableFields: ['.status.accountRef.name', '.spec.accountRef.name'],
   description: experimental(
-    'Tells the agents of tunnel sessions, once, to restart, stop or update themselves. Each request is sent at most once, and its result is in the status; nothing is repeated when the resource is applied again or Culvert restarts.',
+    'Tells the agents of tunnel sessions, once, to restart, stop or update themselves. Each request is sent at most once, and its result is in the status. Nothing is repeated when the resource is applied again or Culvert restarts.',
   ),
   spec: object(
     {
       action: choice(['Restart', 'Stop', 'Update', 'UpdateAndRestart'], {
         description:
-          'Restart: the agent replaces its process, and has a new session id afterwards; not supported on Windows. Stop: the agent exits. Update: the agent updates itself within its major version; the new code runs after a restart. UpdateAndRestart: both. A restart waits until an update of the same session, by this or another command, was done at least 10 s ago, as the API asks for. Immutable.',
+          'Restart: the agent replaces its process and has a new session id afterwards; not supported on Windows. Stop: the agent exits. Update: the agent updates itself within its major version; the new code runs after a restart. UpdateAndRestart: both. A restart waits until at least 10 s after an update of the same session, by this or another command, as the API asks for. Immutable.',
       }),
       ...commandSpec('TunnelSession'),
     },
     {
       description:
-        'What to do, and to which sessions. Only ttlAfterFinished may change: create another resource for another command.',
+        'What to do, and to which sessions. Only ttlAfterFinished can be changed: for another command, create another resource.',
       rules: FIXED.map((field) => fixedField(field, { remedy: 'a command runs once, create another one instead' })),
     },
   ),
-  status: object(commandStatusFields, { description: 'What became of the command.' }),
+  status: object(commandStatusFields, { description: 'Result of the command.' }),
   printerColumns: [
-    textColumn('Action', '.spec.action', 'What the agents are told to do.'),
+    textColumn('Action', '.spec.action', 'What the agents are asked to do.'),
     {
       name: 'Targets',
       type: 'integer',
       jsonPath: '.status.total',
-      description: 'Number of sessions that were chosen.',
+      description: 'Number of selected sessions.',
     },
     {
       name: 'Done',
       type: 'integer',
       jsonPath: '.status.done',
-      description: 'Number of them for which every action is Done, once the command is over.',
+      description: 'Number of these sessions for which every action is Done, once the command is over.',
     },
     textColumn('Complete', end('Complete', 'status'), 'True: the command is over, and every action is Done.'),
     textColumn('Failed', end('Failed', 'status'), 'True: the command is over, and not every action is Done.'),
     textColumn('Reason', end('Complete', 'reason'), 'Why it is Complete or Failed, or is neither yet.'),
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age of the resource.' },
-    wideColumn('Message', end('Complete', 'message'), 'The reason in words.'),
+    wideColumn('Message', end('Complete', 'message'), 'Message of the condition Complete.'),
   ],
   conditions: [
     {
       type: 'Complete',
-      description: 'True (AllDone) when every action is Done. False before the end, and when the command has failed.',
+      description: 'True (AllDone) when every action is Done. False while the command runs, and when it has failed.',
     },
     {
       type: 'Failed',
       description:
-        'True (SomeNotDone, NoTarget, TooManyTargets) when the command is over and not every action is Done. False before the end, and when it is complete.',
+        'True (SomeNotDone, NoTarget, TooManyTargets) when the command is over and not every action is Done. False while the command runs, and when it is complete.',
     },
     { type: 'Reconciling', description: 'True while the command is not over, absent afterwards (kstatus).' },
     {
@@ -83,7 +83,8 @@ const definition = defineKind({
     },
   ],
   notes: `
-A command that is over has exactly one of \`Complete\` and \`Failed\` True, as a Job has, and \`kubectl wait\` can wait for either:
+A command that is over has exactly one of \`Complete\` and \`Failed\` True, like a Job, and \`kubectl wait\` can wait
+for either:
 
 \`\`\`sh
 kubectl wait --for=condition=Complete tunnelsessioncommand/<name>              # until every action is Done
@@ -91,27 +92,32 @@ kubectl wait --for=condition=Failed tunnelsessioncommand/<name>                #
 kubectl wait --for=jsonpath='{.status.finishedAt}' tunnelsessioncommand/<name> # until it is over
 \`\`\`
 
-**How long it stays.** \`ttlAfterFinished\` may be set, changed and removed at any time, also after the end. It counts from the end: if the new time has passed already, the command is deleted at once.
+**How long it stays.** \`ttlAfterFinished\` can be set, changed and removed at any time, even after the command is over.
+It counts from the end of the command: if the new time has already passed, the command is deleted at once.
 
-**At most once.** The chosen sessions are written into the status first, and \`Sent\` for each request before it is sent. A request
-without an answer is \`Unknown\`, and so is one that was \`Sent\` when Culvert died: it may have been sent or not, and is never sent again. Only what surely did not reach the agent (no connection, a 401 or a 429)
-goes back to \`Pending\` and is tried again.
+**At most once.** The selected sessions are written to the status first, and each request is marked \`Sent\` before it
+is sent. A request without an answer is \`Unknown\`, and so is one that was \`Sent\` when Culvert died: it may or may
+not have been sent, and is never sent again. Only a request that certainly did not reach the agent (no connection, a 401
+or a 429) goes back to \`Pending\` and is retried.
 
-**Refusals.** An update fails when none is available, when the agent's configuration disables update checks, while the agent is updating itself, and
-when it has updated itself and not restarted yet. \`code\` and \`message\` are the API's own; its codes are not documented, so Culvert only passes them on.
+**Refusals.** An update fails when none is available, when the agent's configuration disables update checks, while the
+agent is updating itself, and when it has updated itself but not restarted yet. \`code\` and \`message\` come from the
+API; its codes are not documented, so Culvert only passes them on.
 
-**Targets.** \`Session\` and \`Selector\` need an account with \`mirrorSessions\`; with \`ID\` any session can be named. With a selector that matches more than
-${MAX_TARGETS} sessions nothing is sent. A session that has ended when its request is sent is \`Gone\`.
+**Targets.** \`Session\` and \`Selector\` require an account with \`mirrorSessions\`; \`ID\` can name any session. If a
+selector matches more than ${MAX_TARGETS} sessions, nothing is sent. A session that has ended when its request is sent
+is \`Gone\`.
 
-**After a restart.** \`newID\` is found where sessions are mirrored in the namespace: the only session that appeared after the restart was sent, started later, and has the same
-credential, address, operating system, region, transport and metadata. Agents that are alike in all of these cannot be told apart, and \`newID\` stays absent. A new agent that is alike and connects at
-that moment would be taken for the restarted one.
+**After a restart.** \`newID\` is found where sessions are mirrored in the namespace: it is the only session that
+appeared after the restart was sent, started later, and has the same credential, address, operating system, region,
+transport and metadata. Agents that are alike in all of these cannot be told apart, and \`newID\` stays absent. If a new
+agent like that connects at that moment, it is taken for the restarted one.
 `,
 })
 
 export type TunnelSessionCommandSpec = SpecOf<typeof definition>
 
-/** A caller should wait so long between an update and a restart (`management-api.md § Limits`). */
+/** Minimum time between an update and a restart (`management-api.md § Limits`). */
 const UPDATE_TO_RESTART_MS = 10_000
 
 const update: CommandStep = { action: 'Update', command: 'update', renews: false }

@@ -15,7 +15,7 @@ import { cut, refId, refURI, textOf, timeOf, wholeText } from './shared/remote.t
 
 const ID = 255
 const URI = 2048
-/** In characters: what is longer is cut, since the API chooses the texts, and there may be thousands. */
+/** In characters. Longer texts are cut, since the API chooses them, and there may be thousands. */
 const SHORT = 256
 const METADATA = 4096
 
@@ -65,7 +65,7 @@ const definition = defineKind({
         }),
       ),
     },
-    { description: 'The session at the API.' },
+    { description: 'Observed state of the session.' },
   ),
   printerColumns: [
     textColumn('ID', '.status.id', 'Id of the session.'),
@@ -84,12 +84,17 @@ const definition = defineKind({
     wideColumn('Account', '.status.accountRef.name', 'Account that the session belongs to.'),
   ],
   notes: `
-Find sessions by label: \`kubectl get tunnelsessions -l culvert.dev/os=linux,culvert.dev/region=eu\`. The labels are \`culvert.dev/os\`,
-\`culvert.dev/region\`, \`culvert.dev/transport\` and \`culvert.dev/credential\` (an id). Characters that a label value cannot have become \`-\`, as in
-\`svc-v2\`, and a value longer than 63 characters is cut and ends in a digest. Labels and annotations of your own stay.
+Find sessions by label: \`kubectl get tunnelsessions -l culvert.dev/os=linux,culvert.dev/region=eu\`. The labels are
+\`culvert.dev/os\`, \`culvert.dev/region\`, \`culvert.dev/transport\` and \`culvert.dev/credential\` (an id). Characters
+that a label value cannot have become \`-\`, as in \`svc-v2\`, and a value longer than 63 characters is cut and ends in
+a digest. Labels and annotations of your own are kept.
 
-The sessions are listed again at each \`mirrorSessions.interval\` of the account; while the account is not Ready, those listed last stay. Deleting a TunnelSession does not end the session: it is back with the next list. A
-[TunnelSessionCommand](tunnelsessioncommands.md) stops it. An account shows at most \`mirrorSessions.maxSessions\` sessions, and a namespace those of four accounts: the oldest. Texts of more than ${SHORT} characters, of \`metadata\` ${METADATA}, are cut and end in \`…\`. Where two accounts of a namespace list the same session, one of them shows it.
+The sessions are listed again every \`mirrorSessions.interval\` of the account. While the account is not Ready, those
+from the last list stay. Deleting a TunnelSession does not end the session: the next list creates it again. Use a
+[TunnelSessionCommand](tunnelsessioncommands.md) to stop it. An account shows at most \`mirrorSessions.maxSessions\`
+sessions, and a namespace those of at most four accounts: the oldest. Texts of more than ${SHORT} characters, in
+\`metadata\` ${METADATA}, are cut and end in \`…\`. If two accounts of a namespace list the same session, one of them
+shows it.
 `,
 })
 

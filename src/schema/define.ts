@@ -12,19 +12,19 @@ import { assertPortablePattern } from './pattern.ts'
 import { bytesLimit, type Rule } from './rules.ts'
 
 /**
- * Builders of schemas that are TypeScript type, validator and part of a CRD at once.
+ * Builders of schemas that serve as TypeScript type, validator and part of a CRD at once.
  *
  * @example
  * ```ts
  * const spec = object({
  *   region: Type.Optional(choice(['us', 'eu'], { description: 'Where the domain is served.' })),
- *   description: Type.Optional(text({ description: 'Free text.', field: 'description', maxBytes: 255 })),
- * }, { description: 'What the domain should be.', rules: [fixedField('region')] })
+ *   description: Type.Optional(bytesText('description', 255, { description: 'Free text.' })),
+ * }, { description: 'Desired state of the domain.', rules: [fixedField('region')] })
  * type Spec = Static<typeof spec> // { region?: 'us' | 'eu', description?: string }
  * ```
  */
 
-/** What every schema says about itself. */
+/** Options of every schema. */
 export interface Described {
   /** Shown by `kubectl explain` and in the documentation. Full sentences. */
   readonly description: string
@@ -35,10 +35,10 @@ export interface TextOptions extends Described {
   /** In characters (code points). */
   readonly maxLength?: number
   readonly minLength?: number
-  /** In the common subset of JavaScript and RE2, see `assertPortablePattern`. Not anchored by itself. */
+  /** In the common subset of JavaScript and RE2, see `assertPortablePattern`. Not anchored automatically. */
   readonly pattern?: string
   readonly default?: string
-  /** The value is never repeated in a message of the validator. */
+  /** Messages of the validator never show the value. */
   readonly secret?: boolean
 }
 
@@ -51,7 +51,7 @@ export function text(options: TextOptions) {
   return Type.String({ ...keywords(rest), ...(secret ? { format: 'password' } : {}) })
 }
 
-/** A string limited in bytes of UTF-8; `field` is the name that the message of the limit gives. */
+/** A string limited in bytes of UTF-8; `field` is the name that the message about the limit uses. */
 export function bytesText(field: string, maxBytes: number, options: Omit<TextOptions, 'maxLength'>) {
   const rules = [bytesLimit(maxBytes, field), ...(options.rules ?? [])]
   return text({ ...options, maxLength: maxBytes, rules })
@@ -63,7 +63,7 @@ export interface IntegerOptions extends Described {
   readonly default?: number
 }
 
-/** A whole number, written as `int32` where the bounds allow it and as `int64` otherwise. */
+/** A whole number, written as `int32` if the bounds allow it and as `int64` otherwise. */
 export function integer(options: IntegerOptions): TInteger {
   const { minimum, maximum } = options
   const fits = minimum !== undefined && maximum !== undefined && minimum >= -(2 ** 31) && maximum < 2 ** 31
@@ -79,7 +79,7 @@ export function timestamp(options: Described) {
   return Type.String({ ...keywords(options), format: 'date-time' })
 }
 
-/** One of a few words. */
+/** One of a few values. */
 export function choice<const Values extends readonly [string, ...string[]]>(
   values: Values,
   options: Described & { readonly default?: Values[number] },
@@ -93,7 +93,7 @@ export interface ObjectOptions extends Described {
   readonly default?: Readonly<Record<string, unknown>>
 }
 
-/** An object with these fields; wrap those that may be absent in `Type.Optional`. */
+/** An object with these fields; wrap optional ones in `Type.Optional`. */
 export function object<Properties extends Record<string, TSchema>>(
   properties: Properties,
   options: ObjectOptions,
@@ -104,7 +104,10 @@ export function object<Properties extends Record<string, TSchema>>(
 
 export interface ListOptions extends Described {
   readonly minItems?: number
-  /** Mandatory: rules inside are charged by it, and the apiserver refuses what could cost too much. */
+  /**
+   * Required: the apiserver estimates the cost of rules inside the list by it, and refuses those that could cost too
+   * much.
+   */
   readonly maxItems: number
   /** How server-side apply merges: `map` by `mapKeys`, `set` of scalars, `atomic` (default) as one value. */
   readonly listType?: 'atomic' | 'set' | 'map'
@@ -141,7 +144,7 @@ export function stringMap<Values extends TSchema>(
   })
 }
 
-/** An object with any content, kept as it is. */
+/** An object with any content, preserved unchanged. */
 export function anyObject(options: Described): TUnsafe<Record<string, unknown>> {
   return Type.Unsafe<Record<string, unknown>>({
     type: 'object',

@@ -16,41 +16,43 @@ export interface PrinterColumn {
 interface ConditionDoc {
   readonly type: string
   readonly description: string
-  /** It tells what is so, and nothing is wrong either way: no Event warns of it. Default: false. */
+  /** Either status is normal, so no Event warns of it. Default: false. */
   readonly informational?: boolean
 }
 
-/** A kind as the apiserver, the validator and the documentation know it. */
+/** A kind, as the basis of CRD, validator and documentation. */
 export interface KindDefinition<Spec extends TProperties = TProperties, Status extends TProperties = TProperties> {
   readonly group: string
   readonly version: string
   readonly kind: string
   readonly plural: string
   readonly singular: string
-  /** A well-known project with a kind of the same plural, beside which `kubectl get <plural>` is ambiguous; for the page. */
+  /**
+   * A well-known project with a kind of the same plural, which makes `kubectl get <plural>` ambiguous; for the page.
+   */
   readonly pluralSharedWith?: string
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly scope: 'Namespaced' | 'Cluster'
-  /** What the kind is for; the head of `kubectl explain` and of its page. */
+  /** The purpose of the kind; shown at the top of `kubectl explain` and of its page. */
   readonly description: string
   readonly spec: TObject<Spec>
   readonly status: TObject<Status>
   /** Whether a resource without `spec` is refused. Default: true. */
   readonly specRequired?: boolean
-  /** CEL over the whole resource: `self.spec`, `self.metadata.name`. Runs on status writes too. */
+  /** CEL over the whole resource: `self.spec`, `self.metadata.name`. Also evaluated on status writes. */
   readonly rootRules?: readonly Rule[]
   readonly printerColumns: readonly PrinterColumn[]
-  /** Paths of texts, numbers or booleans that `kubectl get --field-selector` takes, as `.status.id`. */
+  /** Paths of texts, numbers or booleans that `kubectl get --field-selector` accepts, such as `.status.id`. */
   readonly selectableFields?: readonly string[]
   readonly conditions?: readonly ConditionDoc[]
-  /** Paths below spec whose change replaces the remote object (`publicKey`), for the page. */
+  /** Paths below spec whose change replaces the remote object, such as `publicKey`; for the page. */
   readonly replacing?: readonly string[]
   /** Markdown for the kind's page, shown after the example. */
   readonly notes?: string
 }
 
-/** Returns `definition` with the types of its spec and status kept: `SpecOf<typeof edge>`. */
+/** Returns `definition`, keeping the types of its spec and status: `SpecOf<typeof edge>`. */
 export function defineKind<Spec extends TProperties, Status extends TProperties>(
   definition: KindDefinition<Spec, Status>,
 ): KindDefinition<Spec, Status> {

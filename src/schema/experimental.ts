@@ -1,11 +1,11 @@
 const mark = '(experimental)'
 
-/** The description of what may still change or go (docs/versioning.md): it says so at its end. */
+/** A description marked at its end as experimental: the feature may still change or be removed (docs/versioning.md). */
 export function experimental(description: string): string {
   return `${description} ${mark}`
 }
 
-/** Whether a description says so. */
+/** Whether a description has that mark. */
 export function isExperimental(description: string | undefined): boolean {
   return description?.endsWith(mark) ?? false
 }

@@ -1,4 +1,7 @@
-/** A pattern that the apiserver (RE2) and the validator (JavaScript) would read differently, or one of them not at all. */
+/**
+ * A pattern that the apiserver (RE2) and the validator (JavaScript) would read differently, or that one of them
+ * refuses.
+ */
 export class PatternError extends Error {
   readonly code = 'PATTERN_NOT_PORTABLE'
   readonly pattern: string
@@ -13,14 +16,14 @@ export class PatternError extends Error {
 /** RE2 refuses larger counts. */
 const maxRepeat = 1000
 
-/** Escapes that mean the same in both engines, outside and inside of a class. */
+/** Escapes with the same meaning in both engines, outside and inside a class. */
 const portableEscapes = /^\\(?:[dDwWfnrtv]|x[0-9a-fA-F]{2}|[\^$\\.*+?()[\]{}|/])/
 const portableClassEscapes = /^\\(?:[dDwWfnrtv]|x[0-9a-fA-F]{2}|[\^$\\.*+?()[\]{}|/-])/
 
 /**
- * Throws unless `pattern` is in the common subset of JavaScript's (flag `u`, as ajv compiles it) and RE2's regular expressions:
- * no look-around, back-references, named groups or inline flags, no `.`, `\s` or `\p` (their sets differ), no empty class,
- * no repetition above 1000.
+ * Throws unless `pattern` is in the common subset of JavaScript's (flag `u`, as ajv compiles it) and RE2's regular
+ * expressions: no look-around, back-references, named groups or inline flags, no `.`, `\s` or `\p` (their sets differ),
+ * no empty class, no repetition above 1000.
  *
  * @throws PatternError
  */
@@ -36,7 +39,7 @@ export function assertPortablePattern(pattern: string): void {
   }
 }
 
-/** Length of the token at `at`, which is outside of a class. */
+/** Length of the token at `at`, outside a class. */
 function tokenLength(pattern: string, at: number): number {
   const rest = pattern.slice(at)
   switch (rest[0]) {
@@ -95,7 +98,7 @@ function escapeLength(pattern: string, rest: string, ...allowed: readonly RegExp
   )
 }
 
-/** Whether a text that matches has ASCII characters only; false where that takes more than a glance to tell. */
+/** Whether any text that matches has only ASCII characters; false where that is not obvious. */
 export function isASCII(pattern: string): boolean {
   if (!pattern.startsWith('^') || /[^\x20-\x7e]|\[\^|\\[DW]|\\x[89a-fA-F]/.test(pattern)) return false
   let depth = 0
@@ -104,7 +107,7 @@ export function isASCII(pattern: string): boolean {
     last = pattern.slice(at, at + (pattern[at] === '[' ? classLength(pattern, at) : tokenLength(pattern, at)))
     if (last.startsWith('(')) depth += 1
     if (last === ')') depth -= 1
-    // Of alternatives each would have to be anchored.
+    // Each alternative would have to be anchored.
     if (last === '|' && depth === 0) return false
   }
   return last === '$'

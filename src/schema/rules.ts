@@ -2,7 +2,7 @@
 export interface Rule {
   /** CEL over `self` (and `oldSelf` on an update). */
   readonly rule: string
-  /** One line that names the field and the remedy. The apiserver puts the path in front. */
+  /** One line that names the field and the remedy. The apiserver prepends the path. */
   readonly message: string
   /** Where the apiserver reports the failure, relative to the schema with the rule: `.region`. */
   readonly fieldPath?: string
@@ -10,7 +10,7 @@ export interface Rule {
   readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate'
 }
 
-/** Words that CEL keeps for itself; a field of that name is reached as `__word__`. */
+/** Reserved words of CEL; a field with such a name is reached as `__word__`. */
 const celReserved = new Set(
   (
     'true false null in as break const continue else for function if import let loop package namespace return ' +
@@ -18,7 +18,7 @@ const celReserved = new Set(
   ).split(' '),
 )
 
-/** Name under which CEL knows the field: `namespace` is `__namespace__`, `a-b` is `a__dash__b`. */
+/** The field's name in CEL: `namespace` is `__namespace__`, `a-b` is `a__dash__b`. */
 export function celName(field: string): string {
   if (celReserved.has(field)) {
     return `__${field}__`
@@ -30,7 +30,9 @@ export function celName(field: string): string {
     .replaceAll('/', '__slash__')
 }
 
-/** Limit of a string in bytes of UTF-8; `maxLength` counts characters (management-api.md § Conventions states bytes). */
+/**
+ * Limit of a string in bytes of UTF-8; `maxLength` counts characters (management-api.md § Conventions states bytes).
+ */
 export function bytesLimit(bytes: number, field: string): Rule {
   return {
     rule: `size(bytes(self)) <= ${bytes}`,
@@ -38,12 +40,12 @@ export function bytesLimit(bytes: number, field: string): Rule {
   }
 }
 
-/** CEL of {@link immutable}; the documentation recognises fixed fields by it. */
+/** CEL of {@link immutable}, by which the documentation recognises fixed fields. */
 export const immutableRule = 'self == oldSelf'
 
 /**
- * Rule of the field itself: a value once set cannot change. An optional field may still be added or removed, since the rule runs
- * only when both old and new value exist; {@link fixedField} on the parent closes that.
+ * Rule of the field itself: once set, its value cannot change. An optional field may still be added or removed, since
+ * the rule runs only when both old and new value exist; {@link fixedField} on the parent prevents that.
  */
 export function immutable(message: string): Rule {
   return { rule: immutableRule, message, reason: 'FieldValueForbidden' }
@@ -52,11 +54,11 @@ export function immutable(message: string): Rule {
 interface FixedFieldOptions {
   /** What to do instead. Default: delete the resource and create it again. */
   readonly remedy?: string
-  /** The value that an absent field stands for; it may be written out later. Default: absence is a value of its own. */
+  /** The value that an absent field means, which may be written out later. Default: absence is a value of its own. */
   readonly absent?: string
 }
 
-/** Rule of the parent object: `field` keeps the value, or the absence, it had at create. */
+/** Rule of the parent object: `field` keeps the value that it had at create, or its absence. */
 export function fixedField(
   field: string,
   { remedy = 'delete this resource and create it again', absent }: FixedFieldOptions = {},
@@ -99,18 +101,20 @@ export function fixedOnceSet(field: string, remedy = 'delete this resource and c
   }
 }
 
-/** CEL of {@link fixedOnceSet}; the documentation recognises such fields by it. */
+/** CEL of {@link fixedOnceSet}, by which the documentation recognises such fields. */
 export function fixedOnceSetRule(field: string): string {
   const name = celName(field)
   return `!has(oldSelf.${name}) || (has(self.${name}) && self.${name} == oldSelf.${name})`
 }
 
-/** Rule of an object of which exactly one of `fields` is set. Of three or more a discriminator chooses: {@link unionOf}. */
+/**
+ * Rule of an object in which exactly one of `fields` is set. For three or more, use a discriminator: {@link unionOf}.
+ */
 export function exactlyOne(fields: readonly string[]): Rule {
   return { rule: `${countSet(fields)} == 1`, message: `set exactly one of ${fields.join(', ')}` }
 }
 
-/** Rule of an object of which at most one of `fields` is set. */
+/** Rule of an object in which at most one of `fields` is set. */
 export function atMostOne(fields: readonly string[]): Rule {
   return { rule: `${countSet(fields)} <= 1`, message: `set at most one of ${fields.join(', ')}: remove the others` }
 }
@@ -119,8 +123,8 @@ export function atMostOne(fields: readonly string[]): Rule {
 export type UnionMember = string | { readonly field: string; readonly optional: true }
 
 /**
- * Rule of a union: `discriminator` names a member of `members`; the member that goes with it is set and no other. An optional
- * member may be left out, so that nobody has to write an empty object.
+ * Rule of a union: `discriminator` names a member of `members`; that member is set, and no other. An optional member
+ * may be left out, to avoid an empty object.
  *
  * @example
  * ```ts
@@ -149,18 +153,20 @@ function countSet(fields: readonly string[]): string {
 
 const counting = /^\[(has\(self\.\w+\)(?:, has\(self\.\w+\))*)\]\.filter\(set, set\)\.size\(\) (?:==|<=) 1$/
 
-/** The fields, in CEL's names, that a rule of {@link exactlyOne} or {@link atMostOne} counts; none of another rule. */
+/**
+ * The fields, by their CEL names, that a rule of {@link exactlyOne} or {@link atMostOne} counts; none for another rule.
+ */
 export function countedMembers(rule: string): readonly string[] {
   const counted = counting.exec(rule)?.[1] ?? ''
   return [...counted.matchAll(/self\.(\w+)/g)].map(([, field = '']) => field)
 }
 
-/** The limit that a rule of {@link bytesLimit} sets; undefined for any other. */
+/** The limit that a rule of {@link bytesLimit} sets; undefined for another rule. */
 export function byteLimitOf({ rule }: Rule): number | undefined {
   return numberIn(/^size\(bytes\(self\)\) <= (\d+)$/, rule)
 }
 
-/** Limit of the names in a map, which a schema alone cannot state. In characters. */
+/** Limit of the names in a map, in characters, which a schema alone cannot express. */
 export function keysLimit(characters: number, field: string): Rule {
   return {
     rule: `self.all(key, size(key) <= ${characters})`,
@@ -168,12 +174,17 @@ export function keysLimit(characters: number, field: string): Rule {
   }
 }
 
-/** The limit that a rule of {@link keysLimit} sets, or one that refuses empty names too; undefined for any other. */
+/**
+ * The limit that a rule of {@link keysLimit} sets, or one that also refuses empty names; undefined for another rule.
+ */
 export function keyLimitOf({ rule }: Rule): number | undefined {
   return numberIn(/^self\.all\(key, (?:size\(key\) > 0 && )?size\(key\) <= (\d+)\)$/, rule)
 }
 
-/** Limit of a map of texts as JSON; names count in characters, since CEL knows no bound of their bytes. `entry` is for each one's punctuation. */
+/**
+ * Limit of a map of texts as JSON; names are counted in characters, since CEL knows no bound of their bytes. `entry` is
+ * for the punctuation of each.
+ */
 export function mapLimit(bytes: number, entry: number, field: string): Rule {
   return {
     rule: `self.map(key, size(key) + size(bytes(self[key])) + ${entry}).sum() <= ${bytes}`,
@@ -181,7 +192,7 @@ export function mapLimit(bytes: number, entry: number, field: string): Rule {
   }
 }
 
-/** The limit that a rule of {@link mapLimit} sets; undefined for any other. */
+/** The limit that a rule of {@link mapLimit} sets; undefined for another rule. */
 export function mapLimitOf({ rule }: Rule): number | undefined {
   return numberIn(/^self\.map\(key, size\(key\) \+ size\(bytes\(self\[key\]\)\) \+ \d+\)\.sum\(\) <= (\d+)$/, rule)
 }
@@ -193,7 +204,10 @@ function numberIn(pattern: RegExp, rule: string): number | undefined {
 
 const unionClause = /^\(self\.\w+ == '[^']*'(?:\) == has\(self\.(\w+)\)| \|\| !has\(self\.(\w+)\)\))$/
 
-/** Fields of which a rule of {@link exactlyOne}, {@link atMostOne} or {@link unionOf} lets one be set; none of another rule. */
+/**
+ * Fields of which a rule of {@link exactlyOne}, {@link atMostOne} or {@link unionOf} allows only one to be set; none
+ * for another rule.
+ */
 export function exclusiveFields({ rule }: Rule): readonly string[] {
   const members = rule.split(' && ').map((clause) => {
     const [, needed, optional] = unionClause.exec(clause) ?? []

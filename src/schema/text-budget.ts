@@ -1,12 +1,12 @@
 import type { Rule } from './rules.ts'
 
-/** A limit of the texts in several lists together, where each of them alone may be long. */
+/** A joint limit for the texts in several lists, where any single text may be long. */
 export interface TextBudget {
   /** Lists of objects below the object with the rule. */
   readonly lists: readonly string[]
   /** List of texts in each of these objects. */
   readonly texts: string
-  /** Unicode characters of all texts together. */
+  /** Unicode characters in all texts together. */
   readonly characters: number
 }
 
@@ -31,7 +31,7 @@ function sumOf(list: string, texts: string): string {
   return `(has(self.${list}) ? self.${list}.map(item, ${inner}).sum() : 0)`
 }
 
-/** The budget that such a rule sets; undefined for any other rule. */
+/** The budget that such a rule sets; undefined for another rule. */
 export function budgetOf({ rule }: Rule): TextBudget | undefined {
   const lists = [...rule.matchAll(/\(has\(self\.(\w+)\) \?/g)].map(([, list = '']) => list)
   const texts = /has\(item\.(\w+)\)/.exec(rule)?.[1]

@@ -16,7 +16,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Cluster-scoped objects carry the namespace, so that releases in two namespaces do not fight over one. */}}
+{{/* Names of cluster-scoped objects include the namespace, so that releases in two namespaces do not share one. */}}
 {{- define "culvert.clusterName" -}}
 {{- printf "%s-%s" .Release.Namespace (include "culvert.fullname" .) -}}
 {{- end -}}
@@ -39,14 +39,17 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What finds the Pods of a component. Takes (dict "root" $ "component" "operator"). */}}
+{{/* Labels that select the Pods of a component. Takes (dict "root" $ "component" "operator"). */}}
 {{- define "culvert.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "culvert.chartName" .root }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
-{{/* Labels of an object of a component. Takes (dict "root" $ "component" "operator" "extra" map), the last one optional; "template" true for a Pod template, which a new chart alone must not change. */}}
+{{/*
+Labels of an object of a component. Takes (dict "root" $ "component" "operator" "extra" map), where "extra" is optional;
+"template" is true for a Pod template, which must not change with the chart version alone.
+*/}}
 {{- define "culvert.labels" -}}
 {{- $own := include "culvert.selectorLabels" . | fromYaml -}}
 {{- $more := dict
@@ -58,7 +61,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- toYaml (merge $own $more (default dict .extra) .root.Values.commonLabels) -}}
 {{- end -}}
 
-{{/* `annotations:` with those of the object and the common ones, or nothing. Takes (dict "root" $ "annotations" map). */}}
+{{/* `annotations:` with the object's own and the common ones, or nothing. Takes (dict "root" $ "annotations" map). */}}
 {{- define "culvert.annotations" -}}
 {{- with merge dict (default dict .annotations) .root.Values.commonAnnotations -}}
 annotations:
@@ -66,7 +69,7 @@ annotations:
 {{- end -}}
 {{- end -}}
 
-{{/* Rules that the generator made from the kinds. Takes (dict "root" $ "name" "cluster"). */}}
+{{/* Rules generated from the kinds. Takes (dict "root" $ "name" "cluster"). */}}
 {{- define "culvert.rules" -}}
 {{- $path := printf "files/rbac/%s.yaml" .name -}}
 {{- $rules := .root.Files.Get $path -}}
@@ -83,12 +86,12 @@ annotations:
 {{- toYaml (dict "rules" $rules) -}}
 {{- end -}}
 
-{{/* "true" where the operator holds a RoleBinding in each watched namespace while resources there need it, else nothing. */}}
+{{/* "true" if the operator keeps a RoleBinding in each watched namespace while resources there need it, else nothing. */}}
 {{- define "culvert.holdsNamespaces" -}}
 {{- if and .Values.watchNamespaces .Values.rbac.create .Values.rbac.holdNamespaces }}true{{ end -}}
 {{- end -}}
 
-{{/* The ServiceAccount, and the Secret with its token, that the chart has Prometheus read metrics as; nothing where there is none. */}}
+{{/* Name of the ServiceAccount, and of the Secret with its token, with which Prometheus reads metrics; empty if there is none. */}}
 {{- define "culvert.ownReader" -}}
 {{- with .Values.metrics.authentication -}}
 {{- if and .enabled (not .tokenSecret.name) (or $.Values.serviceMonitor.enabled $.Values.podMonitor.enabled) -}}
@@ -97,7 +100,7 @@ annotations:
 {{- end -}}
 {{- end -}}
 
-{{/* As the operator makes it of its own namespace and name. */}}
+{{/* The operator derives the same name from its namespace and name. */}}
 {{- define "culvert.holdName" -}}
 {{- printf "%s-hold" (include "culvert.clusterName" .) -}}
 {{- end -}}
@@ -111,9 +114,10 @@ annotations:
 {{- end -}}
 
 {{/*
-Whether the ClusterAccount is "made" with this release, comes "later", or there is "none". Helm looks up the kind of every object
-before it makes the first, and refuses the release when one is of a kind that the release itself brings: so not before the
-cluster knows it. A hook would not help: Helm 3 goes on to use what it looked up at the start.
+Whether the ClusterAccount is "made" with this release, comes "later", or there is "none". Helm looks up the kinds of all
+objects before it creates the first, and refuses a release that contains an object of a kind that the release itself
+installs. So the ClusterAccount waits until the cluster knows its kind. A hook would not help: Helm 3 keeps using the
+kinds that it looked up at the start.
 */}}
 {{- define "culvert.accountState" -}}
 {{- if not .Values.clusterAccount.enabled -}}
@@ -133,7 +137,7 @@ made
 {{- end -}}
 {{- end -}}
 
-{{/* What Pods of every component share. */}}
+{{/* Shared by the Pods of all components. */}}
 {{- define "culvert.podBasics" -}}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:

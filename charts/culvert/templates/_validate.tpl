@@ -1,4 +1,4 @@
-{{/* Values that are well-formed each, but cannot stand together. */}}
+{{/* Refuses values that are valid by themselves, but not together. */}}
 {{- define "culvert.validate" -}}
 {{- with .Values -}}
 {{- if and (gt (int .replicas) 1) (not .leaderElection.enabled) -}}

@@ -17,7 +17,7 @@ import { backendStatus, tunnelsOnline } from './status.ts'
 
 /** Children of one backend. The contract states no limit; this one keeps the rules about them affordable. */
 const CHILDREN = 64
-/** Of a response, in bytes. The contract states no limits; with these a Backend can be stored and sent. */
+/** Limits for a response, in bytes. The contract states none; with these, a Backend can be stored and sent. */
 const BODY = 262_144
 const HEADER = 4096
 
@@ -32,7 +32,7 @@ const tunnelGroup = object(
       }),
     ),
   },
-  // Whole to server-side apply, which cannot empty an object of parts: it would make null of it.
+  // Atomic, because server-side apply cannot empty a granular object: it would set it to null.
   { description: 'Sends traffic to the online tunnels with these labels.', atomic: true },
 )
 
@@ -58,7 +58,7 @@ const httpResponse = object(
     statusCode: Type.Optional(
       integer({
         description:
-          'HTTP status code of the response, 200 to 999. The API takes any int32, but what is below 200 ends no exchange of HTTP, and it has no code of four digits. Default: 200.',
+          'HTTP status code of the response, 200 to 999. The API accepts any int32, but a code below 200 does not end an HTTP exchange, and HTTP has no four-digit codes. Default: 200.',
         minimum: 200,
         maximum: 999,
       }),
@@ -150,9 +150,9 @@ export const backendDefinition = defineKind({
       weighted: Type.Optional(weighted),
       failover: Type.Optional(failover),
     },
-    { description: 'What the backend should be.', rules },
+    { description: 'Desired state of the backend.', rules },
   ),
-  status: object({ ...commonStatus, ...backendStatus }, { description: 'The backend at the API.' }),
+  status: object({ ...commonStatus, ...backendStatus }, { description: 'Observed state of the backend.' }),
   printerColumns: managedColumns(textColumn('Type', '.spec.type', 'What the backend does.'), {
     name: 'Tunnels',
     type: 'integer',

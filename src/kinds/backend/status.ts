@@ -17,7 +17,7 @@ import {
   textsOf,
 } from '../shared/remote.ts'
 
-/** A spec has no more, but somebody else may have put them there. */
+/** Limits for what a status shows, since changes made outside Culvert may exceed those of a spec. */
 const LABELS = 64
 const LABEL_NAME = 255
 const LABEL_VALUE = 1024
@@ -27,9 +27,9 @@ const BACKENDS = 128
 const child = object(
   {
     id: text({ description: 'Id of the backend.', maxLength: ID_LENGTH }),
-    weight: Type.Optional(integer({ description: 'Its share of the traffic; of a Weighted only.' })),
+    weight: Type.Optional(integer({ description: 'Its share of the traffic; only for a Weighted.' })),
   },
-  { description: 'A backend that traffic is sent on to.' },
+  { description: 'A backend that receives the traffic.' },
 )
 
 /** Status fields of backends. */
@@ -42,14 +42,14 @@ export const backendStatus = {
   ),
   backends: Type.Optional(
     list(child, {
-      description: `Backends that a Weighted has at the API, by their ids, or a Failover in its order; at most ${BACKENDS} are shown.`,
+      description: `Backends of a Weighted at the API, sorted by id, or of a Failover, in its order; at most ${BACKENDS} are shown.`,
       maxItems: BACKENDS,
     }),
   ),
   tunnelCount: Type.Optional(
     integer({
       description:
-        'How many tunnels of a TunnelGroup were online when the API was last read, which is once in the `resyncInterval` of the account.',
+        'How many tunnels of a TunnelGroup were online when the API was last read, which happens once per `resyncInterval` of the account.',
       minimum: 0,
     }),
   ),
@@ -61,15 +61,15 @@ export const backendStatus = {
   ),
 }
 
-/** Tunnels come and go with agents: a group is Ready without any. */
+/** Tunnels come and go with agents, so a group is Ready even without any. */
 export const tunnelsOnline = {
   type: 'TunnelsOnline',
   description:
-    'True while tunnels with the labels of a TunnelGroup are online, False while none is, as of the last time that the API was read; `status.tunnelCount` says how many. It has no part in Ready. Absent for other types.',
+    'True while tunnels with the labels of a TunnelGroup are online, False while none are, as of the last read of the API; `status.tunnelCount` has their number. Does not affect Ready. Absent for other types.',
   informational: true,
 } as const
 
-/** Values of these fields. What the object does not have, since it is of another type, is left out. */
+/** Values of these fields. Fields that the object lacks because it is of another type are left out. */
 export function shownBackend({ labels, backends, tunnels }: RemoteObject): Fields {
   const online = onlineTunnels(tunnels)
   return given({
@@ -80,7 +80,7 @@ export function shownBackend({ labels, backends, tunnels }: RemoteObject): Field
   })
 }
 
-/** The condition; none where the API says nothing of tunnels. */
+/** The condition; none if the API does not report tunnels. */
 export function tunnelsOnlineOf({ tunnels }: RemoteObject): readonly KindCondition[] {
   const online = onlineTunnels(tunnels)
   if (online === undefined) return []
@@ -103,7 +103,7 @@ function shownLabels(labels: Readonly<Record<string, string>>): Fields {
   return Object.fromEntries(shown.map(([name, value]) => [name, cut(value, LABEL_VALUE)]))
 }
 
-/** A map of weights by id, or a list of ids in their order. */
+/** `backends` is a map of weights by id, or a list of ids in order. */
 function shownBackends(backends: unknown): readonly Fields[] | undefined {
   if (Array.isArray(backends)) return shownIds(textsOf(backends), BACKENDS).map((id) => ({ id }))
   const weights = objectOf(backends)

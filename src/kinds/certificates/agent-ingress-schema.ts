@@ -10,7 +10,7 @@ import { DOMAIN_LENGTH, HOST_PATTERN } from './domain-name.ts'
 import { managedCertificate } from './spec.ts'
 import { certificateConditions, certificateStatusFields } from './status.ts'
 
-/** The contract states no limits for the lists of a response; these bound what a status shows. */
+/** The contract states no limits for the lists in a response; these limit what a status shows. */
 export const NS_TARGETS_SHOWN = 32
 export const REGION_DOMAINS_SHOWN = 128
 export const REGION_DOMAIN_LENGTH = 512
@@ -36,7 +36,7 @@ export const agentIngressDefinition = defineKind({
       certificate: Type.Optional(managedCertificate),
       ...dnsSpec,
     },
-    { description: 'What the ingress should be.', rules: [...commonSpecRules, fixedField('domain')] },
+    { description: 'Desired state of the ingress.', rules: [...commonSpecRules, fixedField('domain')] },
   ),
   status: object(
     {
@@ -61,7 +61,7 @@ export const agentIngressDefinition = defineKind({
       ),
       ...certificateStatusFields,
     },
-    { description: 'The ingress at the API.' },
+    { description: 'Observed state of the ingress.' },
   ),
   printerColumns: managedColumns(
     textColumn('Domain', '.spec.domain', 'The domain.'),

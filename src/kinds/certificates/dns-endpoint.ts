@@ -19,12 +19,13 @@ const dns = object(
     endpoint: Type.Optional(
       bool({
         description:
-          'Whether Culvert creates a DNSEndpoint with the name of this resource, from which ExternalDNS creates the records. The administrator has to allow it for the domain. An existing DNSEndpoint of that name is refused. Default: false.',
+          'Whether Culvert creates a DNSEndpoint with the name of this resource, from which ExternalDNS creates the records. The administrator must allow this for the domain. An existing DNSEndpoint with that name is refused. Default: false.',
       }),
     ),
     recordTTL: Type.Optional(
       integer({
-        description: 'Time to live of the records in the DNSEndpoint, in seconds. Default: what ExternalDNS is set to.',
+        description:
+          'Time to live of the records in the DNSEndpoint, in seconds. Default: as configured in ExternalDNS.',
         minimum: 1,
         maximum: LONGEST_TTL,
       }),
@@ -40,7 +41,7 @@ export const dnsSpec = { dns: Type.Optional(dns) }
 export const dnsEndpointCondition = {
   type: 'DNSEndpointReady',
   description:
-    'The DNSEndpoint holds the records that the domain needs; absent unless `dns.endpoint` asks for one. Whether ExternalDNS has created the records, it does not say.',
+    'The DNSEndpoint holds the records that the domain needs. Absent unless `dns.endpoint` asks for one. Does not report whether ExternalDNS has created the records.',
 } as const
 
 interface AsksForDNS extends CommonSpec {
@@ -48,16 +49,16 @@ interface AsksForDNS extends CommonSpec {
   readonly dns?: { readonly endpoint?: boolean; readonly recordTTL?: number }
 }
 
-/** `records` with who makes them. */
+/** `records`, and how they are created. */
 export function neededRecords({ dns: asked }: Pick<AsksForDNS, 'dns'>, records: readonly DNSRecord[]): NeededRecords {
   return { records, byEndpoint: asked?.endpoint ?? false }
 }
 
-/** As `coversDomain` has it, for the records of a domain and that of its challenge. */
+/** `coversDomain` in CEL, for a domain's records and for its challenge record. */
 const covers = (name: string): string =>
   `(pattern.startsWith('*.') ? ${name}.endsWith(pattern.substring(1)) && ${name}.size() > pattern.size() - 1 : ${name} == pattern)`
 const RECORD_TYPES = DNS_RECORD_TYPES.map((type) => `'${type}'`).join(', ')
-/** What was published before may stay. */
+/** Records that were published before may stay. */
 const admitted = {
   rule:
     'object.?spec.?endpoints.orValue([]).all(each, (oldObject != null && each in oldObject.?spec.?endpoints.orValue([]))' +
@@ -67,8 +68,8 @@ const admitted = {
 }
 
 /**
- * The DNSEndpoint of ExternalDNS (`externaldns.k8s.io/v1alpha1`) with the records that `recordsOf` names. Their names follow from the spec, whatever the API
- * says: the administrator allows names by it.
+ * The DNSEndpoint of ExternalDNS (`externaldns.k8s.io/v1alpha1`) with the records from `recordsOf`. Record names come
+ * from the spec, never from the API, because the administrator allows domains by the names in the spec.
  */
 export function dnsEndpoint<Spec extends AsksForDNS>(
   recordsOf: (spec: Spec, remote: RemoteObject) => readonly DNSRecord[],
@@ -121,7 +122,7 @@ function endpointsOf(records: readonly DNSRecord[], recordTTL: number | undefine
   return [...endpoints.values()]
 }
 
-/** The endpoint with what others have said of it: labels and settings of a DNS provider. */
+/** The endpoint with what others have added to it: labels and settings of a DNS provider. */
 function extended(endpoint: Endpoint, found: unknown): Fields {
   const others = Array.isArray(found) ? (found as readonly Fields[]) : []
   const before = others.find(({ dnsName, recordType }) => {

@@ -4,36 +4,36 @@ import { type Reason, reasons } from '../../managed/status/reasons.ts'
 import { cut } from '../shared/remote.ts'
 import type { CertificateState } from './readiness.ts'
 
-/** Before a domain: the name that is looked up for a challenge of ACME. */
+/** Prefix of the name that an ACME challenge looks up for a domain. */
 export const CHALLENGE = '_acme-challenge.'
 
 /** Types of the records that domains need. */
 export const DNS_RECORD_TYPES = ['CNAME', 'NS'] as const
 
-/** A DNS record that the user has to make. */
+/** A DNS record that the user has to create. */
 export interface DNSRecord {
   readonly name: string
   readonly type: (typeof DNS_RECORD_TYPES)[number]
   readonly value: string
 }
 
-/** The name that is looked up for a challenge of `domain`, which may be a wildcard. */
+/** The name that an ACME challenge looks up for `domain`, which may be a wildcard. */
 export function challengeName(domain: string): string {
   return `${CHALLENGE}${domain.replace(/^\*\./, '')}`
 }
 
-/** What an answer gives as a target of the domain's records. */
+/** A target of the domain's records, as a response gives it. */
 export interface AnsweredTarget {
   /** API field, for messages. */
   readonly field: string
   readonly value: unknown
-  /** The target as a record may have it; undefined for a value that is no name. */
+  /** The target as a record may have it; undefined if the value is not a DNS name. */
   readonly name: string | undefined
 }
 
 /**
- * Why nothing of an answer about a domain is used: it is about another domain than the spec's, or names a target that no record may have. An API that
- * leaves the domain out says nothing wrong: all names of records come from the spec.
+ * Why nothing in a response about a domain is used: it is about another domain than the spec's, or names a target that
+ * no record may have. A response without the domain is fine: the names of records come from the spec.
  */
 export function domainAnswerProblem(
   domain: string,
@@ -51,19 +51,19 @@ export function domainAnswerProblem(
 
 const QUOTED = 80
 
-/** As much of a value as tells which it is. */
+/** Enough of a value to recognise it. */
 function quoted(value: unknown): string {
   return cut(JSON.stringify(value), QUOTED)
 }
 
-/** `record` as a line of a message. */
+/** `record` as text for a message. */
 export function recordText({ name, type, value }: DNSRecord): string {
   return `${name} ${type} ${value}`
 }
 
 /**
- * The condition `DNSReady`; none where no record is needed. Only the service looks at the records, and only while it issues a
- * certificate.
+ * The condition `DNSReady`; none where no record is needed. Only the service checks the records, and only while it
+ * issues a certificate.
  */
 export function dnsReady(
   managed: boolean,

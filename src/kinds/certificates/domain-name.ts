@@ -10,13 +10,13 @@ export const DOMAIN_PATTERN = `^(\\*\\.)?(${LABEL}\\.)+${LABEL}$`
 export const DOMAIN_LENGTH = 253
 
 const TARGET = new RegExp(HOST_PATTERN)
-/** No top-level domain is a number: what ends in one is an IP address. */
+/** No top-level domain is a number: a name that ends in one is an IP address. */
 const ADDRESS = /(^|\.)[0-9]+$/
 
 /**
- * A value of an answer as the name that a DNS record may point to: in lower case, without the dot at its end; undefined for all that is none. Underscores
- * stand in no name of a host.
- * @param prefix that may stand before the name, such as that of a challenge
+ * A value from a response as the name that a DNS record may point to: in lower case and without a trailing dot;
+ * undefined if it is not such a name. Host names contain no underscores.
+ * @param prefix that may precede the name, such as that of a challenge
  */
 export function targetName(value: unknown, prefix = ''): string | undefined {
   if (typeof value !== 'string' || value.length > DOMAIN_LENGTH + 1) return undefined
@@ -27,18 +27,18 @@ export function targetName(value: unknown, prefix = ''): string | undefined {
 
 const DOMAIN = new RegExp(DOMAIN_PATTERN)
 
-/** The domain that an answer names, in lower case; undefined for all that is none. */
+/** The domain that a response names, in lower case; undefined if it names none. */
 export function answeredDomain(value: unknown): string | undefined {
   const domain = typeof value === 'string' ? value.toLowerCase() : ''
   return domain.length <= DOMAIN_LENGTH && DOMAIN.test(domain) ? domain : undefined
 }
 
-/** Whether the reserved name `domain` covers `host`: it is the same, or a wildcard one label above. */
+/** Whether the reserved name `domain` covers `host`: they are equal, or it is a wildcard one label above. */
 export function covers(domain: string, host: string): boolean {
   return domain === host || domain === `*.${host.slice(host.indexOf('.') + 1)}`
 }
 
-/** The one name that the API lets no two domains of a kind have. */
+/** The name that must be unique among domains of a kind at the API. */
 export function uniqueDomain({ domain }: Fields): readonly string[] {
   return [answeredDomain(domain)].filter((name) => name !== undefined)
 }

@@ -1,14 +1,14 @@
 const BLOCK = /-----BEGIN ([^-]+)-----([^-]*)-----END \1-----/g
 
-/** The encoded content alone: line ends, indents and comments between blocks mean nothing. */
+/** Only the encoded content: line ends, indents and comments between blocks have no meaning. */
 export function comparablePEM(pem: string): string {
   const blocks = [...pem.matchAll(BLOCK)].map(([, label, body = '']) => `${label} ${body.replaceAll(/\s/g, '')}`)
   return blocks.length === 0 ? pem.trim() : blocks.join('\n')
 }
 
 /**
- * What keeps a text from being the PEM of certificate authorities, with the remedy; undefined when nothing does. Never names the
- * text: a private key put there by mistake must not travel any further.
+ * Why a text is not the PEM of certificate authorities, with the remedy; undefined if it is. Never quotes the text: a
+ * private key put there by mistake must not spread.
  */
 export function pemProblem(pem: string): string | undefined {
   const labels = [...pem.matchAll(BLOCK)].map(([, label = '']) => label)

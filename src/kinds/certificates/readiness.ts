@@ -4,15 +4,15 @@ import { type Reason, reasons } from '../../managed/status/reasons.ts'
 import { cut, objectOf, textOf, timeOf } from '../shared/remote.ts'
 import { type DNSRecord, recordText } from './dns.ts'
 
-/** Where the certificate of an object stands. How it shows that one is in use differs between kinds. */
+/** State of an object's certificate. Kinds differ in how they show that one is in use. */
 export interface CertificateState extends CertificateProgress {
   /** A certificate is in use. */
   readonly issued: boolean
 }
 
-/** What `certificate_management_status` says (`management-api.md § Domains, addresses, ingress`). */
+/** What `certificate_management_status` reports (`management-api.md § Domains, addresses, ingress`). */
 export interface CertificateProgress {
-  /** The status is there: the service manages the certificate. */
+  /** The status is present: the service manages the certificate. */
   readonly managed: boolean
   readonly renewsAt: string | undefined
   readonly job: ProvisioningJob | undefined
@@ -20,7 +20,7 @@ export interface CertificateProgress {
 
 /** A certificate being provisioned or renewed. */
 export interface ProvisioningJob {
-  /** `DNS_ERROR`: the user must act. Any other code is taken for a condition that passes. Absent: no error. */
+  /** `DNS_ERROR`: the user must act. Any other code is treated as temporary. Absent: no error. */
   readonly errorCode: string | undefined
   readonly message: string | undefined
   readonly startedAt: string | undefined
@@ -29,7 +29,7 @@ export interface ProvisioningJob {
 
 const MESSAGE = 1024
 
-/** One reading of `certificate_management_status` for every kind that has it. */
+/** Reads `certificate_management_status`, the same way for every kind that has it. */
 export function certificateProgress(remote: RemoteObject): CertificateProgress {
   const status = objectOf(remote.certificate_management_status)
   const job = objectOf(status?.provisioning_job)
@@ -55,9 +55,9 @@ const MIN_RETRY_MS = 1000
 const MAX_RETRY_MS = 600_000
 
 /**
- * Milliseconds until the next look at a certificate that is being provisioned: at `retries_at` after an error (within 1 s to
- * 10 min; when that has passed, soon and then ever less often), else a tenth of the time that the job has taken so far, within
- * 5 s to 60 s. Undefined while no job runs.
+ * Milliseconds until a certificate that is being provisioned is polled again. After an error: at `retries_at`, but
+ * within 1 s to 10 min; once that has passed, soon at first and then less and less often. Otherwise: after a tenth of
+ * the time that the job has taken so far, within 5 s to 60 s. Undefined while no job runs.
  */
 function pollAfter({ job }: CertificateState, now: number): number | undefined {
   if (job === undefined) return undefined
@@ -73,14 +73,14 @@ function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, Math.ceil(value)))
 }
 
-/** The DNS records that a certificate needs, and who makes them. */
+/** The DNS records that a certificate needs, and how they are created. */
 export interface NeededRecords {
   readonly records: readonly DNSRecord[]
-  /** Whether the spec asks for a DNSEndpoint, by which they are made. */
+  /** Whether the spec asks for a DNSEndpoint, which creates them. */
   readonly byEndpoint: boolean
 }
 
-/** A managed certificate as it shows in conditions, `CertificateReady` among them. */
+/** Readiness and conditions for a managed certificate, including `CertificateReady`. */
 export function managedReadiness(state: CertificateState, needed: NeededRecords, now: number): Readiness {
   const pollMs = pollAfter(state, now) ?? (state.issued ? undefined : FIRST_POLL_MS)
   const look = pollMs === undefined ? {} : { pollMs }

@@ -22,7 +22,7 @@ export const reservedDomainDefinition = defineKind({
   shortNames: ['rdom'],
   scope: 'Namespaced',
   description:
-    'A domain that is reserved for the account, with its certificate, for Edges to listen on: a subdomain of a domain of the service, or a domain of your own, which needs DNS records (`status.dnsRecords`).',
+    'A domain reserved for the account, with its certificate, for Edges to listen on: a subdomain of a domain of the service, or a domain of your own, which needs DNS records (`status.dnsRecords`).',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -44,7 +44,7 @@ export const reservedDomainDefinition = defineKind({
       httpsEndpointConfigurationRef: Type.Optional(endpointConfigurationRef('HTTPS traffic to the domain')),
     },
     {
-      description: 'What the domain should be.',
+      description: 'Desired state of the domain.',
       rules: [...commonSpecRules, fixedField('domain'), fixedField('region')],
     },
   ),
@@ -69,7 +69,7 @@ export const reservedDomainDefinition = defineKind({
       certificateURI: Type.Optional(text({ description: 'Address of the certificate in use.', maxLength: URI_LENGTH })),
       ...certificateStatusFields,
     },
-    { description: 'The domain at the API.' },
+    { description: 'Observed state of the domain.' },
   ),
   printerColumns: managedColumns(
     textColumn('Domain', '.spec.domain', 'The domain.'),

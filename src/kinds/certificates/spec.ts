@@ -6,7 +6,9 @@ import { choice, object, text } from '../../schema/define.ts'
 import { unionOf } from '../../schema/rules.ts'
 import { namesOf, objectOf, textOf } from '../shared/remote.ts'
 
-/** `certificate.managed` of a spec (`management-api.md § Domains, addresses, ingress`, `certificate_management_policy`). */
+/**
+ * `certificate.managed` of a spec (`management-api.md § Domains, addresses, ingress`, `certificate_management_policy`).
+ */
 export interface ManagedCertificate {
   readonly authority?: 'LetsEncrypt'
   readonly privateKeyType?: 'RSA' | 'ECDSA'
@@ -24,25 +26,25 @@ const managed = Type.Optional(
         choice(['RSA', 'ECDSA'], { description: 'Type of the private key. Default: RSA.' }),
       ),
     },
-    // Whole to server-side apply, which cannot empty an object of parts: it would make null of it.
+    // Atomic, because server-side apply cannot empty a granular object: it would set it to null.
     { description: 'How the certificate is issued. Default: the defaults of its fields.', atomic: true },
   ),
 )
 
-/** The field of a kind whose certificate the service can manage, and that takes no other. */
+/** The field of a kind whose certificate the service can only manage. */
 export const managedCertificate = object(
   { type: choice(['Managed'], { description: MANAGED }), managed },
   {
     description:
-      'The certificate of the domain. Default: none is managed. A change of how it is issued leaves the present one in use until the next is there.',
+      'The certificate of the domain. Default: no certificate is managed. When these settings change, the current certificate stays in use until the new one is issued.',
   },
 )
 
-/** The field of a kind that takes an uploaded certificate, too. */
+/** The field of a kind that also takes an uploaded certificate. */
 export const managedOrUploadedCertificate = object(
   {
     type: choice(['Managed', 'Uploaded'], {
-      description: `${MANAGED} Uploaded: \`uploaded\` names a certificate that was uploaded to the service before.`,
+      description: `${MANAGED} Uploaded: \`uploaded\` names a certificate that was uploaded to the service beforehand.`,
     }),
     managed,
     uploaded: Type.Optional(
@@ -54,7 +56,7 @@ export const managedOrUploadedCertificate = object(
   },
   {
     description:
-      'The certificate of the domain. Default: what the domain has. Removing it ends the automatic management, with the last certificate left in use, and takes off a certificate that `uploaded` named.',
+      'The certificate of the domain. Default: whatever the domain has. Removing this field ends automatic management, leaving the last certificate in use, and detaches a certificate that `uploaded` named.',
     rules: [unionOf('type', { Managed: { field: 'managed', optional: true }, Uploaded: 'uploaded' })],
   },
 )
@@ -63,20 +65,23 @@ const POLICY = 'certificate_management_policy'
 const AUTHORITY = `${POLICY}.authority`
 const KEY_TYPE = `${POLICY}.private_key_type`
 
-/** A certificate as the spec of either kind has it. */
+/** A certificate as the specs of both kinds have it. */
 interface ChosenCertificate {
   readonly type: string
   readonly managed?: ManagedCertificate
 }
 
-/** The policy, and what of it a spec sets, as `setBy` names them: an adopted object keeps the rest. */
+/**
+ * API names of the policy and of those of its fields that the spec sets, as in `setBy`: an adopted object keeps the
+ * rest.
+ */
 export function setByCertificate(certificate: ChosenCertificate | undefined): readonly string[] {
   if (certificate === undefined) return []
   const { authority, privateKeyType } = (certificate.type === 'Managed' ? certificate.managed : undefined) ?? {}
   return [POLICY, ...namesOf({ [AUTHORITY]: authority, [KEY_TYPE]: privateKeyType })]
 }
 
-/** The policy as it is sent. */
+/** The policy to send. */
 export function sentCertificatePolicy(
   { decides }: Pick<Desired<unknown>, 'decides'>,
   { authority, privateKeyType }: ManagedCertificate = {},
@@ -90,7 +95,7 @@ export function sentCertificatePolicy(
   }
 }
 
-/** The policy that the object has, in the form in which it is sent; null while automatic management is disabled. */
+/** The object's policy in the form in which it is sent; null while automatic management is disabled. */
 export function heldCertificatePolicy(remote: RemoteObject): Fields | null {
   const policy = objectOf(remote.certificate_management_policy)
   if (policy === undefined) return null

@@ -6,7 +6,7 @@ import { given, objectOf, wholeText } from '../shared/remote.ts'
 import type { DNSRecord } from './dns.ts'
 import type { CertificateState } from './readiness.ts'
 
-/** How many DNS records a status names. */
+/** How many DNS records a status shows. */
 const RECORDS = 32
 const POLICY_TEXT = 63
 
@@ -15,15 +15,15 @@ const provisioningJob = object(
     errorCode: Type.Optional(
       text({
         description:
-          'Why the last attempt failed. DNS_ERROR: correct the DNS records. INTERNAL_ERROR: a temporary error of the service, which tries again by itself. Absent without an error.',
+          'Why the last attempt failed. DNS_ERROR: correct the DNS records. INTERNAL_ERROR: a temporary error of the service, which retries by itself. Absent if there is no error.',
         maxLength: 255,
       }),
     ),
     message: Type.Optional(text({ description: "The service's own message about the job.", maxLength: 1024 })),
     startedAt: Type.Optional(timestamp({ description: 'When the job started.' })),
-    retriesAt: Type.Optional(timestamp({ description: 'When the service tries again.' })),
+    retriesAt: Type.Optional(timestamp({ description: 'When the service retries.' })),
   },
-  { description: 'The job that is issuing or renewing the certificate; absent while there is none.' },
+  { description: 'The job that issues or renews the certificate; absent while none runs.' },
 )
 
 const dnsRecord = object(
@@ -42,7 +42,7 @@ const certificatePolicy = object(
   },
   {
     description:
-      'How the service manages the certificate, whoever asked for it, in the words of the API; absent while it does not.',
+      'How the service manages the certificate, as the API reports it, regardless of who requested it; absent while it does not.',
   },
 )
 
@@ -85,11 +85,11 @@ export const certificateConditions = [
   {
     type: 'CertificateReady',
     description:
-      'A certificate is in use, and nothing keeps it from being renewed. False with RenewalFailing when it still works but its renewal fails. Unknown while no certificate is managed or uploaded.',
+      'A certificate is in use, and nothing prevents its renewal. False with RenewalFailing when it still works but its renewal fails. Unknown while no certificate is managed or uploaded.',
   },
   {
     type: 'DNSReady',
     description:
-      'The DNS records of a domain of your own are in place, as far as the service has found when issuing the certificate. Absent for domains of the service, which need none.',
+      'The DNS records of a domain of your own are in place, as far as the service found when it issued the certificate. Absent for domains of the service, which need none.',
   },
 ] as const

@@ -14,7 +14,7 @@ const BIND = `^bind:([^=]+=([^=]|=)*|${HOST}:[1-9][0-9]{0,4}|([*][.])?${HOST})$`
 
 const rule = text({
   description:
-    '`bind:` and what may be bound: a domain (`bind:*.example.com` for all below it), an address (`bind:1.tcp.example.com:12345`) or a label (`bind:app=shop`; `*` for any key or value; what follows the first `=` is the value). Or `*` alone, which permits everything.',
+    '`bind:` followed by what may be bound: a domain (`bind:*.example.com` for every name below it), an address (`bind:1.tcp.example.com:12345`) or a label (`bind:app=shop`; `*` for any key or value; the value is everything after the first `=`). Or `*` alone, which permits everything.',
   minLength: 1,
   maxLength: RULE_LENGTH,
   rules: [
@@ -26,7 +26,10 @@ const rule = text({
   ],
 })
 
-/** What a tunnel or SSH credential may bind. An empty list is refused: it reads like "nothing", and would permit everything. */
+/**
+ * What a tunnel or SSH credential may bind. An empty list is refused: it reads like "nothing" but would permit
+ * everything.
+ */
 export const acl = list(rule, {
   description:
     'Rules for the domains, addresses and labels that tunnels started with this credential may bind; from 1 to 256. Order does not matter. Default: no restrictions.',
@@ -40,25 +43,25 @@ export const acl = list(rule, {
   ],
 })
 
-/** Status field of a kind with rules. */
+/** Status field of kinds with an ACL. */
 export const aclStatus = {
   acl: Type.Optional(
     list(text({ description: 'A rule; `*` alone permits everything.', maxLength: RULE_LENGTH }), {
-      description: `The rules in effect at the API, whoever set them; at most ${RULES} are shown.`,
+      description: `The rules in effect at the API, regardless of who set them; at most ${RULES} are shown.`,
       maxItems: RULES,
     }),
   ),
 }
 
-/** Value of that field: no rules permit everything, and so says the status. */
+/** Value of that field. An ACL without rules permits everything, which the status shows as `*`. */
 export function shownACL(value: unknown): readonly string[] {
   const rules = comparableACL(value)
   return rules.length === 0 ? ['*'] : rules.slice(0, RULES).map((rule) => cut(rule, RULE_LENGTH))
 }
 
 /**
- * Rules sent or returned, in one form for comparing: a set; hosts without meaningless case, labels to the letter; `*` is what no rule
- * is (ACL rule 6).
+ * Rules, sent or returned, in a comparable form: a set, with hosts in lower case and labels unchanged; `*` equals no
+ * rules (ACL rule 6).
  */
 export function comparableACL(value: unknown): readonly string[] {
   const rules = sorted(textsOf(value).map((text) => (text.includes('=') ? text : text.toLowerCase())))
@@ -66,14 +69,14 @@ export function comparableACL(value: unknown): readonly string[] {
 }
 
 /**
- * `acl` as it should be. A new credential without rules is sent none; from one that has some they are taken by `*`, to which the contract
- * gives that meaning, as it does not to an empty list.
+ * The `acl` to send. A new credential without rules is sent none. An existing one is sent `*` to remove its rules: the
+ * contract defines `*` as permitting everything, but does not define an empty list.
  */
 export function wantedACL(rules: readonly string[] | undefined, exists: boolean): readonly string[] | undefined {
   return rules === undefined && !exists ? undefined : [...new Set(rules ?? ['*'])]
 }
 
-/** What a credential with these rules may bind; without any, everything (ACL rules 1 and 6). */
+/** What a credential with these rules may bind: everything if there are none (ACL rules 1 and 6). */
 export function aclClaims({ acl: rules = ['*'] }: { readonly acl?: readonly string[] | undefined }): Claims {
   const path = 'spec.acl'
   const targets = rules.map((rule) => rule.replace(/^bind:/, ''))

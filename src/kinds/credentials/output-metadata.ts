@@ -4,7 +4,7 @@ import { GROUP, INTERNAL, MANAGED_BY } from '../../managed/names.ts'
 import { stringMap, text } from '../../schema/define.ts'
 import { keysLimit, type Rule } from '../../schema/rules.ts'
 
-/** As many of each as reflectors and reloaders take many times over. */
+/** Several times as many of each as reflectors and reloaders use. */
 const ENTRIES = 16
 /** Characters of `prefix/name` (Kubernetes, Labels and Selectors). */
 const KEY_LENGTH = 317
@@ -15,7 +15,7 @@ const PREFIX_LENGTH = 253
 type Field = 'labels' | 'annotations'
 type Texts = Readonly<Record<string, string>>
 
-/** Spec fields for what people want on the object that outputs go into. */
+/** Spec fields for labels and annotations of the object that outputs are written to. */
 export const outputMetadata = {
   labels: Type.Optional(
     stringMap(
@@ -26,7 +26,7 @@ export const outputMetadata = {
       }),
       {
         description:
-          'Labels of the Secret or ConfigMap, at most 16. A label that is removed here is removed there; labels that others set are left alone. Default: only those that Culvert sets.',
+          'Labels of the Secret or ConfigMap, at most 16. A label removed here is removed there; labels set by others are left alone. Default: only those that Culvert sets.',
         maxProperties: ENTRIES,
         rules: [
           ...keyRules('labels'),
@@ -41,14 +41,16 @@ export const outputMetadata = {
   annotations: Type.Optional(
     stringMap(text({ description: 'Value of the annotation.', maxLength: 2048 }), {
       description:
-        'Annotations of the Secret or ConfigMap, at most 16, such as those of a reflector or a reloader. An annotation that is removed here is removed there; annotations that others set are left alone. Default: only those that Culvert sets.',
+        'Annotations of the Secret or ConfigMap, at most 16, such as those of a reflector or a reloader. An annotation removed here is removed there; annotations set by others are left alone. Default: only those that Culvert sets.',
       maxProperties: ENTRIES,
       rules: keyRules('annotations'),
     }),
   ),
 }
 
-/** Keys have no bound that CEL knows of, so that its rules read but their beginnings; `keyProblems` has the rest. */
+/**
+ * CEL assumes no bound for the length of keys, so its rules only read their prefixes; `keyProblems` checks the rest.
+ */
 function keyRules(field: Field): readonly Rule[] {
   return [
     keysLimit(KEY_LENGTH, field),
@@ -59,7 +61,7 @@ function keyRules(field: Field): readonly Rule[] {
   ]
 }
 
-/** Problems of labels and annotations that CEL cannot see; `path` is that of the object they stand in. */
+/** Problems of labels and annotations that CEL cannot detect; `path` is the path of the object that has them. */
 export function outputMetadataProblems(
   path: string,
   { labels, annotations }: Partial<OutputTemplate>,

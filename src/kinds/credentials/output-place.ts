@@ -4,7 +4,7 @@ import { object, text } from '../../schema/define.ts'
 import { exactlyOne } from '../../schema/rules.ts'
 import { outputMetadata, outputMetadataProblems } from './output-metadata.ts'
 
-/** Where the token goes that the API tells only in the answer to the create. `key` is the default. */
+/** Where to write the token, which the API returns only in the response to the create. `key` is the default. */
 export function tokenPlace(key: string) {
   const secret = object(
     {
@@ -26,22 +26,22 @@ export function tokenPlace(key: string) {
       { secret },
       {
         description:
-          'Where the token is written. Default: a Secret with the name of this resource, under the default key. The token of an adopted object is not known: nothing is written until a new one is issued.',
+          'Where the token is written. Default: a Secret with the name of this resource, under the default key. The token of an adopted object is unknown, so nothing is written until a new one is issued.',
         ...WHOLE,
       },
     ),
   )
 }
 
-/** What is written to a Secret or ConfigMap. */
+/** What an object's output consists of. */
 interface Texts {
-  /** Names it: `certificate`. */
+  /** Its name, such as `certificate`. */
   readonly subject: string
-  /** What its keys hold. */
+  /** Describes the keys of the Secret or ConfigMap. */
   readonly keys: string
 }
 
-/** Where public texts go, if they are asked for. */
+/** Where to write public texts, if at all. */
 export function configMapPlace(texts: Texts) {
   return Type.Optional(
     object(
@@ -69,7 +69,7 @@ export function secretOrConfigMapPlace(texts: Texts) {
 }
 
 const NONE = 'Default: nowhere.'
-/** To server-side apply, which cannot take one object out and put another in its place: it would make null of the first. */
+/** Atomic to server-side apply, which cannot replace one member object with another: it would set the first to null. */
 const WHOLE = { atomic: true } as const
 
 function textsObject(kind: OutputTarget['kind'], { subject, keys }: Texts) {
@@ -81,14 +81,14 @@ function textsObject(kind: OutputTarget['kind'], { subject, keys }: Texts) {
 
 function objectName(kind: OutputTarget['kind'], absent = '') {
   return text({
-    description: `Name of the ${kind}. Culvert creates and owns it; one that already exists is refused. It is deleted with this resource, unless the remote object stays (see \`deletionPolicy\`), and when another name is set here.${absent}`,
+    description: `Name of the ${kind}. Culvert creates and owns it; one that already exists is refused. It is deleted when another name is set here, and with this resource unless the remote object stays (see \`deletionPolicy\`).${absent}`,
     minLength: 1,
     maxLength: 253,
     pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
   })
 }
 
-/** What a spec with any of these may say. */
+/** The outputs that a spec may have. */
 export interface WithOutput {
   readonly output?: {
     readonly secret?: Partial<OutputTemplate> & { readonly name?: string; readonly key?: string }
@@ -96,7 +96,7 @@ export interface WithOutput {
   }
 }
 
-/** The object that derived texts go into. */
+/** The object that derived texts are written to. */
 export function placeOf({ output: { secret, configMap } = {} }: WithOutput): OutputTarget | undefined {
   if (secret?.name !== undefined) return { kind: 'Secret', name: secret.name }
   return configMap === undefined ? undefined : { kind: 'ConfigMap', name: configMap.name }
@@ -107,7 +107,7 @@ export function templateOf({ output: { secret, configMap } = {} }: WithOutput): 
   return { labels, annotations }
 }
 
-/** Problems of the output that CEL cannot see. */
+/** Problems of the output that CEL cannot detect. */
 export function outputProblems({ output: { secret, configMap } = {} }: WithOutput): readonly string[] {
   return [
     ...outputMetadataProblems('spec.output.secret', secret ?? {}),

@@ -8,7 +8,7 @@ import { wholeText } from '../shared/remote.ts'
 
 const KIND = 'BotUser'
 
-/** Who owns an API key or a credential (`management-api.md § Conventions`, `owner_id`). */
+/** The owner of an API key or a credential (`management-api.md § Conventions`, `owner_id`). */
 export const ownerSpec = {
   owner: Type.Optional(
     object(
@@ -29,7 +29,7 @@ export const ownerSpec = {
       },
       {
         description:
-          "The user or bot that owns it: exactly one of botUserRef and id. Only an account whose API key is an administrator's can name another than the key's own. Immutable. Default: the owner of the account's API key.",
+          "The user or bot that owns it: exactly one of botUserRef and id. Only an account whose API key belongs to an administrator can name another owner than the key's own. Immutable. Default: the owner of the account's API key.",
         rules: [exactlyOne(['botUserRef', 'id'])],
       },
     ),
@@ -49,7 +49,7 @@ interface Owned {
   }
 }
 
-/** Which of a kind's references owners are. */
+/** How objects refer to their owners. */
 export const ownerKind: ReferenceKind = {
   kind: KIND,
   idsIn: (remote) => [ownerOf(remote)].filter((id) => id !== undefined),
@@ -61,12 +61,12 @@ export function ownerReferences({ owner }: Owned): readonly FoundReference[] {
   return [{ path, kind: KIND, ref: refTo(owner) }]
 }
 
-/** `owner_id` as it is sent; undefined leaves it to the API. */
+/** The `owner_id` to send; undefined leaves it to the API. */
 export function sentOwner({ spec: { owner }, id }: Pick<Desired<Owned>, 'spec' | 'id'>): string | undefined {
   return owner === undefined ? undefined : id(KIND, refTo(owner))
 }
 
-/** CEL sees to it that exactly one of the two is set. */
+/** CEL ensures that exactly one of the two is set. */
 function refTo({ botUserRef, id }: NonNullable<Owned['owner']>): Ref {
   return botUserRef ?? { ...(id === undefined ? {} : { id }) }
 }

@@ -14,7 +14,7 @@ const rotation = object(
   {
     interval: durationText({
       field: 'interval',
-      description: 'Age at which the token is replaced, as `24h`, `720h` or `2160h`; from 1s to 87600h.',
+      description: 'Age at which the token is replaced, such as `24h`, `720h` or `2160h`; from 1s to 87600h.',
       least: '1s',
       most: '87600h',
       examples: '24h, 720h or 2160h',
@@ -23,7 +23,7 @@ const rotation = object(
       durationText({
         field: 'overlap',
         description:
-          'How long the old token keeps working beside the new one, as `0s`, `5m` or `24h`; from 0s to 87600h, and less than interval. Shortening it takes effect at once. Default: 1h, or a tenth of interval if that is less.',
+          'How long the old token keeps working beside the new one, such as `0s`, `5m` or `24h`; from 0s to 87600h, and less than interval. Shortening it takes effect at once. Default: 1h, or a tenth of interval if that is less.',
         least: '0s',
         most: '87600h',
         examples: '0s, 5m or 24h',
@@ -32,8 +32,8 @@ const rotation = object(
   },
   {
     description:
-      'Issues a new token when the one in the Secret reaches a certain age, and deletes the old one after the overlap, but not while an Account uses it. A new value of the annotation `culvert.dev/rotate-requested-at` asks for a new token at any time, also without this field; of an adopted object, whose age is not known, only that does. Default: no rotation.',
-    // One value to server-side apply, as other small objects are.
+      'Issues a new token when the one in the Secret reaches a certain age, and deletes the old one after the overlap, but not while an Account uses it. A new value of the annotation `culvert.dev/rotate-requested-at` requests a new token at any time, even without this field; it is the only way for an adopted object, whose age is unknown. Default: no rotation.',
+    // Atomic to server-side apply, like other small objects.
     atomic: true,
     rules: [shorterThan('overlap', 'interval')],
   },
@@ -49,7 +49,10 @@ interface WithToken extends WithOutput {
   readonly rotation?: { readonly interval: string; readonly overlap?: string }
 }
 
-/** Whatever takes a token takes it as one word: a header, an environment variable, a line of a file. The longest keys are a few hundred characters. */
+/**
+ * Consumers take a token as one word: a header, an environment variable, a line of a file. The longest keys have a few
+ * hundred characters.
+ */
 const TOKEN = /^[\x21-\x7e]{1,4096}$/
 
 const output = {
@@ -68,13 +71,13 @@ const output = {
   template: templateOf,
 } as const
 
-/** A token with which agents connect. */
+/** A token that agents connect with. */
 export const tokenOutput: OneTimeOutput<WithToken> = { ...output, opensAccounts: false }
 
-/** A token with which the API itself is called. */
+/** A token for calls to the API itself. */
 export const keyOutput: OneTimeOutput<WithToken> = { ...output, opensAccounts: true }
 
-/** A token is as old as its issue; who has no interval is given a new one on request only. */
+/** The age of a token counts from its issue. Without an interval, a new one is issued only on request. */
 export const tokenRotation: Rotation<WithToken> = {
   type: 'rotation',
   dueAt: ({ spec, since }) => {
@@ -87,7 +90,7 @@ export const tokenRotation: Rotation<WithToken> = {
   },
 }
 
-/** Ready; and where the token is. That of an adopted or observed object is not known here. */
+/** Ready, with a message about the token: that of an adopted or observed object is not known here. */
 export function tokenReadiness(inPlace: string, { status }: Pick<ReadinessView<unknown>, 'status'>): Readiness {
   if (status?.output !== undefined) return available(inPlace)
   return available(
@@ -100,6 +103,6 @@ export const tokenConditions = [
   {
     type: 'Rotated',
     description:
-      'A new token will be issued at `status.nextRotationAt`. False with RotationFailing when that fails: the one in the Secret keeps working. Unknown with RotationWaiting while a requested token waits for the overlap of the one before to end. Absent while no rotation is planned.',
+      'A new token will be issued at `status.nextRotationAt`. False with RotationFailing when that fails: the token in the Secret keeps working. Unknown with RotationWaiting while a requested token waits for the overlap of the previous one to end. Absent while no rotation is planned.',
   },
 ] as const

@@ -8,7 +8,7 @@ import type { EdgeSpec } from './schema.ts'
 
 type Hostport = NonNullable<EdgeSpec['hostports']>[number]
 
-/** A reference whose object does not say what an edge needs of it; the API left out a field that the contract gives it. */
+/** The API returned a referenced object without a field that the edge needs, contrary to the contract. */
 class TargetIncompleteError extends Error {
   override readonly name = 'TargetIncompleteError'
   readonly code = 'TARGET_INCOMPLETE'
@@ -33,7 +33,7 @@ export function hostportReferences({ hostports }: EdgeSpec): readonly FoundRefer
   })
 }
 
-/** The texts `host:port` that are sent, each once: two entries may come to the same. */
+/** The `host:port` texts to send, each once: two entries may resolve to the same. */
 export function hostportTexts(desired: Desired<EdgeSpec>): readonly string[] {
   const texts = (desired.spec.hostports ?? []).map((hostport, index) => hostportText(desired, hostport, index))
   return [...new Set(texts)]
@@ -64,7 +64,10 @@ function named(object: RemoteObject | undefined, field: string, path: string): s
   return value.toLowerCase()
 }
 
-/** The names that the edge listens on. An address of the service is nobody's name; whose domain a reference leads to, its object tells. */
+/**
+ * The domains that the edge listens on. Reserved addresses are the service's own names and do not count; the domain
+ * behind a reference comes from its object.
+ */
 export function hostportClaims({ hostports = [] }: EdgeSpec, desired?: Desired<EdgeSpec>): Claims {
   const domains = hostports.flatMap(({ host, reservedDomainRef }, index) => {
     const place = `spec.hostports[${index}]`
@@ -76,7 +79,7 @@ export function hostportClaims({ hostports = [] }: EdgeSpec, desired?: Desired<E
   return { domains }
 }
 
-/** Whether the edge listens on the domain: on itself, or on a name that the wildcard covers. */
+/** Whether the edge listens on the domain itself, or on a name that the wildcard covers. */
 export function usesDomain(edge: RemoteObject, domain: RemoteObject): boolean {
   const name = textOf(domain.domain)?.toLowerCase()
   if (name === undefined) return false

@@ -5,7 +5,7 @@ import { bool, choice, integer, list, object, text } from '../../schema/define.t
 import { cut, given, ID_LENGTH, listOf, objectOf, refId, refIds, shownIds, sorted, textOf } from '../shared/remote.ts'
 import type { ModuleField } from './modules.ts'
 
-/** A spec has half as many, but somebody else may have put them there. */
+/** Twice what a spec may have, since changes made outside Culvert may add some. */
 const REFERENCES = 128
 const VERSION_LENGTH = 63
 
@@ -60,7 +60,7 @@ export const moduleStatus = {
               minVersion: Type.Optional(
                 text({
                   description:
-                    'Lowest TLS version that clients may use, in the words of the API; where the spec names none, the one that the service has chosen, if it says so.',
+                    'Lowest TLS version that clients may use, as the API names it; if the spec names none, the one that the service chose, if it reports it.',
                   maxLength: VERSION_LENGTH,
                 }),
               ),
@@ -69,12 +69,15 @@ export const moduleStatus = {
           ),
         ),
       },
-      { description: 'The modules that the edge has at the API, whoever set them. One that is absent was never set.' },
+      {
+        description:
+          'The modules that the edge has at the API, regardless of who set them. A module that is absent was never set.',
+      },
     ),
   ),
 }
 
-/** What the status says of each module, from the module as returned. */
+/** What the status shows of each module, read from the module as returned. */
 const shown: Readonly<Record<ModuleField, { readonly name: string; readonly fields: (module: Fields) => Fields }>> = {
   backend: { name: 'backend', fields: ({ backend }) => ({ backendID: shownIds([refId(backend) ?? ''], 1)[0] }) },
   ipRestriction: {

@@ -9,27 +9,29 @@ import { comparablePolicy, heldPolicy, sentPolicy } from './traffic-policy.ts'
 
 export type ModuleField = 'backend' | 'ipRestriction' | 'trafficPolicy' | 'mutualTLS' | 'tlsTermination'
 
-/** A module of an edge (`management-api.md § Edges and backends`): how the spec, the request and the response each name it. */
+/**
+ * A module of an edge (`management-api.md § Edges and backends`): its form in the spec, the request and the response.
+ */
 export interface EdgeModule {
   readonly field: ModuleField
   /** Its name at the API. */
   readonly name: string
   /** References that count while the module is enabled. */
   references(spec: EdgeSpec): readonly FoundReference[]
-  /** What keeps the enabled module from being sent. CEL refuses it too, but only from the version on that has the rule. */
+  /** Why the enabled module cannot be sent. CEL refuses these too, but only since the release that added the rule. */
   problems(spec: EdgeSpec): readonly string[]
   /**
-   * API names of its members that a spec may leave out while it names the module, and that an adopted edge then keeps: those that the spec sets, as
-   * `setBy` names them.
+   * API names of those optional members that the spec sets, as in `setBy`. A member that the spec leaves out while it
+   * names the module is kept by an adopted edge.
    */
   members(spec: EdgeSpec): readonly string[]
-  /** The enabled module as it is sent; undefined when the spec lacks it. `held`: the module as the edge has it, in that form. */
+  /** The enabled module to send; undefined when the spec lacks it. `held`: the edge's current module in that form. */
   sent(desired: Desired<EdgeSpec>, held: Fields | undefined): Fields | undefined
-  /** The module as returned, in the form in which it is sent, but for `enabled`. */
+  /** The returned module in the form in which it is sent, but for `enabled`. */
   held(module: Fields): Fields
   /** Ids that the sent form refers to. */
   ids(module: Fields): readonly string[]
-  /** The sent form with what may differ without a difference in meaning brought into one form. */
+  /** The sent form, normalised so that only differences in meaning remain. */
   comparable(module: Fields): Fields
 }
 
@@ -103,7 +105,7 @@ const tlsTermination: EdgeModule = {
   name: 'tls_termination',
   references: () => [],
   problems: () => [],
-  // A version has a meaning only where the service terminates.
+  // A version has a meaning only where the service terminates TLS.
   members: ({ tlsTermination: { terminateAt, minVersion } = {} }) =>
     namesOf({ [TERMINATE_AT]: terminateAt ?? minVersion, [MIN_VERSION]: minVersion }),
   sent: ({ spec, decides }, held) => {
@@ -124,8 +126,8 @@ const tlsTermination: EdgeModule = {
 }
 
 /**
- * Where the spec names no version the service chooses a safe one, and may return its choice (`management-api.md § Edges and
- * backends`): that is no drift. An older version is: somebody set it.
+ * If the spec names no version, the service chooses a safe one and may return its choice (`management-api.md § Edges
+ * and backends`), which is not drift. An older version is drift, since someone set it.
  */
 function isSafeChoice({ terminate_at, min_version }: Fields): boolean {
   return terminate_at === 'edge' && typeof min_version === 'string' && Number(min_version) >= 1.2
@@ -157,40 +159,43 @@ export function modulesOf({ protocol }: EdgeSpec): readonly EdgeModule[] {
   return protocol === 'TLS' ? edgeModules : tcpModules
 }
 
-/** A module that is not there and one that is disabled do the same: nothing. */
+/** An absent module and a disabled one have the same effect: none. */
 export const DISABLED: Fields = { enabled: false }
 
-/** The module as the edge has it, in the form in which it is sent. */
+/** The edge's module in the form in which it is sent. */
 export function heldModule(edge: RemoteObject, module: EdgeModule): Fields {
   const value = objectOf(edge[module.name])
   if (value === undefined) return DISABLED
   return { enabled: value.enabled !== false, ...module.held(value) }
 }
 
-/** The module as it is, out of force: a toggle, where the API keeps what a disabled module holds. */
+/** The module with its contents, but disabled: a toggle, where the API keeps the contents of a disabled module. */
 export function switchedOff(edge: RemoteObject | undefined, module: EdgeModule): Fields {
   return edge === undefined ? DISABLED : { ...heldModule(edge, module), ...DISABLED }
 }
 
-/** A sent form for comparing. Of a disabled module only what it still refers to counts: that may not be deleted. */
+/**
+ * The sent form, for comparing. Of a disabled module only its references count: the objects they name cannot be
+ * deleted.
+ */
 export function comparableModule(module: EdgeModule, value: Fields): Fields {
   if (value.enabled !== false) return module.comparable(value)
   const ids = sorted(module.ids(value))
   return ids.length === 0 ? DISABLED : { ...DISABLED, refers_to: ids }
 }
 
-/** Whether the edge has the module in force, or refers to something by it. */
+/** Whether the module is enabled on the edge, or refers to something. */
 export function holdsModule(edge: RemoteObject, module: EdgeModule): boolean {
   return enabledModule(edge, module) !== undefined || module.ids(heldModule(edge, module)).length > 0
 }
 
-/** The module as returned, when it is there and enabled; `enabled` is true when unspecified. */
+/** The module as returned, if it is present and enabled; `enabled` is true when unspecified. */
 export function enabledModule(edge: RemoteObject, { name }: EdgeModule): Fields | undefined {
   const module = objectOf(edge[name])
   return module?.enabled === false ? undefined : module
 }
 
-/** Whether the spec names the module and wants it applied to traffic. */
+/** Whether the spec names the module and enables it. */
 export function wantsModule(spec: EdgeSpec, { field }: EdgeModule): boolean {
   const module = spec[field]
   return module !== undefined && module.enabled !== false

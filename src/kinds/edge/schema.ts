@@ -16,16 +16,19 @@ import { managedColumns, textColumn } from '../shared/columns.ts'
 import { managedKind } from '../shared/names.ts'
 import { moduleStatus } from './module-status.ts'
 
-/** The contract states no limits for these lists; these keep resources readable and rules affordable. */
+/** The contract states no limits for these lists; these limits keep resources readable and rules affordable. */
 const HOSTPORTS = 128
-/** What a status shows of them. */
+/** Limits for what a status shows of them. */
 export const SHOWN_HOSTPORTS = { max: 2 * HOSTPORTS, length: 512 }
 const REFERENCES = 64
 const RULES = 32
 const EXPRESSIONS = 16
 const ACTIONS = 16
 const EXPRESSION = 16_384
-/** Characters of all expressions of a traffic policy, so that one that is written out still fits into a resource. */
+/**
+ * Characters of all expressions of a traffic policy together, so that a policy written out in full still fits into a
+ * resource.
+ */
 const ALL_EXPRESSIONS = 65_536
 
 const hostport = object(
@@ -54,7 +57,7 @@ const hostport = object(
   },
   {
     description:
-      'One place where the edge listens: a host and port, a reserved domain and port, or a reserved address. For a wildcard domain, set `host` to a name below it.',
+      'A place where the edge listens: a host and port, a reserved domain and port, or a reserved address. For a wildcard domain, set `host` to a name below it.',
     rules: [
       unionOf('type', {
         Host: 'host',
@@ -73,7 +76,7 @@ const hostport = object(
 const enabled = Type.Optional(
   bool({
     description:
-      'Whether the module is applied to traffic. If false, it keeps what it holds at the API, which stays in use until the module is removed from the spec, and its other fields here have no effect. Default: true.',
+      'Whether the module is applied to traffic. If false, the module keeps its contents at the API, which stay in use until it is removed from the spec, and its other fields here have no effect. Default: true.',
   }),
 )
 
@@ -90,7 +93,7 @@ const backend = object(
   { enabled, ...referenceFields('Backend') },
   {
     description:
-      'The Backend that traffic goes to, by exactly one of name and id; neither is needed if `enabled` is false.',
+      'The Backend that traffic goes to, by exactly one of name and id; neither is required if `enabled` is false.',
     rules: [needed(['name', 'id'], 'name a Backend'), atMostOne(['name', 'id']), namespaceRule],
   },
 )
@@ -100,7 +103,7 @@ const ipRestriction = object(
     enabled,
     ipPolicyRefs: Type.Optional(
       list(reference('IPPolicy'), {
-        description: `IP policies that decide who may connect, at most ${REFERENCES}. Needed unless \`enabled\` is false. One that was deleted at the API is left out when the list changes, as long as another remains.`,
+        description: `IP policies that decide who may connect, at most ${REFERENCES}. Required unless \`enabled\` is false. A policy that was deleted at the API is left out when the list changes, as long as another remains.`,
         minItems: 1,
         maxItems: REFERENCES,
       }),
@@ -118,7 +121,7 @@ const mutualTLS = object(
     enabled,
     certificateAuthorityRefs: Type.Optional(
       list(reference('CertificateAuthority'), {
-        description: `Authorities whose client certificates are accepted, at most ${REFERENCES}. Needed unless \`enabled\` is false.`,
+        description: `Authorities whose client certificates are accepted, at most ${REFERENCES}. Required unless \`enabled\` is false.`,
         minItems: 1,
         maxItems: REFERENCES,
       }),
@@ -126,7 +129,7 @@ const mutualTLS = object(
   },
   {
     description:
-      'Lets in only clients with a certificate of these authorities. Only for TLS edges, and not with `terminateAt: Upstream`.',
+      'Lets in only clients with a certificate from these authorities. Only for TLS edges, and not with `terminateAt: Upstream`.',
     rules: [needed(['certificateAuthorityRefs'], 'name at least one authority')],
   },
 )
@@ -143,13 +146,13 @@ const tlsTermination = object(
     minVersion: Type.Optional(
       choice(['1.0', '1.1', '1.2', '1.3'], {
         description:
-          'Lowest TLS version that clients may use. Not with `terminateAt: Upstream`. Default: the service chooses; if somebody sets a version below 1.2 at the API, that is undone, unless the edge was adopted.',
+          'Lowest TLS version that clients may use. Not with `terminateAt: Upstream`. Default: the service chooses; a version below 1.2 that is set at the API is then reverted, unless the edge was adopted.',
       }),
     ),
   },
   {
     description: 'Where TLS is terminated. Only for TLS edges.',
-    // Whole to server-side apply, which cannot empty an object of parts: it would make null of it.
+    // Atomic, because server-side apply cannot empty a granular object: it would set it to null.
     atomic: true,
     rules: [
       {
@@ -216,8 +219,8 @@ const trafficPolicy = object(
     ),
   },
   {
-    description: `Rules that act on traffic, for each direction. Their expressions take at most ${ALL_EXPRESSIONS} characters together. Not for TLS edges with \`terminateAt: Upstream\`.`,
-    // For the same reason as the termination of TLS.
+    description: `Rules that act on traffic, for each direction. Their expressions may have at most ${ALL_EXPRESSIONS} characters together. Not for TLS edges with \`terminateAt: Upstream\`.`,
+    // Atomic for the same reason as tlsTermination.
     atomic: true,
     rules: [textBudget({ lists: ['inbound', 'outbound'], texts: 'expressions', characters: ALL_EXPRESSIONS })],
   },
@@ -251,7 +254,7 @@ export const edgeDefinition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'Where the service accepts TCP or TLS traffic, and what it does with it. `backend`, `ipRestriction`, `mutualTLS`, `tlsTermination` and `trafficPolicy` are its modules. An Edge is created with all modules that its spec names, once everything they refer to exists. A module that is removed from the spec is disabled, with nothing left in it.',
+    'Where the service accepts TCP or TLS traffic, and what it does with it. `backend`, `ipRestriction`, `mutualTLS`, `tlsTermination` and `trafficPolicy` are its modules. An Edge is created with all modules that its spec names, once everything they refer to exists. A module that is removed from the spec is disabled and emptied.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -269,7 +272,7 @@ export const edgeDefinition = defineKind({
       tlsTermination: Type.Optional(tlsTermination),
     },
     {
-      description: 'What the edge should be.',
+      description: 'Desired state of the edge.',
       rules: [
         ...commonSpecRules,
         fixedField('protocol'),
@@ -292,19 +295,19 @@ export const edgeDefinition = defineKind({
       access: Type.Optional(
         choice(['Restricted', 'MutualTLS', 'Public'], {
           description:
-            'Who may connect. Restricted: the addresses that IP policies allow, whether or not a client certificate is needed too. MutualTLS: clients with a certificate, from any address. Public: everybody.',
+            'Who may connect. Restricted: the addresses that IP policies allow, whether or not a client certificate is required too. MutualTLS: clients with a certificate, from any address. Public: everyone.',
         }),
       ),
       ...moduleStatus,
       foreignModules: Type.Optional(
         list(text({ description: 'Name of the module, as in the spec.', maxLength: 63 }), {
-          description: 'Modules that somebody else enabled. They are left as they are.',
+          description: 'Modules that were enabled outside Culvert. They are left as they are.',
           maxItems: 16,
           listType: 'set',
         }),
       ),
     },
-    { description: 'The edge at the API.' },
+    { description: 'Observed state of the edge.' },
   ),
   printerColumns: managedColumns(
     textColumn('Protocol', '.spec.protocol', 'Protocol of the traffic.'),

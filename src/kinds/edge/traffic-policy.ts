@@ -5,7 +5,7 @@ import type { EdgeSpec } from './schema.ts'
 type TrafficPolicy = NonNullable<EdgeSpec['trafficPolicy']>
 type Rule = NonNullable<TrafficPolicy['inbound']>[number]
 
-/** The traffic policy as it is sent: rules and actions as lists (`api-decisions.md § Values`). */
+/** The traffic policy to send: rules and actions as lists (`api-decisions.md § Values`). */
 export function sentPolicy({ inbound = [], outbound = [] }: TrafficPolicy): Fields {
   return { enabled: true, inbound: inbound.map(sentRule), outbound: outbound.map(sentRule) }
 }
@@ -14,7 +14,7 @@ function sentRule({ name, expressions = [], actions = [] }: Rule): Fields {
   return given({ name, expressions, actions: actions.map(({ type, config }) => given({ type, config })) })
 }
 
-/** A traffic policy as returned, in the form in which it is sent: what is absent is left out. */
+/** A traffic policy as returned, in the form in which it is sent: absent members are left out. */
 export function heldPolicy({ inbound, outbound }: Fields): Fields {
   return { inbound: listOf(inbound).map(heldRule), outbound: listOf(outbound).map(heldRule) }
 }
@@ -29,8 +29,8 @@ function heldRule(value: unknown): Fields {
 }
 
 /**
- * A traffic policy, sent or returned, in one form for comparing: a single rule or action is a list of one, and what is absent,
- * null or empty is the same.
+ * A traffic policy, sent or returned, in a comparable form: a single rule or action is a list of one, and absent, null
+ * and empty are the same.
  */
 export function comparablePolicy(policy: Fields): Fields {
   const rules = (direction: unknown): readonly Fields[] => listOf(direction).map((rule) => comparableRule(rule))

@@ -18,17 +18,17 @@ const auth = object(
   {
     type: choice(['Role', 'AccessKey'], {
       description:
-        'Role: the service assumes `role`. AccessKey: it uses the long-term access key that `accessKey` names in a Secret.',
+        'Role: the service assumes `role`. AccessKey: it uses the long-term access key from the Secrets that `accessKey` names.',
     }),
     role: Type.Optional(object({ roleARN: cloudName('role') }, { description: 'A role that the service assumes.' })),
     accessKey: Type.Optional(
       object(
         {
           accessKeyIDSecretRef: secretKeyRef(
-            'Key of a Secret with the id of the access key. A change there is applied.',
+            'Key of a Secret with the id of the access key. Changes to the Secret are applied.',
           ),
           secretAccessKeySecretRef: secretKeyRef(
-            'Key of a Secret with the secret access key. A change there is applied.',
+            'Key of a Secret with the secret access key. Changes to the Secret are applied.',
           ),
         },
         { description: 'A long-term access key. Both parts come from Secrets.' },
@@ -44,7 +44,7 @@ const auth = object(
 const monitor = object(
   {
     apiKeySecretRef: secretKeyRef(
-      'Key of a Secret with the API key of the monitoring service. A change there is applied.',
+      'Key of a Secret with the API key of the monitoring service. Changes to the Secret are applied.',
     ),
     tags: Type.Optional(
       text({ description: 'Tags added to events, at most 4096 characters. Default: none.', maxLength: 4096 }),
@@ -55,7 +55,7 @@ const monitor = object(
     site: Type.Optional(
       text({
         description:
-          'Site of the monitoring service that events go to, at most 1024 characters. Default: none, which leaves it to the service.',
+          'Site of the monitoring service that events go to, at most 1024 characters. Default: none; the service chooses.',
         maxLength: 1024,
       }),
     ),
@@ -71,14 +71,14 @@ export const eventDestinationDefinition = defineKind({
   shortNames: ['evdest'],
   scope: 'Namespaced',
   description:
-    'A destination for the events of the account, outside the service. Nothing is sent there until an EventSubscription refers to it.',
+    'A destination outside the service for the events of the account. Nothing is sent there until an EventSubscription refers to it.',
   spec: object(
     {
       ...commonSpec('bytes'),
       ...sharing,
       format: Type.Optional(choice(['JSON'], { description: 'How events are encoded. Default: JSON.' })),
       type: choice(['Firehose', 'Kinesis', 'CloudWatchLogs', 'Monitor'], {
-        description: 'Where events go; the field of the same name has the settings. It may be changed.',
+        description: 'Where events go; the field of the same name has the settings. Can be changed.',
       }),
       firehose: Type.Optional(
         object(
@@ -98,7 +98,7 @@ export const eventDestinationDefinition = defineKind({
       monitor: Type.Optional(monitor),
     },
     {
-      description: 'What the destination should be.',
+      description: 'Desired state of the destination.',
       rules: [
         ...commonSpecRules,
         unionOf('type', {
@@ -114,14 +114,12 @@ export const eventDestinationDefinition = defineKind({
     {
       ...commonStatus,
       targetType: Type.Optional(
-        text({ description: 'Where events go, in the words of the API, such as `kinesis`.', maxLength: 255 }),
+        text({ description: 'Where events go, as the API names it, such as `kinesis`.', maxLength: 255 }),
       ),
     },
-    { description: 'The destination at the API.' },
+    { description: 'Observed state of the destination.' },
   ),
-  printerColumns: managedColumns(
-    textColumn('Target', '.status.targetType', 'Where events go, in the words of the API.'),
-  ),
+  printerColumns: managedColumns(textColumn('Target', '.status.targetType', 'Where events go, as the API names it.')),
 })
 
 export type EventDestinationSpec = SpecOf<typeof eventDestinationDefinition>

@@ -7,7 +7,7 @@ import type { EventDestinationSpec } from './destination-schema.ts'
 
 type Auth = NonNullable<EventDestinationSpec['kinesis']>['auth']
 
-/** Secrets that the target needs, with the place of each. */
+/** Secrets that the target needs, each with its path. */
 export function targetSecrets(spec: EventDestinationSpec): readonly Input[] {
   const monitor =
     spec.monitor === undefined ? [] : [secret('spec.monitor.apiKeySecretRef', spec.monitor.apiKeySecretRef)]
@@ -27,7 +27,7 @@ function secret(path: string, ref: KeyRef): Input {
   return { path, source: 'Secret', ref }
 }
 
-/** The EventTarget as it is sent: the one member that the type names (`management-api.md § Events`). */
+/** The EventTarget to send: the member that the type names (`management-api.md § Events`). */
 export function sentTarget(desired: Desired<EventDestinationSpec>): Fields {
   const { spec } = desired
   switch (spec.type) {
@@ -73,23 +73,26 @@ function sentAuth(desired: Desired<EventDestinationSpec>, auth: Auth): Fields {
   }
 }
 
-/** Never compared: the API may hide them (`api-decisions.md § Values`). A changed Secret is noticed by its own fingerprint. */
+/**
+ * Never compared, since the API may hide them (`api-decisions.md § Values`). A changed Secret is detected by its
+ * fingerprint.
+ */
 export const SECRETS: ReadonlySet<string> = new Set(['api_key', 'cloud_secret_access_key'])
 /** The same, where the API hides the id of the access key as well. */
 export const SECRETS_AND_KEY_ID: ReadonlySet<string> = new Set([...SECRETS, 'cloud_access_key_id'])
 
 /** Members of the target (`management-api.md § Events`). */
 const MEMBERS: readonly string[] = ['firehose', 'kinesis', 'cloudwatch_logs', 'monitor']
-/** Members of these with a text. What else the API shows there means nothing to us. */
+/** Text members of these. Anything else that the API returns there is ignored. */
 const TEXTS: ReadonlySet<string> = new Set([
   ...['role_arn', 'cloud_access_key_id', 'cloud_secret_access_key'],
   ...['delivery_stream_arn', 'stream_arn', 'log_group_arn'],
   ...['api_key', 'monitortags', 'service', 'monitorsite'],
 ])
-/** Members with further ones. */
+/** Members that have members themselves. */
 const PARTS: ReadonlySet<string> = new Set(['auth', 'role', 'creds'])
 
-/** A target, sent or returned, in one form for comparing: without secrets, and without what is null, empty or unknown. */
+/** A target, sent or returned, in a comparable form: without secrets, and without null, empty or unknown members. */
 export function comparableTarget(value: unknown, hidden: ReadonlySet<string> = SECRETS): Fields {
   const target = objectOf(value) ?? {}
   const members = MEMBERS.flatMap((name) => {
@@ -114,7 +117,7 @@ export function targetType(value: unknown): string | undefined {
   return [...MEMBERS, ...Object.keys(target)].find((name) => objectOf(target[name]) !== undefined)
 }
 
-/** Whether the API returned credentials without the id of the access key: then it is not compared. */
+/** Whether the API returned credentials without the id of the access key, which is then not compared. */
 export function hidesAccessKeyId(target: unknown): boolean {
   return Object.values(objectOf(target) ?? {}).some((member) => {
     const creds = objectOf(objectOf(objectOf(member)?.auth)?.creds)

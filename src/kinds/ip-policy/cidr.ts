@@ -5,16 +5,16 @@ import { text } from '../../schema/define.ts'
 const LONGEST = 43
 
 /**
- * An address, or a range in canonical CIDR notation. Other spellings are refused rather than rewritten, since the text is the key of a list and
- * two spellings of one range would be two rules (`api-decisions.md § Values`).
+ * An address, or a range in canonical CIDR notation. Other spellings are refused rather than rewritten: the text is the
+ * key of a list, and two spellings of one range would be two rules (`api-decisions.md § Values`).
  */
 export const cidr = cidrText('cidr')
 
-/** The same as an entry of the list `field`, which messages name. */
+/** The same for entries of the list `field`, which messages name. */
 export function cidrText(field: string) {
   return text({
     description:
-      'An address, or an address range in canonical CIDR notation, IPv4 or IPv6: `192.0.2.1`, `10.0.0.0/8`, `2001:db8::/32`. Other spellings of the same range are refused, so that a range has one name.',
+      'An address, or an address range in canonical CIDR notation, IPv4 or IPv6: `192.0.2.1`, `10.0.0.0/8`, `2001:db8::/32`. Other spellings of the same range are refused, so that each range has only one.',
     minLength: 1,
     maxLength: LONGEST,
     rules: [
@@ -35,8 +35,8 @@ export function cidrText(field: string) {
 }
 
 /**
- * The canonical text of a range, for comparing what the API returns with what was sent: a bare address gains its full length, host
- * bits are dropped, IPv6 is compressed. A text that is no range stays as it is.
+ * The canonical text of a range, for comparing what the API returns with what was sent: a bare address gets its full
+ * length, host bits are dropped, IPv6 is compressed. Text that is not a range is returned unchanged.
  */
 export function normaliseCIDR(value: string): string {
   const [, address = '', length] = /^([^/]+)(?:\/([0-9]{1,3}))?$/.exec(value) ?? []
@@ -59,14 +59,14 @@ function networkAddress(bytes: readonly number[], prefix: number): string {
 const DOCUMENTATION_HOSTS = 254
 
 /**
- * One address of the range that is kept for documentation and never seen in traffic (192.0.2.0/24, RFC 5737), as a range of its own
- * that is not among `taken`: the first free one from the `start`-th on.
+ * One address of the range reserved for documentation (192.0.2.0/24, RFC 5737), which never appears in traffic, as a
+ * single-address range that is not in `taken`: the first free one, starting at the `start`-th.
  */
 export function documentationAddress(taken: ReadonlySet<string>, start = 0): string {
   for (let step = 0; step < DOCUMENTATION_HOSTS; step += 1) {
     const candidate = `192.0.2.${1 + ((start + step) % DOCUMENTATION_HOSTS)}/32`
     if (!taken.has(candidate)) return candidate
   }
-  // All 254 are in use as rules of their own, so a wider range of the same block is free: a policy holds each range once.
+  // All 254 are rules already, so take the whole block, a wider range: a policy holds each range once.
   return '192.0.2.0/24'
 }

@@ -5,9 +5,9 @@ import { sorted } from '../shared/remote.ts'
 const KIND = 'IPPolicy'
 
 /**
- * Ids of the policies that an object is to hold, each once. One that was deleted at the API goes on counting, without rules, where the object holds it
- * (`management-api.md § States and transitions`); named anew it is refused. So it stays while nothing else changes, and is left out of a changed list, unless
- * nothing would be left.
+ * Ids of the policies that an object should have, each once. A policy that was deleted at the API keeps counting,
+ * without rules, on an object that has it (`management-api.md § States and transitions`), but is refused in a new list.
+ * So it stays while nothing else changes, and is left out of a changed list, unless that would leave none.
  * @param held the ids that the object has
  */
 export function sentPolicies<Spec>(

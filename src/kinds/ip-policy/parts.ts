@@ -9,10 +9,10 @@ import {
 } from '../../managed/descriptor/target.ts'
 import { listOf, objectOf, textOf } from '../shared/remote.ts'
 
-/** Kind of the CRs that each stand for one rule of a policy. */
+/** Kind of the CRs that each declare one rule of a policy. */
 export const RULE_KIND = 'IPPolicyRule'
 
-/** Whether the rules of a policy with this spec are the CRs that name it, and not its own. */
+/** Whether the rules of a policy with this spec are the CRs that name it, rather than its own. */
 export function takesRules({ rulesSource }: { readonly rulesSource?: unknown }): boolean {
   return rulesSource === 'IPPolicyRules'
 }
@@ -25,8 +25,8 @@ export function refusesRules({ spec }: TargetView): string | undefined {
 }
 
 /**
- * An edge must not go live behind a policy that is not yet what it should be. Both conditions count, and only for the current
- * generation; the same holds for each rule that refers to the policy.
+ * An edge must not go live behind a policy that does not have all of its rules. Ready and Synced must both be True for
+ * the current generation, of the policy and of each rule that refers to it.
  */
 export function unusablePolicy(policy: TargetView): string | undefined {
   if (!isInForce(policy)) return 'does not have every declared rule in place yet'
@@ -39,9 +39,9 @@ export function unusablePolicy(policy: TargetView): string | undefined {
   if (fromParts && parts.length === 0) {
     return 'has no rules: make an IPPolicyRule that names it, or set its allowEmpty: true'
   }
-  // A rule that is being deleted goes as soon as it may: who comes to use the policy now must not count on it.
+  // A rule that is being deleted goes as soon as possible, so a new dependent of the policy must not count on it.
   if ((fromParts && staying.length === 0) || rulesLeft(policy) <= 0) {
-    // The policy counts its rules a moment after they were made.
+    // The policy counts its rules a moment after they are created.
     if (fromParts ? staying.length > 0 : listOf(spec.rules).length > 0) {
       return 'does not have every declared rule in place yet'
     }
@@ -52,14 +52,14 @@ export function unusablePolicy(policy: TargetView): string | undefined {
   return undefined
 }
 
-/** How many rules the policy was last seen to have that no resource is about to delete. */
+/** How many rules the policy last had, without those that a resource is about to delete. */
 function rulesLeft({ parts, status }: TargetView): number {
   const going = new Set(parts.filter(({ deleting }) => deleting).map((part) => part.status.id))
   const count = typeof status.ruleCount === 'number' ? status.ruleCount : 0
   return count - listOf(status.rules).filter((rule) => going.has(textOf(objectOf(rule)?.id))).length
 }
 
-/** As `unusablePolicy`, of a policy that no resource manages: nothing says that it is meant to be empty. */
+/** Like `unusablePolicy`, for a policy that no resource manages and that therefore cannot be declared as empty. */
 export function unusablePolicyObject(rules: readonly RemoteObject[]): string | undefined {
   return rules.length > 0
     ? undefined
@@ -67,8 +67,9 @@ export function unusablePolicyObject(rules: readonly RemoteObject[]): string | u
 }
 
 /**
- * A policy in use is not emptied by mistake: its last rule stays as long as somebody uses the policy, unless the policy may be
- * empty. What stands in a policy that has its own rules by now is the policy's. A rule that no resource manages keeps it from being empty, too.
+ * A policy in use is not emptied by mistake: its last rule stays while the policy has dependents, unless the policy may
+ * be empty. A rule in a policy that now has rules of its own is left to that policy. A rule that no resource manages
+ * also keeps the policy from being empty.
  */
 export function releaseRule([policy]: readonly TargetView[], { siblings, dependents }: AccountView): Release {
   if (policy !== undefined && refusesRules(policy) !== undefined) return { type: 'leave' }
@@ -87,7 +88,7 @@ export function releaseRule([policy]: readonly TargetView[], { siblings, depende
   return { type: 'wait', message: `the last rule of a policy that ${named(all)} uses: ${remedy}` }
 }
 
-/** Not in place yet, and not refused either: nobody has to do anything for it. */
+/** Not in place yet and not refused, so nobody has to act. */
 function isUnderWay(part: PartView): boolean {
   const isStalled = part.status.conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') ?? false
   return !part.deleting && !isStalled && !isInForce(part)

@@ -9,7 +9,7 @@ import { choice } from '../../schema/define.ts'
 import { compareTexts, refId, textOf } from '../shared/remote.ts'
 import { documentationAddress, normaliseCIDR } from './cidr.ts'
 
-/** `action` of a spec. `change` says what a change of it does. */
+/** `action` of a spec. `change` describes the effect of changing it. */
 export function ruleAction(change = '') {
   return choice(['Allow', 'Deny'], {
     description: `Whether addresses in the range are let in (Allow) or refused (Deny).${change}`,
@@ -22,23 +22,26 @@ export type RuleAction = Static<ReturnType<typeof ruleAction>>
 /** An action as the API names it. */
 export type SentAction = Lowercase<RuleAction>
 
-/** The API's word for an action. */
+/** The action as the API names it. */
 export function sentAction(action: RuleAction): SentAction {
   return action === 'Allow' ? 'allow' : 'deny'
 }
 
-/** A rule as the spec declares it, complete and in the API's words: `metadata` is the marker with the user's own keys beside it. */
+/**
+ * A rule as the spec declares it, complete and in API terms: `metadata` is the marker with the user's own keys beside
+ * it.
+ */
 export interface WantedRule {
   readonly cidr: string
   readonly action: SentAction
   readonly description: string
   readonly own: OwnMetadata | undefined
   readonly metadata: string
-  /** Whether the spec sets the description; of a rule that somebody else made it is left alone otherwise. */
+  /** Whether the spec sets the description; otherwise, that of a rule made outside Culvert is left alone. */
   readonly isDescribed: boolean
 }
 
-/** A rule as the API holds it. An action that is neither is kept as it is: such a rule is never wanted. */
+/** A rule as the API holds it. An action other than allow and deny is kept as it is: such a rule is never wanted. */
 export interface HeldRule {
   readonly id: string
   readonly cidr: string
@@ -62,7 +65,7 @@ export function policyOf(rule: RemoteObject): string | undefined {
   return refId(rule.ip_policy)
 }
 
-/** Identity of a rule's create: the same over all attempts, since a rule has no resource of its own to keep one in. */
+/** Nonce of a rule's create: the same for all attempts, since a rule has no resource of its own to store one in. */
 export function ruleNonce(policyId: string, cidr: string, action: string): string {
   return createHash('sha256')
     .update(JSON.stringify([policyId, cidr, action]))
@@ -75,26 +78,27 @@ export interface RulesState {
   readonly policyId: string
   readonly wanted: readonly WantedRule[]
   readonly held: readonly HeldRule[]
-  /** The policy was there before its resource: rules of others may be in it. */
+  /** The policy existed before its resource, so it may have rules that were made outside Culvert. */
   readonly isAdopted: boolean
   /** Metadata of the placeholder rule. */
   markerFor(cidr: string, action: SentAction): string
 }
 
 /**
- * The writes that turn the held rules into the wanted ones, in an order in which at no point an address is admitted that both
- * the old and the new rules refuse, and the policy is never empty on the way:
+ * The writes that turn the held rules into the wanted ones. In this order, no address that both the old and the new
+ * rules refuse is ever admitted, and the policy is never empty:
  *
- * 1. new denies, first those on ranges without a rule, then those that take the place of an allow
+ * 1. new denies, first those on ranges without a rule, then those that replace an allow
  * 2. new allows, on ranges without a rule of the other action
- * 3. texts of rules that stay
- * 4. allows that go
- * 5. allows that take the place of a deny, then denies that go
+ * 3. updates of descriptions and metadata
+ * 4. deletion of allows
+ * 5. allows that replace a deny, then deletion of denies
  *
- * An action cannot be changed (`management-api.md § Standard operations`) and a range may stand only once, so such a rule is deleted,
- * then created. Where that, or anything else, would empty the policy meanwhile, a placeholder deny of a documentation address goes
- * first; it is deleted after the last write, or by the next plan, as a deny that nobody wants. Where what stays does that, one of it is looked
- * at before the first rule goes: somebody may have deleted it at the API.
+ * An action cannot be changed (`management-api.md § Standard operations`) and a range may occur only once, so such a
+ * rule is deleted, then created. If that, or anything else, would leave the policy empty in between, a placeholder deny
+ * of a documentation address is created first. It is deleted after the last write, or by the next plan, as a deny that
+ * is not wanted. If a rule that stays keeps the policy from being empty, it is read before the first rule is deleted,
+ * since it may have been deleted at the API.
  */
 export function planRules(state: RulesState): readonly ChildOperation[] {
   const operations = inOrder(state)
@@ -103,7 +107,7 @@ export function planRules(state: RulesState): readonly ChildOperation[] {
     : besideOther(state.held, operations)
 }
 
-/** The same, with the first rule going only beside one that stays at least until another is made. */
+/** The same operations, where the first deletion requires a rule that stays at least until another is created. */
 function besideOther(held: readonly HeldRule[], operations: readonly ChildOperation[]): readonly ChildOperation[] {
   const created = operations.findIndex(({ type }) => type === 'create')
   const before = created < 0 ? operations : operations.slice(0, created)
@@ -142,7 +146,7 @@ function inOrder({ policyId, wanted, held, isAdopted }: RulesState): readonly Ch
   ]
 }
 
-/** Of each wanted rule the held one that stays: of equals the lowest id. */
+/** The held rule to keep for each wanted one: the lowest id among equals. */
 function keptRules(wanted: readonly WantedRule[], held: readonly HeldRule[]): ReadonlyMap<string, HeldRule> {
   const wantedKeys = new Set(wanted.map(keyOf))
   const kept = new Map<string, HeldRule>()
@@ -156,7 +160,7 @@ function keptRules(wanted: readonly WantedRule[], held: readonly HeldRule[]): Re
 
 function update(rule: WantedRule, held: HeldRule | undefined, isAdopted: boolean): readonly ChildOperation[] {
   if (held === undefined) return []
-  // A rule that somebody else made is adopted with its policy, and gets no mark either.
+  // A rule made outside Culvert is adopted with its policy and, like it, gets no marker.
   const isForeign = isAdopted && parseObject(held.metadata)?.[MARK_KEY] === undefined
   const metadata = wantedMetadata({ metadata: rule.own }, held.metadata, isForeign ? undefined : rule.metadata)
   const description = keptText(rule.description, held.description)
@@ -187,8 +191,8 @@ function standIn({ policyId, wanted, held, markerFor }: RulesState): ChildOperat
 }
 
 /**
- * Body of a rule that keeps a policy from being empty and touches no traffic, on an address that is not among `taken`.
- * @param start from which of these addresses on one is chosen
+ * Body of a rule that keeps a policy from being empty without affecting traffic, on an address that is not in `taken`.
+ * @param start index of the first of these addresses to try
  */
 export function placeholderDeny(policyId: string, taken: ReadonlySet<string>, metadata: string, start = 0): Fields {
   return bodyOf(policyId, {

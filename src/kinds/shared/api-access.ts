@@ -4,10 +4,10 @@ import { bool } from '../../schema/define.ts'
 import { normaliseCIDR } from '../ip-policy/cidr.ts'
 import { heldRule, type RuleAction, sentAction } from '../ip-policy/rules.ts'
 
-/** Name of the field that says so. */
+/** Name of the spec field below. */
 export const ACKNOWLEDGED = 'acknowledgeAPIRestriction'
 
-/** For what decides which addresses an enforced restriction of type api lets in. */
+/** Spec field of kinds that decide which addresses an enforced restriction of type api lets in. */
 export const acknowledgement = {
   [ACKNOWLEDGED]: Type.Optional(
     bool({
@@ -27,7 +27,7 @@ interface Rule {
   readonly action: RuleAction
 }
 
-/** Whether an address that `before` admits may be refused by `after`: an allow goes, or a deny comes. */
+/** Whether `after` may refuse an address that `before` admits: an allow rule is removed or a deny rule is added. */
 export function letsFewerIn(before: readonly RemoteObject[], after: readonly Rule[]): boolean {
   const held = before.map((object) => ruleText(heldRule(object)))
   const wanted = after.map((rule) => ruleText({ ...rule, action: sentAction(rule.action) }))

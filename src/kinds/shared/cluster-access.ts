@@ -12,20 +12,20 @@ export interface MemberKind {
   readonly reach: Reach
 }
 
-/** Together they keep the largest legal spec storable. */
+/** Together, these limits keep the largest legal spec small enough to store. */
 const ENTRIES = 64
 const DOMAINS = 16
 const SELECTOR = { labels: 8, bytes: 512, expressions: 3 }
 const LABELS = { count: 4, bytes: 256, value: 255 }
 
-/** `spec.access` of a ClusterAccount, for the kinds that there are. */
+/** `spec.access` of a ClusterAccount, for the given kinds. */
 export function accessField(members: readonly MemberKind[]) {
   const namesOf = (reach: Reach): readonly string[] =>
     members.filter((member) => member.reach === reach).map(({ definition }) => definition.kind)
   const [first = '', ...others] = members.map(({ definition }) => definition.kind).sort()
   const beyond = namesOf('account').join(', ')
   const kinds = list(choice([first, ...others], { description: 'A kind.' }), {
-    description: `Kinds that may be made. Default: every kind but those that reach beyond their namespace: ${beyond}. Whoever may make one of these has a say in the whole account; some of them open it or can close it.`,
+    description: `Kinds that may be created. Default: every kind except those that reach beyond their namespace: ${beyond}. Anyone who may create one of these has a say in the whole account; some of them give access to the account or can cut it off.`,
     minItems: 1,
     maxItems: members.length,
     listType: 'set',
@@ -40,19 +40,19 @@ export function accessField(members: readonly MemberKind[]) {
       unmanagedObjects: Type.Optional(
         choice(unmanagedObjects, {
           description:
-            'How these resources may use objects of the account that no resource holds. Deny: not at all. Reference: their specs may refer to them by id. Adopt: they may write into them as well: observe and adopt them (`spec.externalID`), make an IPPolicyRule in an IP policy by its id, and send a TunnelSessionCommand to a session that is shown in no namespace; whichever resource is first then owns an object. What a resource of another namespace holds is never reached by its id, under none of these: see `allowedReferences` of its kind. Default: Deny.',
+            'How these resources may use objects of the account that no resource manages. Deny: not at all. Reference: specs may refer to them by id. Adopt: resources may also write to them: observe and adopt them (`spec.externalID`), create an IPPolicyRule in an IP policy by its id, and send a TunnelSessionCommand to a session that is not shown in any namespace; the first resource to do so owns the object from then on. An object that a resource in another namespace manages cannot be reached by its id under any of these: see `allowedReferences` of its kind. Default: Deny.',
         }),
       ),
       domains: Type.Optional(
         list(
           text({
-            description: 'A domain in lower case, or `*.` and a domain for every name below it, however deep.',
+            description: 'A domain in lower case, or `*.` and a domain for every name below it, at any depth.',
             minLength: 1,
             maxLength: DOMAIN_LENGTH,
             pattern: DOMAIN_PATTERN,
           }),
           {
-            description: `The only domains that these resources may name: as reserved domains, agent ingresses (with all below), hosts of edges, principals of host certificates, and in \`acl\` of credentials, which must then have one. At most ${DOMAINS}; an empty list allows none. Default: any.`,
+            description: `The only domains that these resources may name: as reserved domains, agent ingresses (including every name below), hosts of edges, principals of host certificates, and in \`acl\` of credentials, which is then required. At most ${DOMAINS}; an empty list allows none. Default: any.`,
             maxItems: DOMAINS,
             listType: 'set',
           },
@@ -60,7 +60,7 @@ export function accessField(members: readonly MemberKind[]) {
       ),
       labels: Type.Optional(
         stringMap(text({ description: 'Value of the label.', minLength: 1, maxLength: LABELS.value }), {
-          description: `Labels of tunnels, at most ${LABELS.count}. Backends that are tunnel groups have to name each of them with its value, beside others; \`acl\` of credentials, which must then have one, may bind these labels to these values only. Default: any labels.`,
+          description: `Labels of tunnels, at most ${LABELS.count}. Backends that are tunnel groups must name each of them with its value, and may name others too; \`acl\` of credentials, which is then required, may bind these labels only to these values. Default: any labels.`,
           minProperties: 1,
           maxProperties: LABELS.count,
           rules: [mapLimit(LABELS.bytes, 6, 'labels')],
@@ -69,7 +69,7 @@ export function accessField(members: readonly MemberKind[]) {
       requestsPerMinute: Type.Optional(
         integer({
           description:
-            "Most requests per minute, on average, that Culvert sends for these resources of each of the namespaces. A list counts for the resource that needed it first. What exceeds it waits, and keeps no other namespace waiting; what was begun is not broken off, and is made up for later. Default: no limit beside the account's.",
+            "Maximum requests per minute, on average, that Culvert sends for these resources of each namespace. A list counts for the resource that needed it first. Requests over the limit wait, without delaying other namespaces; an operation in progress is not interrupted, but its excess is made up for later. Default: no limit besides the account's.",
           minimum: 1,
           maximum: 60_000,
         }),
@@ -78,7 +78,7 @@ export function accessField(members: readonly MemberKind[]) {
     { description: 'Namespaces, and what their resources may do in the account.' },
   )
   return list(entry, {
-    description: `Who may use the account, and for what; at most ${ENTRIES} entries. They add up: a resource is allowed where one entry that selects its namespace allows all of it. What is not allowed, or no longer, is left at the API as it is. Default: nobody.`,
+    description: `Who may use the account, and for what; at most ${ENTRIES} entries. Entries add up: a resource is allowed if one entry that selects its namespace allows all of it. Objects that are not allowed, or no longer, are left at the API unchanged. Default: nobody.`,
     maxItems: ENTRIES,
   })
 }

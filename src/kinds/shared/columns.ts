@@ -14,20 +14,20 @@ const age: PrinterColumn = {
 }
 const message: PrinterColumn = wideColumn('Message', of('Ready', 'message'), 'Message of the condition Ready.')
 
-/** Columns of a kind without a remote object: its own, then how it stands. */
+/** Columns of a kind without a remote object: its own, then its state. */
 export function stateColumns(...own: readonly PrinterColumn[]): readonly PrinterColumn[] {
   return [...own, ready, reason, age, message]
 }
 
 /**
- * Columns of a managed kind: its own, then how it stands. An edit that is refused leaves it Ready, since its object goes on working as it was: only Synced
- * tells, so that is always shown. The id is for those who look at the API, too.
+ * Columns of a managed kind: its own, then its state. A refused edit leaves the resource Ready, since its object keeps
+ * working as before; only Synced shows the refusal, so it is always shown. The id helps people who also use the API.
  */
 export function managedColumns(...own: readonly PrinterColumn[]): readonly PrinterColumn[] {
   const synced = conditionColumn(
     'Synced',
     'Synced',
-    'Whether the remote object equals the spec: status of the condition Synced.',
+    'Whether the remote object matches the spec: status of the condition Synced.',
   )
   const id = wideColumn('ID', '.status.id', 'Id of the remote object.')
   const syncMessage = wideColumn('Sync message', of('Synced', 'message'), 'Message of the condition Synced.')

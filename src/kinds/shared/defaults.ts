@@ -5,8 +5,8 @@ import type { Release } from '../../managed/descriptor/target.ts'
 import { reasons } from '../../managed/status/reasons.ts'
 
 /**
- * The parts of a descriptor that most kinds leave as they are: no children to name, nothing fixed, marked in their metadata, no secrets, ready as soon as
- * the remote object equals the spec, and usable as soon as it exists.
+ * Defaults that suit most kinds: no references, nothing fixed, marked in metadata, no secrets, Ready as soon as the
+ * remote object equals the spec, and usable as soon as it exists.
  */
 export const plain = {
   refersTo: [],

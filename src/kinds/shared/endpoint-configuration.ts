@@ -2,29 +2,32 @@ import type { Desired } from '../../managed/descriptor/descriptor.ts'
 import { object, text } from '../../schema/define.ts'
 import { isOurs } from './parts-of-others.ts'
 
-/** Field of a spec that refers to an endpoint configuration. No kind makes them, so that there is none to name. */
+/** Spec field that refers to an endpoint configuration, by id only, since no kind creates them. */
 export function endpointConfigurationRef(traffic: string) {
   return object(
     { id: text({ description: 'Id of the endpoint configuration at the API.', minLength: 1, maxLength: 255 }) },
     {
-      description: `An existing endpoint configuration that the service applies to ${traffic}. Culvert does not manage endpoint configurations. Default: what is there, if somebody else set it; one that the spec named before is taken off.`,
+      description: `An existing endpoint configuration that the service applies to ${traffic}. Culvert does not manage endpoint configurations. Default: one that was set outside Culvert stays; one that the spec named before is removed.`,
     },
   )
 }
 
-/** An object that no kind makes, as a spec names it. */
+/** A reference to an object that no kind creates. */
 interface ForeignRef {
   readonly id: string
 }
 
-/** The ids of such references that a spec sets, by their fields. */
+/** The ids that a spec sets in such references, by field. */
 export function foreignIdsOf(refs: Readonly<Record<string, ForeignRef | undefined>>) {
   return Object.entries(refs).flatMap(([path, ref]) =>
     ref === undefined ? [] : [{ path: `spec.${path}.id`, id: ref.id }],
   )
 }
 
-/** The id to send: null takes off what the spec named before, undefined leaves alone what somebody else set. */
+/**
+ * The id to send: null removes the one that the spec named before, undefined leaves alone one that was set outside
+ * Culvert.
+ */
 export function wantedConfiguration(
   desired: Pick<Desired<unknown>, 'status'>,
   part: string,

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 
-/** Longest value of a label in Kubernetes. */
+/** Maximum length of a label value in Kubernetes. */
 const LONGEST = 63
 const DIGEST = 8
 
 /**
- * `text` as a value that a label may have: at most 63 characters of letters, digits, `-`, `_` and `.`, with a letter or digit at either
- * end. A value that is valid stays as it is; in another one each run of other characters becomes a `-`, and what is too long is
- * cut and ends in a digest, so that two long values with one beginning stay two. Undefined when nothing is left.
+ * `text` as a label value: at most 63 characters of letters, digits, `-`, `_` and `.`, with a letter or digit at either
+ * end. A valid value is unchanged. Otherwise each run of other characters becomes a `-`, and a long value is cut and
+ * ends in a digest, so that two long values with the same beginning stay distinct. Undefined if nothing is left.
  */
 export function labelValue(text: string | undefined): string | undefined {
   const plain = trimmed((text ?? '').replaceAll(/[^A-Za-z0-9._-]+/g, '-'))

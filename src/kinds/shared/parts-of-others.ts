@@ -4,8 +4,9 @@ import type { InternalStatus } from '../../managed/descriptor/internal.ts'
 import { sorted } from './remote.ts'
 
 /**
- * Parts of an object that people and other programs set too: modules of an edge, endpoint configurations, an uploaded certificate. What the spec does not
- * name is left alone, whoever made the object, unless the spec named it before: `status.internal.appliedModules` keeps that.
+ * Parts of an object that people and other programs set too: modules of an edge, endpoint configurations, an uploaded
+ * certificate. A part that the spec does not name is left alone, regardless of who created the object, unless the spec
+ * named it before, as recorded in `status.internal.appliedModules`.
  */
 interface Parts<Spec> {
   /** Parts that the spec names. */
@@ -14,7 +15,7 @@ interface Parts<Spec> {
   held(remote: RemoteObject): readonly string[]
 }
 
-/** The bookkeeping of a descriptor for such parts. One that the object does not have any more is nobody's. */
+/** What a descriptor records about such parts. A part is forgotten once the object no longer has it. */
 export function partsOfOthers<Spec>({ named, held }: Parts<Spec>) {
   return {
     internal: (remote: RemoteObject, { appliedModules }: InternalStatus): InternalStatus =>
@@ -28,7 +29,7 @@ export function partsOfOthers<Spec>({ named, held }: Parts<Spec>) {
   }
 }
 
-/** Whether a part that the spec does not name any more was put there by Culvert. */
+/** Whether a part that the spec no longer names was added by Culvert. */
 export function isOurs({ status }: Pick<Desired<unknown>, 'status'>, part: string): boolean {
   return (status.internal?.appliedModules ?? []).includes(part)
 }

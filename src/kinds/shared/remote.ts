@@ -1,11 +1,11 @@
 import { isRFC3339 } from '../../util/rfc3339.ts'
 
 /**
- * Reads what the API returned without trusting it: null means absent, unknown fields are ignored, and a single object stands for
- * a list of one where the contract leaves that open (`api-decisions.md`).
+ * Reads API responses without trusting them: null means absent, unknown fields are ignored, and a single object counts
+ * as a list of one where the contract leaves that open (`api-decisions.md`).
  */
 
-/** An object's fields, or undefined when the value is none. */
+/** An object's fields, or undefined if the value is not an object. */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)
@@ -23,7 +23,10 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A text of at most `max` UTF-16 code units; one that is longer counts as none where a part of it would be worse. */
+/**
+ * A text of at most `max` UTF-16 code units. A longer one counts as absent, for fields where a part of it would be
+ * worse.
+ */
 export function wholeText(value: unknown, max: number): string | undefined {
   const text = textOf(value)
   return text === undefined || text.length > max || !text.isWellFormed() ? undefined : text
@@ -55,18 +58,18 @@ export function refIds(value: unknown): readonly string[] {
     .filter((id) => id !== undefined)
 }
 
-/** Characters of an id that a status takes. */
+/** Maximum length of an id in a status, in characters. */
 export const ID_LENGTH = 255
 
-/** Characters of an address at the API that a status takes. */
+/** Maximum length of an API address in a status, in characters. */
 export const URI_LENGTH = 2048
 
-/** As many ids as a bounded list of a status takes, in their order; what is too long for one is left out. */
+/** The first `max` ids, for a bounded list in a status; ids that are too long are left out. */
 export function shownIds(ids: readonly string[], max: number): readonly string[] {
   return shownTexts(ids, { max, length: ID_LENGTH })
 }
 
-/** As many texts as a bounded list of a status takes, in their order; what is too long for one is left out. */
+/** The first `max` texts, for a bounded list in a status; texts that are too long are left out. */
 export function shownTexts(texts: readonly string[], { max, length }: ListBounds): readonly string[] {
   return texts.filter((text) => wholeText(text, length) !== undefined).slice(0, max)
 }
@@ -85,24 +88,27 @@ export function timeOf(value: unknown): string | undefined {
 }
 
 /**
- * `value` in at most `max` UTF-16 code units, so that it fits into a bounded status field. Half a character, which the API server would store as another one,
- * is replaced: else it would be written again and again.
+ * `value` in at most `max` UTF-16 code units, to fit into a bounded status field. A lone surrogate is replaced: the API
+ * server would store another character, and the field would be written again and again.
  */
 export function cut(value: string, max: number): string {
   return (value.length <= max ? value : `${value.slice(0, max - 1)}…`).toWellFormed()
 }
 
-/** Texts in a fixed order, each once: how sets are compared. */
+/** Texts in a fixed order, each once, for comparing sets. */
 export function sorted(values: readonly string[]): readonly string[] {
   return [...new Set(values)].sort(compareTexts)
 }
 
-/** Order of texts that is the same everywhere, whatever the locale. */
+/** An order of texts that does not depend on the locale. */
 export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }
 
-/** Names of the fields that are not undefined: what `setBy` of a descriptor returns, from the values of a spec by the API's names. */
+/**
+ * Names of the fields that are not undefined: what a descriptor's `setBy` returns, given values of the spec by API
+ * name.
+ */
 export function namesOf(fields: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.keys(given(fields))
 }

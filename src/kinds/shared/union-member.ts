@@ -1,4 +1,4 @@
-/** The member that a discriminator chooses is not there: what the CRD refuses was stored under another CRD. */
+/** The member that a discriminator chooses is missing: an object that this CRD refuses was stored under another CRD. */
 class MissingMemberError extends Error {
   override readonly name = 'MissingMemberError'
   readonly code = 'MISSING_MEMBER'
@@ -9,9 +9,9 @@ class MissingMemberError extends Error {
 }
 
 /**
- * The member of a union that its discriminator chooses. The CRD sees to it that it is there.
+ * The member of a union that its discriminator chooses, which the CRD ensures is there.
  *
- * @param path where it belongs, as `spec.firehose`
+ * @param path path of the member, such as `spec.firehose`
  * @throws MissingMemberError
  */
 export function chosen<Member>(member: Member | undefined, path: string): Member {

@@ -3,12 +3,12 @@ import type { Desired, Input } from '../../managed/descriptor/descriptor.ts'
 import type { Rule } from '../../schema/rules.ts'
 import { exactlyOne } from '../../schema/rules.ts'
 
-/** Rule of a spec whose `field` stands inline or comes `From` a Secret or ConfigMap. */
+/** Rule of a spec that has `field` either inline or as `From` a Secret or ConfigMap. */
 export function inlineOrFrom(field: string): Rule {
   return exactlyOne([field, `${field}From`])
 }
 
-/** The inputs behind `spec.<field>From`. */
+/** The inputs that `spec.<field>From` names. */
 export function inputsFrom(field: string, from: ValueFrom | undefined): readonly Input[] {
   const path = `spec.${field}From`
   const { secretKeyRef, configMapKeyRef } = from ?? {}
@@ -22,7 +22,7 @@ export function inputsFrom(field: string, from: ValueFrom | undefined): readonly
   ]
 }
 
-/** The text itself: `inline`, or what the Secret or ConfigMap holds. CEL sees to it that there is one. */
+/** The text: `inline`, or the content of the Secret or ConfigMap. CEL ensures that there is one. */
 export function givenText(desired: Desired<unknown>, inline: string | undefined, from: ValueFrom | undefined): string {
   const [input] = inputsFrom('', from)
   return inline ?? (input === undefined ? '' : desired.input(input.source, input.ref))

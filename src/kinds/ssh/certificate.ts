@@ -52,9 +52,9 @@ interface PrincipalText {
   readonly description: string
   readonly pattern: string
   readonly rules?: readonly Rule[]
-  /** What a certificate without principals is good for. */
+  /** What a certificate without principals is valid for. */
   readonly any: string
-  /** What else is to be known of one. */
+  /** Further note on such a certificate. */
   readonly anyNote?: string
 }
 
@@ -127,7 +127,7 @@ export const certificateStatus = {
   ...validityStatus,
   certificate: Type.Optional(
     text({
-      description: 'The certificate in authorized-keys format. It is not secret.',
+      description: 'The certificate in authorized-keys format. It is not a secret.',
       maxLength: CERTIFICATE_LENGTH,
     }),
   ),
@@ -144,11 +144,11 @@ export const certificateConditions = [
   {
     type: 'Renewed',
     description:
-      'A new certificate will be issued before this one expires, at `status.renewsAt`. False with RenewalFailing when that fails: the present one is valid until it expires. Absent where validAfter or validUntil is set, with which a certificate is not renewed.',
+      'A new certificate will be issued before this one expires, at `status.renewsAt`. False with RenewalFailing when that fails: the current one stays valid until it expires. Absent if validAfter or validUntil is set, since such a certificate is not renewed.',
   },
 ] as const
 
-/** What both kinds of certificate have in their specs. */
+/** Fields that the specs of both kinds of certificate have. */
 export interface CertificateSpec extends CommonSpec, WithOutput {
   readonly sshCertificateAuthorityRef: Ref
   readonly publicKey?: string
@@ -163,7 +163,7 @@ export interface CertificateSpec extends CommonSpec, WithOutput {
 
 const SIGNED = ['ssh_certificate_authority_id', 'public_key', 'principals', 'valid_after', 'valid_until']
 
-/** The fields that a certificate is made of, in the four forms that a descriptor asks for. */
+/** The signed fields of a certificate, in the four forms that a descriptor needs. */
 interface SignedFields<Spec> {
   readonly names: readonly string[]
   setBy(spec: Spec): readonly string[]
@@ -173,17 +173,17 @@ interface SignedFields<Spec> {
 }
 
 interface CertificateKind<Spec> {
-  /** What the contract says of `valid_until`, as a duration. */
+  /** The contract's default for `valid_until`, as a duration. */
   readonly defaultLength: string
-  /** Whether the authority's own object is needed beside its id. */
+  /** Whether the authority's object is needed in addition to its id. */
   needsAuthority(spec: Spec): boolean
-  /** Fields that the other kind has not. */
+  /** Fields that the other kind does not have. */
   readonly own: SignedFields<Spec>
 }
 
 /**
- * The descriptor's parts that user and host certificates share. Everything but the texts is settled when a certificate is signed, so that
- * a change makes a new one before the old one goes; nobody refers to certificates.
+ * The parts of a descriptor that user and host certificates share. Everything but the texts is fixed when a certificate
+ * is signed, so a change creates a new one before the old one is deleted; nothing refers to certificates.
  */
 export function certificateParts<Spec extends CertificateSpec>({
   defaultLength,
@@ -263,19 +263,19 @@ export function authorityKey({ spec, target }: Desired<CertificateSpec>): string
   return answeredKey(target(AUTHORITY, spec.sshCertificateAuthorityRef).object?.public_key)
 }
 
-/** What is wrong with the public key of that authority. */
+/** Problem with the public key of that authority. */
 export function authorityProblem(desired: Desired<CertificateSpec>): string | undefined {
   if (authorityKey(desired) !== undefined) return undefined
   return 'spec.sshCertificateAuthorityRef: the API says of the authority that it has a public_key that is not one line in authorized-keys format'
 }
 
-/** The certificate as a file holds it. */
+/** The certificate as the content of a file. */
 export function certificateFile(remote: RemoteObject): string | undefined {
   const certificate = answeredCertificate(remote.certificate)
   return certificate === undefined ? undefined : `${certificate}\n`
 }
 
-/** What is wrong with a certificate that the API returned. */
+/** Problem with a certificate that the API returned. */
 export function certificateProblem(remote: RemoteObject): string | undefined {
   if (answeredCertificate(remote.certificate) !== undefined) return undefined
   return 'a certificate that is not one line in the format of OpenSSH'

@@ -1,7 +1,10 @@
 import { PUBLIC_KEY_LENGTH } from './lengths.ts'
 import { comparablePublicKey } from './public-key.ts'
 
-/** What a public key tells of its private key, in the words of the API (`management-api.md § Endpoints`, `ssh_certificate_authorities`). */
+/**
+ * What a public key reveals about its private key, in API terms (`management-api.md § Endpoints`,
+ * `ssh_certificate_authorities`).
+ */
 export interface KeyFacts {
   readonly private_key_type?: string
   readonly elliptic_curve?: string
@@ -9,7 +12,7 @@ export interface KeyFacts {
   readonly key_size?: number
 }
 
-/** The facts of a line in authorized-keys format; none of anything else. */
+/** The facts from a line in authorized-keys format; none for anything else. */
 export function keyFacts(line: unknown): KeyFacts {
   if (typeof line !== 'string' || line.length > PUBLIC_KEY_LENGTH) return {}
   const [type = '', key = ''] = comparablePublicKey(line)?.split(' ') ?? []

@@ -1,7 +1,8 @@
 /**
- * A line of `known_hosts` by which clients trust host certificates of an authority (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
+ * A line of `known_hosts` that makes clients trust host certificates of an authority (sshd(8), "SSH_KNOWN_HOSTS FILE
+ * FORMAT").
  *
- * @param hosts names and addresses; none stands for all.
+ * @param hosts names and addresses; none means all.
  * @param publicKey of the authority, in authorized-keys format.
  */
 export function knownHostsLine(hosts: readonly string[], publicKey: string): string {

@@ -9,7 +9,10 @@ import { PUBLIC_KEY_LENGTH } from './lengths.ts'
 /** One line `type base64 comment`, without options in front of it. */
 const LINE = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]{16,}={0,2})(?:[ \t][^\r\n]*)?$/
 
-/** A public key in authorized-keys format, inline or from a Secret or ConfigMap. `change` says what a change of it does. */
+/**
+ * A public key in authorized-keys format, inline or from a Secret or ConfigMap. `change` describes the effect of
+ * changing it.
+ */
 export function publicKeyFields(description: string, change: string) {
   return {
     publicKey: Type.Optional(
@@ -26,13 +29,13 @@ export function publicKeyFields(description: string, change: string) {
         ],
       }),
     ),
-    publicKeyFrom: Type.Optional(valueFrom(`Where to read the public key from, in place of publicKey. ${change}`)),
+    publicKeyFrom: Type.Optional(valueFrom(`Where to read the public key from, instead of publicKey. ${change}`)),
   }
 }
 
 export const publicKeyRule = inlineOrFrom('publicKey')
 
-/** Paths whose change replaces the object, for the page. */
+/** Paths whose change replaces the object, for the kind's page. */
 export const publicKeyReplacing = ['publicKey', 'publicKeyFrom'] as const
 
 type Keyed = Parameters<typeof givenText>[2]
@@ -51,24 +54,24 @@ export function publicKeyProblems({ publicKey }: WithPublicKey): readonly string
   return publicKey === undefined ? [] : problemsOf('spec.publicKey', publicKey)
 }
 
-/** Problems of a key that a Secret or ConfigMap holds. */
+/** Problems of a key from a Secret or ConfigMap. */
 export function publicKeyInputProblems(desired: Desired<WithPublicKey>): readonly string[] {
   return desired.spec.publicKeyFrom === undefined ? [] : problemsOf('spec.publicKeyFrom', publicKeyOf(desired))
 }
 
-/** The line as it is sent: the white space around it, such as a file's last line break, means nothing. */
+/** The line to send, without surrounding white space such as a file's last line break. */
 export function publicKeyOf(desired: Desired<WithPublicKey>): string {
   return givenText(desired, desired.spec.publicKey, desired.spec.publicKeyFrom).trim()
 }
 
-/** The key alone, for comparing: comment and white space mean nothing. */
+/** Only the key, for comparing: comment and white space have no meaning. */
 export function comparablePublicKey(value: unknown): string | undefined {
   const line = textOf(value)?.trim()
   const [, type, key] = LINE.exec(line ?? '') ?? []
   return key === undefined ? line : `${type} ${key}`
 }
 
-/** Never names the text: a private key put there by mistake must not travel any further. */
+/** Never quotes the text: a private key put there by mistake must not spread. */
 function problemsOf(path: string, value: string): readonly string[] {
   if (value.includes('PRIVATE KEY')) {
     return [`${path}: holds a private key, which is never to be uploaded: put the public one there, as in a .pub file`]

@@ -11,7 +11,7 @@ import { isNotedAhead } from '../../util/noted-time.ts'
 import { available } from '../shared/defaults.ts'
 import { given, timeOf } from '../shared/remote.ts'
 
-/** Rules compare these as times, since CEL reads texts of the format date-time as such. */
+/** Rules compare these as times, since CEL reads texts in the date-time format as such. */
 function time(field: string, description: string) {
   return timestamp({
     description: `${description} A change issues a new certificate.`,
@@ -24,7 +24,10 @@ function time(field: string, description: string) {
   })
 }
 
-/** When a certificate is valid (`management-api.md § SSH certificates`). `defaultLength` is what the contract names, in words and as a duration. */
+/**
+ * When a certificate is valid (`management-api.md § SSH certificates`). `defaultLength` is the contract's default, in
+ * words and as a duration.
+ */
 export function validityFields(defaultLength: string) {
   return {
     validAfter: Type.Optional(
@@ -42,7 +45,7 @@ export function validityFields(defaultLength: string) {
     validFor: Type.Optional(
       durationText({
         field: 'validFor',
-        description: `How long the certificate is valid from its start, as \`90m\`, \`12h\` or \`8760h\`; from 1s to 87600h. Not together with validUntil. A change issues a new certificate. Default: ${defaultLength}, unless validUntil is set.`,
+        description: `How long the certificate is valid from its start, such as \`90m\`, \`12h\` or \`8760h\`; from 1s to 87600h. Not together with validUntil. A change issues a new certificate. Default: ${defaultLength}, unless validUntil is set.`,
         least: '1s',
         most: '87600h',
         examples: '90m, 12h or 8760h',
@@ -52,7 +55,7 @@ export function validityFields(defaultLength: string) {
       durationText({
         field: 'renewBefore',
         description:
-          'How long before it expires a new certificate is issued, as `10m`, `8h` or `720h`; from 1s to 87600h, and at most nine tenths of validFor. Not together with validAfter or validUntil, with which a certificate is not renewed. Default: a third of the time that it is valid.',
+          'How long before it expires a new certificate is issued, such as `10m`, `8h` or `720h`; from 1s to 87600h, and at most nine tenths of validFor. Not together with validAfter or validUntil, since the certificate is then not renewed. Default: a third of its validity period.',
         least: '1s',
         most: '87600h',
         examples: '10m, 8h or 720h',
@@ -87,7 +90,7 @@ export const validityStatus = {
   validAfter: Type.Optional(timestamp({ description: 'When the certificate became or becomes valid.' })),
   validUntil: Type.Optional(timestamp({ description: 'When the certificate expires.' })),
   renewsAt: Type.Optional(
-    timestamp({ description: 'When the next certificate will be issued; absent where none will be.' }),
+    timestamp({ description: 'When the next certificate will be issued; absent if none will be.' }),
   ),
 }
 
@@ -104,8 +107,9 @@ export interface Validity {
 }
 
 /**
- * Both times as they should be. A new certificate is told both, so that its length does not depend on how two clocks agree. Of one that
- * is there, a start that the spec leaves open is left alone once it has come, and a length is measured from its own start.
+ * Both times to send. A new certificate is sent both, so that its length does not depend on two clocks agreeing. For an
+ * existing one, a start that the spec leaves open is left alone once it has come, and the length is measured from its
+ * actual start.
  */
 export function wantedValidity(
   { validAfter, validUntil, validFor }: WithValidity,
@@ -115,7 +119,8 @@ export function wantedValidity(
   const length = durationMs(validFor ?? defaultLength)
   const asked = millis(validAfter)
   if (remote === undefined) {
-    // An end that has passed is sent with a start that does not move, so that the API refuses it in the same words each time.
+    // An end that has passed is sent with a start that does not move, so that the API refuses it with the same message
+    // each time.
     const start = asked ?? (until === undefined ? now : Math.min(now, until))
     return { valid_after: instant(start), valid_until: instant(until ?? wholeSeconds(start) + length) }
   }
@@ -133,7 +138,7 @@ function endFrom(until: number | undefined, found: number | undefined, length: n
   return found === undefined ? undefined : instant(found + length)
 }
 
-/** The times that an object has, in the form in which they are sent. */
+/** The times of an object, in the form in which they are sent. */
 export function observedValidity(remote: RemoteObject): Validity {
   const [after, until] = [millis(timeOf(remote.valid_after)), millis(timeOf(remote.valid_until))]
   return {
@@ -146,12 +151,12 @@ export function validityOf(remote: RemoteObject) {
   return given({ validAfter: timeOf(remote.valid_after), validUntil: timeOf(remote.valid_until) })
 }
 
-/** Whether the certificate is accepted nowhere any more. */
+/** Whether the certificate has expired, so that nothing accepts it any more. */
 export function isExpired(remote: RemoteObject, now: number): boolean {
   return (millis(timeOf(remote.valid_until)) ?? Number.POSITIVE_INFINITY) <= now
 }
 
-/** Ready while the certificate is valid; looks again when that changes. */
+/** Ready while the certificate is valid; polls again when that changes. */
 export function validityReadiness({
   spec,
   remote,
@@ -180,12 +185,15 @@ export function validityReadiness({
   return Number.isFinite(until) ? { ...ready, pollMs: pollIn(until - now) } : ready
 }
 
-/** A start or an end that the spec names stays the same however often a certificate is issued. */
+/** With a start or an end from the spec, reissuing a certificate would not extend it. */
 function isRenewed({ validAfter, validUntil }: WithValidity): boolean {
   return validAfter === undefined && validUntil === undefined
 }
 
-/** Renewed well before its end, without overlap: the former certificate is good until it expires, at the API or not. */
+/**
+ * Renewed well before its end, without overlap: the previous certificate is valid until it expires, whether or not it
+ * still exists at the API.
+ */
 export const certificateRenewal: Rotation<WithValidity> = {
   type: 'renewal',
   dueAt: ({ spec, remote }) => {
@@ -201,12 +209,12 @@ function millis(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Date.parse(text.toUpperCase())
 }
 
-/** Certificates know whole seconds only. */
+/** Certificates have a resolution of one second. */
 function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000
 }
 
-/** RFC 3339 in UTC with whole seconds: the one form of all that stand for the same time. */
+/** RFC 3339 in UTC with whole seconds: one canonical form for each time. */
 function instant(ms: number): string {
   return new Date(wholeSeconds(ms)).toISOString().replace('.000Z', 'Z')
 }

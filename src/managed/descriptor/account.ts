@@ -20,7 +20,7 @@ export const accountDefaults = {
 const resyncInterval = durationText({
   field: 'resyncInterval',
   description:
-    'How often the account is listed to find changes made outside Culvert, as `30s`, `10m` or `1h30m`; from 1s to 24h. Default: 10m.',
+    'How often the account is listed to find changes made outside Culvert, such as `30s`, `10m` or `1h30m`; from 1s to 24h. Default: 10m.',
   least: '1s',
   most: '24h',
   examples: '30s, 10m or 1h30m',
@@ -40,13 +40,14 @@ const apiKeySecretRef = (where: string) =>
         }),
       ),
     },
-    { description: `The Secret with the API key, in ${where}. A new key there is used at once.` },
+    { description: `The Secret with the API key, in ${where}. A new key there is used immediately.` },
   )
 
 const rateLimit = object(
   {
     requestsPerMinute: integer({
-      description: 'Most requests per minute that Culvert sends for this account, all resources together; 1 to 60000.',
+      description:
+        'Maximum requests per minute that Culvert sends for this account, for all resources together; 1 to 60000.',
       minimum: 1,
       maximum: 60_000,
     }),
@@ -82,7 +83,7 @@ export function accountSpecFields(secretPlace: string) {
     caBundle: Type.Optional(
       text({
         description:
-          'PEM certificates of the authorities that Culvert trusts for this API, in place of the public ones; at most 65536 characters. Default: the public ones.',
+          'PEM certificates of the authorities that Culvert trusts for this API, instead of the public ones; at most 65536 characters. Default: the public ones.',
         maxLength: 65_536,
         rules: [
           {
@@ -138,7 +139,7 @@ export const accountStatusFields = {
     object(
       {
         keyFingerprint: Type.Optional(
-          text({ description: 'Changes when the API key or `spec.baseURL` does.', maxLength: 64 }),
+          text({ description: 'Changes when the API key or `spec.baseURL` changes.', maxLength: 64 }),
         ),
       },
       { description: INTERNAL_DESCRIPTION },
@@ -148,7 +149,7 @@ export const accountStatusFields = {
   orphanCount: Type.Optional(
     integer({
       description:
-        'Number of objects that Culvert created for resources that no longer exist. They are only reported: delete them at the API if they are not needed.',
+        'Number of objects that Culvert created for resources that no longer exist. They are only reported: delete them at the API if you do not need them.',
       minimum: 0,
     }),
   ),

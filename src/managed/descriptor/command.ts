@@ -17,24 +17,24 @@ export function commandSpec(target: string) {
   return {
     accountRef: Type.Optional(
       accountRefTo(
-        'The account that the sessions belong to. Default: the one that `target.sessionRef` belongs to, else the Account named `default` in the namespace, else the ClusterAccount named `default`. Immutable.',
+        'The account that the sessions belong to. Default: the account of `target.sessionRef`, otherwise the Account named `default` in the namespace, otherwise the ClusterAccount named `default`. Immutable.',
       ),
     ),
     target: object(
       {
         type: choice(['Session', 'ID', 'Selector'], {
-          description: `How the sessions are chosen. Session: \`sessionRef\` names one ${target}. ID: \`id\` is that of any session of the account; of an account that namespaces share, one that is shown in this namespace, or in none where \`unmanagedObjects\` of the account is Adopt. Selector: \`selector\` chooses TunnelSessions by labels. Session and Selector need \`mirrorSessions\` in the account.`,
+          description: `How the sessions are selected. Session: \`sessionRef\` names one ${target}. ID: \`id\` names any session of the account; in an account that namespaces share, only one that is shown in this namespace, or in no namespace if \`unmanagedObjects\` of the account is Adopt. Selector: \`selector\` selects TunnelSessions by labels. Session and Selector require \`mirrorSessions\` in the account.`,
         }),
         sessionRef: Type.Optional(
           object(
             { name: objectName(`Name of a ${target} in the same namespace.`) },
-            { description: `One ${target} of the namespace.` },
+            { description: `One ${target} in the namespace.` },
           ),
         ),
         id: Type.Optional(text({ description: 'Id of the session at the API.', minLength: 1, maxLength: 255 })),
         selector: Type.Optional(
           labelSelector(
-            `Every ${target} of the namespace and the account that has these labels; an empty selector means all. The sessions are chosen once, when the command begins; with more than ${MAX_TARGETS} nothing is sent and the command has failed.`,
+            `Every ${target} of the namespace and the account that has these labels; an empty selector means all. The sessions are selected once, when the command begins; if there are more than ${MAX_TARGETS}, nothing is sent and the command fails.`,
           ),
         ),
       },
@@ -47,7 +47,7 @@ export function commandSpec(target: string) {
       durationText({
         field: 'ttlAfterFinished',
         description:
-          'How long after the command has finished Culvert deletes this resource, as `10m` or `24h`; from 1s to 8760h. May change at any time, even after the end. Default: never.',
+          'How long after the command has finished Culvert deletes this resource, such as `10m` or `24h`; from 1s to 8760h. Can be changed at any time, even after the command has finished. Default: never.',
         least: '1s',
         most: '8760h',
         examples: '30s, 10m or 24h',
@@ -66,13 +66,15 @@ const action = object(
     action: text({ description: 'Restart, Stop or Update.', maxLength: 63 }),
     state: choice(actionStates, {
       description:
-        'Pending: not sent yet. Sent: about to be sent, or sent and not answered yet. Done: the API accepted it. Refused: the API refused it, see code and message. Gone: the session does not exist any more. Unknown: it may have been sent, but no answer is known; it is never sent again. Skipped: the action before it was not Done.',
+        'Pending: not sent yet. Sent: about to be sent, or sent but not answered yet. Done: the API accepted it. Refused: the API refused it, see code and message. Gone: the session no longer exists. Unknown: it may have been sent, but no answer is known; it is never sent again. Skipped: the previous action was not Done.',
     }),
     sentAt: Type.Optional(timestamp({ description: 'When the request was about to be sent.' })),
-    endedAt: Type.Optional(timestamp({ description: 'When its result was known.' })),
-    code: Type.Optional(text({ description: "The API's own error code of a refusal, if it gave one.", maxLength: 64 })),
+    endedAt: Type.Optional(timestamp({ description: 'When its result became known.' })),
+    code: Type.Optional(
+      text({ description: "The API's error code for a refusal, if it returned one.", maxLength: 64 }),
+    ),
     message: Type.Optional(
-      text({ description: "Why it is not Done, in the API's own words if it gave any.", maxLength: 1024 }),
+      text({ description: "Why it is not Done, in the API's words if it returned any.", maxLength: 1024 }),
     ),
   },
   { description: 'One action and its result.' },
@@ -86,12 +88,12 @@ const target = object(
     newID: Type.Optional(
       text({
         description:
-          'Id of the session after the restart: the only session alike that appeared since. Absent where there is none, or more than one.',
+          'Id of the session after the restart: the only matching session that has appeared since. Absent if there is none, or more than one.',
         maxLength: 255,
       }),
     ),
     actions: list(action, {
-      description: 'The actions on it, in this order.',
+      description: 'The actions on it, in order.',
       maxItems: 4,
       listType: 'map',
       mapKeys: ['action'],
@@ -101,7 +103,8 @@ const target = object(
         {
           likeness: Type.Optional(
             text({
-              description: 'Digest of what stays the same when the agent restarts, by which `newID` is found.',
+              description:
+                'Digest of the properties that a restart of the agent does not change, used to find `newID`.',
               maxLength: 64,
             }),
           ),
@@ -117,9 +120,9 @@ const target = object(
 export const commandStatusFields = {
   observedGeneration,
   accountRef: Type.Optional(accountInUse('The account in use.')),
-  startedAt: Type.Optional(timestamp({ description: 'When the command began: the sessions were chosen.' })),
+  startedAt: Type.Optional(timestamp({ description: 'When the command began and the sessions were selected.' })),
   finishedAt: Type.Optional(timestamp({ description: 'When the command ended.' })),
-  total: Type.Optional(integer({ description: 'Number of sessions that were chosen.', minimum: 0 })),
+  total: Type.Optional(integer({ description: 'Number of selected sessions.', minimum: 0 })),
   done: Type.Optional(
     integer({
       description: 'Number of sessions for which every action is Done so far.',
@@ -128,7 +131,7 @@ export const commandStatusFields = {
   ),
   targets: Type.Optional(
     list(target, {
-      description: 'The sessions that were chosen when the command began, and their results.',
+      description: 'The sessions that were selected when the command began, and their results.',
       maxItems: MAX_TARGETS,
       listType: 'map',
       mapKeys: ['id'],
@@ -136,7 +139,7 @@ export const commandStatusFields = {
   ),
   conditions: Type.Optional(
     conditionsList(
-      'Complete: the command is over, and every action is Done. Failed: it is over, and not every action is. Reconciling: it is not over. Stalled: it has failed. The last two are present only while they are true (kstatus).',
+      'Complete: the command is over, and every action is Done. Failed: it is over, and not every action is Done. Reconciling: it is not over. Stalled: it has failed. The last two are present only while they are true (kstatus).',
     ),
   ),
 }

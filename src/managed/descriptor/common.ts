@@ -30,22 +30,22 @@ export function accountRefTo(description: string) {
 }
 
 const accountRef = accountRefTo(
-  'The account that this resource belongs to. Default: the Account named `default` in the namespace, else the ClusterAccount named `default`. Immutable once set; an existing object cannot move to another account.',
+  'The account that this resource belongs to. Default: the Account named `default` in the namespace, otherwise the ClusterAccount named `default`. Immutable once set; an existing object cannot move to another account.',
 )
 
 const deletionPolicy = choice(['Delete', 'Retain'], {
   description:
-    'What happens to the remote object when this resource is deleted. Delete: it is deleted. Retain: it stays as it is, and no API call is made. Default: Delete for an object that Culvert created, Retain for one that it adopted (`externalID`). With `managementPolicy: Observe` it always stays.',
+    'What happens to the remote object when this resource is deleted. Delete: it is deleted. Retain: it stays unchanged, and no API call is made. Default: Delete for an object that Culvert created, Retain for one that it adopted (`externalID`). With `managementPolicy: Observe` it always stays.',
 })
 
 const managementPolicy = choice(['Manage', 'Observe'], {
   description:
-    'Manage: Culvert creates the object, or adopts the one that `externalID` names, and keeps it in line with this spec. Observe: the object is only read, never written or deleted; the condition Synced says how it differs from this spec. Required with `externalID`. Default: Manage.',
+    'Manage: Culvert creates the object, or adopts the one that `externalID` names, and keeps it in sync with this spec. Observe: the object is only read, never written or deleted; the condition Synced says how it differs from this spec. Required with `externalID`. Default: Manage.',
 })
 
 const externalID = text({
   description:
-    'Id of an existing object, to observe or adopt it (see `managementPolicy`) instead of creating one. Fields that this spec leaves out keep the value that an adopted object has. An adopted object stays when this resource is deleted, unless `deletionPolicy` is Delete. Immutable once this resource manages an object, except that it may be set to `status.id`. Default: none; Culvert creates the object.',
+    'Id of an existing object, to observe or adopt it (see `managementPolicy`) instead of creating one. An adopted object keeps its values for fields that this spec leaves out, and stays when this resource is deleted, unless `deletionPolicy` is Delete. Immutable once this resource manages an object, except that it may be set to `status.id`. Default: none; Culvert creates the object.',
   minLength: 1,
   maxLength: 255,
 })
@@ -73,7 +73,7 @@ export function commonSpec(limits: TextLimits) {
     rawMetadata: Type.Optional(
       limitedText('rawMetadata', limits, {
         description:
-          "The remote object's metadata, byte for byte, in place of `metadata` and the key `culvert`. Without that key, Culvert recognises the object only by the status and an annotation of this resource. If both are lost, for example when the resource is recreated from Git, a second object is created unless `externalID` is set; an Event warns of a possible duplicate. A JSON object with a top-level key `culvert` is refused. Default: none.",
+          "The remote object's metadata, byte for byte, instead of `metadata` and the key `culvert`. Without that key, Culvert recognises the object only by the status and an annotation of this resource. If both are lost, for example when the resource is recreated from Git, a second object is created unless `externalID` is set; an Event warns of a possible duplicate. A JSON object with a top-level key `culvert` is refused. Default: none.",
       }),
     ),
   }
@@ -161,13 +161,13 @@ export const condition = object(
     }),
     status: choice(['True', 'False', 'Unknown'], { description: 'Whether the condition is true.' }),
     reason: text({
-      description: 'The reason for programs: one word of a fixed set.',
+      description: 'The reason for programs: one word from a fixed set.',
       minLength: 1,
       maxLength: 1024,
       pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
     }),
     message: text({
-      description: 'The reason for people: what is the matter, and what to do. Stable while nothing changes.',
+      description: 'The reason for people: what the problem is, and what to do. Stable while nothing changes.',
       maxLength: 32768,
     }),
     lastTransitionTime: timestamp({ description: 'When `status` last changed.' }),
@@ -184,12 +184,12 @@ export function conditionsList(description: string) {
 }
 
 const CONDITIONS =
-  'Ready: the resource can be used. Synced: the remote object equals the spec. Reconciling: work is under way. Stalled: nothing more happens until somebody acts. The last two are present only while they are true (kstatus).'
+  'Ready: the resource can be used. Synced: the remote object matches the spec. Reconciling: work is in progress. Stalled: nothing more happens until someone acts. The last two are present only while they are true (kstatus).'
 
 export const conditions = conditionsList(CONDITIONS)
 
 const managedConditions = conditionsList(
-  `${CONDITIONS} ReferencesGranted: present only while it is false, since a reference between namespaces that was in use when its grant was withdrawn is kept until the spec with it changes.`,
+  `${CONDITIONS} ReferencesGranted: present only while it is false. A reference between namespaces that was in use when its grant was withdrawn is then kept until the spec that contains it changes.`,
 )
 
 /**
@@ -228,7 +228,7 @@ export const commonStatus = {
 export function referenceNamespace(target: string) {
   return Type.Optional(
     namespaceName(
-      `Namespace of the ${target}, whose \`allowedReferences\` has to permit references from this namespace, and which has to live in the same account. Only with \`name\`. Default: the namespace of this resource.`,
+      `Namespace of the ${target}, whose \`allowedReferences\` must permit references from this namespace, and which must be in the same account. Only with \`name\`. Default: the namespace of this resource.`,
     ),
   )
 }
@@ -240,7 +240,7 @@ export function referenceFields(target: string) {
     namespace: referenceNamespace(target),
     id: Type.Optional(
       text({
-        description: `Id of an existing ${target} that Culvert does not manage. In an account that namespaces share, its administrator has to allow that (\`unmanagedObjects\`), and what a resource of another namespace has is not reached by its id.`,
+        description: `Id of an existing ${target} that Culvert does not manage. In an account that namespaces share, its administrator must allow this (\`unmanagedObjects\`), and an object that a resource in another namespace manages cannot be reached by its id.`,
         minLength: 1,
         maxLength: 255,
       }),
@@ -292,7 +292,7 @@ export function valueFrom(description: string) {
       ),
     },
     {
-      description: `${description} Exactly one of secretKeyRef and configMapKeyRef. A change there is applied like one of this spec.`,
+      description: `${description} Exactly one of secretKeyRef and configMapKeyRef. A change there is applied like a change of this spec.`,
       rules: [exactlyOne(['secretKeyRef', 'configMapKeyRef'])],
     },
   )
@@ -332,7 +332,7 @@ export const outputStatus = {
 export const rotationStatus = {
   rotatedAt: Type.Optional(timestamp({ description: 'When the token in use was issued.' })),
   nextRotationAt: Type.Optional(
-    timestamp({ description: 'When the next token is issued; absent while none is planned.' }),
+    timestamp({ description: 'When the next token will be issued; absent while none is planned.' }),
   ),
   lastHandledRotateAt: answerTo(ROTATE_REQUESTED_AT, 'answered by a new token'),
 }

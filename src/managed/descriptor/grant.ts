@@ -13,7 +13,7 @@ const grant = object(
   {
     namespaces: Type.Optional(
       list(namespaceName('Name of a namespace.'), {
-        description: `The namespaces by their names, at most ${NAMESPACES}.`,
+        description: `The namespaces by name, at most ${NAMESPACES}.`,
         minItems: 1,
         maxItems: NAMESPACES,
         listType: 'set',
@@ -21,7 +21,7 @@ const grant = object(
     ),
     namespaceSelector: Type.Optional(
       labelsSelector(
-        'The namespaces by their labels; an empty selector `{}` selects every namespace. Where Culvert watches some namespaces only (`--watch-namespace`), it does not read their labels, and a selector selects none.',
+        'The namespaces by label; an empty selector `{}` selects every namespace. If Culvert watches only some namespaces (`--watch-namespace`), it does not read their labels, and a selector selects none.',
         SELECTOR,
       ),
     ),
@@ -36,7 +36,7 @@ const grant = object(
 export const sharing = {
   allowedReferences: Type.Optional(
     list(grant, {
-      description: `Other namespaces whose resources may refer to this one by namespace and name, if they live in the same account; at most ${ENTRIES} entries, of which one suffices. What is withdrawn refuses new references; a reference that is in use is kept until the spec with it changes, which the condition ReferencesGranted says on both sides. Default: none.`,
+      description: `Other namespaces whose resources may refer to this one by namespace and name, if they are in the same account; at most ${ENTRIES} entries, one of which must match. Withdrawing an entry refuses new references; a reference in use is kept until the spec that contains it changes, which the condition ReferencesGranted reports on both sides. Default: none.`,
       maxItems: ENTRIES,
     }),
   ),

@@ -9,7 +9,7 @@ export const INTERNAL_DESCRIPTION =
 const create = object(
   {
     nonce: text({ description: 'Nonce of the last create that is known to have happened.', maxLength: 64 }),
-    attempt: integer({ description: 'How many attempts it took.', minimum: 0 }),
+    attempt: integer({ description: 'How many attempts the create took.', minimum: 0 }),
     uid: Type.Optional(
       text({
         description: 'UID of the resource that the metadata of the object last named as its own.',
@@ -22,27 +22,25 @@ const create = object(
 
 const former = object(
   {
-    id: text({ description: 'Id of the former object.', maxLength: 255 }),
+    id: text({ description: 'Id of the previous object.', maxLength: 255 }),
     nonce: Type.Optional(text({ description: 'Nonce it was created under.', maxLength: 64 })),
     deleteAfter: Type.Optional(
       timestamp({ description: 'Not deleted before this time, unless the spec has a shorter overlap.' }),
     ),
     adopted: Type.Optional(bool({ description: 'Whether it was adopted, so that its token is unknown.' })),
     digest: Type.Optional(
-      text({ description: 'Digest of its token, to see whether an Account still uses it.', maxLength: 64 }),
+      text({ description: 'Digest of its token, to detect whether an Account still uses it.', maxLength: 64 }),
     ),
   },
-  { description: 'A former object that will be deleted.' },
+  { description: 'A previous object that will be deleted.' },
 )
 
 const sentReference = object(
   {
     kind: text({ description: 'Kind of the resource referred to.', maxLength: 63 }),
-    name: Type.Optional(
-      text({ description: 'Its name; absent where the spec refers to it by its id.', maxLength: 253 }),
-    ),
+    name: Type.Optional(text({ description: 'Its name; absent if the spec refers to it by id.', maxLength: 253 })),
     namespace: Type.Optional(
-      text({ description: 'Its namespace, where that is another than this resource has.', maxLength: 63 }),
+      text({ description: 'Its namespace, if it differs from that of this resource.', maxLength: 63 }),
     ),
     id: text({ description: 'Id that was sent for it.', maxLength: 255 }),
     generation: Type.Optional(
@@ -52,7 +50,7 @@ const sentReference = object(
       }),
     ),
   },
-  { description: 'Something that the remote object refers to.' },
+  { description: 'An object that the remote object refers to.' },
 )
 
 /** `status.internal` of every managed kind. Only the reconciler reads and writes it: a new field is a new line here. */
@@ -60,18 +58,18 @@ const internal = object(
   {
     create: Type.Optional(create),
     superseded: Type.Optional(
-      list(former, { description: 'Former objects of this resource that will be deleted.', maxItems: 64 }),
+      list(former, { description: 'Previous objects of this resource that will be deleted.', maxItems: 64 }),
     ),
     references: Type.Optional(
-      list(sentReference, { description: 'What the remote object refers to.', maxItems: 1024 }),
+      list(sentReference, { description: 'Objects that the remote object refers to.', maxItems: 1024 }),
     ),
     inputsFingerprint: Type.Optional(
-      text({ description: 'Changes when a value read from a Secret or ConfigMap does.', maxLength: 64 }),
+      text({ description: 'Changes when a value read from a Secret or ConfigMap changes.', maxLength: 64 }),
     ),
     appliedModules: Type.Optional(
       list(text({ description: 'Name of a module or part.', maxLength: 63 }), {
         description:
-          'Modules, and other parts that people set too, that the spec has named. One that is removed from the spec is disabled or taken off.',
+          'Modules, and other parts that can also be set outside Culvert, that the spec has named. One that the spec no longer names is disabled or removed.',
         maxItems: 16,
         listType: 'set',
       }),
@@ -79,21 +77,21 @@ const internal = object(
     applied: Type.Optional(
       list(text({ description: 'Name of a field at the API.', maxLength: 63 }), {
         description:
-          'Fields of an adopted object, or of one that replaced it, that the spec has set so far. One that is removed from the spec goes back to its default; other fields are left alone.',
+          'Fields of an adopted object, or of one that replaced it, that the spec has set so far. One that is removed from the spec returns to its default; other fields are left alone.',
         maxItems: 32,
         listType: 'set',
       }),
     ),
     chosen: Type.Optional(
-      stringMap(text({ description: 'Digest of what was sent and what came of it.', maxLength: 64 }), {
+      stringMap(text({ description: 'Digest of what was sent and what the service made of it.', maxLength: 64 }), {
         description:
-          'Fields at the API that the spec leaves open in part, by what the service has chosen there: that is no drift.',
+          'API fields that the spec leaves partly open, with a digest of what the service chose there, which is not drift.',
         maxProperties: 16,
         rules: [keysLimit(63, 'chosen')],
       }),
     ),
     tokenDigest: Type.Optional(
-      text({ description: 'Digest of the token in the Secret, to notice when it is altered.', maxLength: 64 }),
+      text({ description: 'Digest of the token in the Secret, to detect changes to it.', maxLength: 64 }),
     ),
   },
   { description: INTERNAL_DESCRIPTION },

@@ -9,7 +9,9 @@ const KEY_PATTERN = '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_
 const matchExpression = object(
   {
     key: text({ description: 'Label key.', minLength: 1, maxLength: 317, pattern: KEY_PATTERN }),
-    operator: choice(['In', 'NotIn', 'Exists', 'DoesNotExist'], { description: 'How the label is compared.' }),
+    operator: choice(['In', 'NotIn', 'Exists', 'DoesNotExist'], {
+      description: 'How the label is compared with the values.',
+    }),
     values: Type.Optional(
       list(text({ description: 'A label value.', maxLength: VALUE, pattern: VALUE_PATTERN }), {
         description: 'Values for In and NotIn, at most 16; none for Exists and DoesNotExist.',

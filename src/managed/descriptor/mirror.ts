@@ -17,7 +17,7 @@ const MOST_SESSIONS = 20_000
 const interval = durationText({
   field: 'interval',
   description:
-    'How often the sessions are listed, all pages, as `30s`, `10m` or `1h30m`; from 1s to 24h. Each page counts against the rate limit. Default: 1m.',
+    'How often the sessions are listed, all pages, such as `30s`, `10m` or `1h30m`; from 1s to 24h. Each page counts against the rate limit. Default: 1m.',
   least: '1s',
   most: '24h',
   examples: '30s, 10m or 1h30m',
@@ -25,7 +25,7 @@ const interval = durationText({
 })
 
 const maxSessions = integer({
-  description: `Most sessions that are shown, 1 to ${MOST_SESSIONS}. If more are online, those that are shown already stay, and places that get free go to the lowest ids; the condition SessionsMirrored says so. Default: 5000.`,
+  description: `Maximum number of sessions shown, 1 to ${MOST_SESSIONS}. If more are online, those already shown stay, and places that become free go to the lowest ids; the condition SessionsMirrored reports this. Default: 5000.`,
   minimum: 1,
   maximum: MOST_SESSIONS,
 })
@@ -35,7 +35,7 @@ const enabled = bool({
 })
 
 const DESCRIPTION = experimental(
-  'Shows the online tunnel sessions of the account as read-only resources. When it is switched off, they are removed. Default: off.',
+  'Shows the online tunnel sessions of the account as read-only resources. They are removed when this is switched off. Default: off.',
 )
 
 /** `mirrorSessions` of an account whose mirrors are in its own namespace. */
@@ -50,7 +50,7 @@ export const mirrorElsewhere = object(
     enabled,
     interval: Type.Optional(interval),
     maxSessions: Type.Optional(maxSessions),
-    namespace: namespaceName('The namespace that the TunnelSessions are put into. It must exist.'),
+    namespace: namespaceName('The namespace for the TunnelSessions. It must exist.'),
   },
   { description: DESCRIPTION },
 )
@@ -59,7 +59,7 @@ export const mirrorElsewhere = object(
 export const shownCondition = {
   type: 'SessionsMirrored',
   description:
-    'False while not all online tunnel sessions of the account are shown, although `mirrorSessions` is enabled; absent otherwise. TooManySessions: more are online than `mirrorSessions.maxSessions`. TooManyMirrors: the sessions of as many other accounts as may be are shown in the namespace.',
+    'False while not all online tunnel sessions of the account are shown, although `mirrorSessions` is enabled; absent otherwise. TooManySessions: more are online than `mirrorSessions.maxSessions`. TooManyMirrors: the namespace already shows the sessions of the maximum number of other accounts.',
 } as const
 
 /** Whether and how an account's objects of one collection are mirrored. */

@@ -1,6 +1,7 @@
 {{/*
-An alert of files/alerts.yaml as the values want it. Takes (dict "rule" rule "values" .Values.prometheusRule "change" map), the last one with what is
-set for this alert alone. The file keeps to what is relied on here: braces after every metric, and the threshold at the end.
+An alert of files/alerts.yaml with the changes from the values. Takes (dict "rule" rule "values" .Values.prometheusRule
+"change" map), where "change" has the settings of this alert only. Relies on the file having braces after every metric and
+the threshold at the end.
 */}}
 {{- define "culvert.alert" -}}
 {{- $rule := .rule -}}

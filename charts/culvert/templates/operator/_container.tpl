@@ -1,4 +1,4 @@
-{{/* Every flag of `culvert operator` that a value sets. Flags are written with "=", so that no value is taken for another flag. */}}
+{{/* Flags of `culvert operator` from the values. They are written with "=", so that no value is read as another flag. */}}
 {{- define "culvert.operatorArgs" -}}
 - operator
 - --name={{ include "culvert.fullname" . }}
@@ -53,7 +53,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* Hosts that accounts may be aimed at: those named, the emulator's over plain http, and that of the chart's own account. */}}
+{{/* Hosts that accounts may use: those in the values, the emulator over plain http, and that of the chart's own account. */}}
 {{- define "culvert.allowedHosts" -}}
 {{- $hosts := .Values.operator.allowApiHosts -}}
 {{- if .Values.emulator.enabled -}}

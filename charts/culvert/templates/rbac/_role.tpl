@@ -1,6 +1,6 @@
 {{/*
 A role with its binding. Takes (dict "root" $ "component" "operator" "name" "…" "rules" "…" "serviceAccount" "…") and
-"namespace" for a Role, nothing of it for a ClusterRole; "annotations" for both.
+"namespace" for a Role, without it for a ClusterRole; "annotations" for both.
 */}}
 {{- define "culvert.boundRole" -}}
 {{- $metadata := include "culvert.roleMetadata" . -}}
@@ -13,7 +13,7 @@ kind: {{ $kind }}
 {{ include "culvert.roleBinding" (merge (dict "kind" $kind) .) }}
 {{- end -}}
 
-{{/* A binding of the role that it is named after. Takes what `culvert.boundRole` takes, and "kind", that of the role. */}}
+{{/* A binding of the role with the same name. Takes the same as `culvert.boundRole`, and the "kind" of the role. */}}
 {{- define "culvert.roleBinding" -}}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ ternary "Role" "ClusterRole" (hasKey . "namespace") }}Binding
