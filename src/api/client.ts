@@ -5,6 +5,7 @@ import type { Random } from '../util/random.ts'
 import { saysAbsent } from './absent.ts'
 import { createDispatcher, type OpenDispatcher, type ProxyOptions } from './dispatcher.ts'
 import { ApiError } from './errors.ts'
+import type { Answer, Method } from './exchange.ts'
 import { type Gathered, GatheredAll, GatheredMost } from './gathered.ts'
 import { invalid } from './invalid.ts'
 import { ListRoom, type ListSize } from './list-room.ts'
@@ -12,7 +13,7 @@ import { fitsPath } from './object-id.ts'
 import { cursorLost, nextPageURL } from './paging.ts'
 import type { RateBudget } from './rate-budget.ts'
 import { isProblem, type ListPage, pageReader, readObject } from './response.ts'
-import { type Answer, type Method, type RequestReport, Transport } from './transport.ts'
+import { type RequestReport, Transport } from './transport.ts'
 import type {
   ApiClient,
   CallOptions,

@@ -2,7 +2,7 @@ import type { Attributes, Tracer } from '@opentelemetry/api'
 import { knownStatus } from '../telemetry/known-status.ts'
 import { inClientSpan, type SpanEnd } from '../telemetry/spans.ts'
 import { ApiError } from './errors.ts'
-import type { Answer, OutgoingRequest } from './transport.ts'
+import type { Answer, OutgoingRequest } from './exchange.ts'
 
 /** How a request came to be sent. */
 export interface Sending {

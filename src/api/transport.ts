@@ -8,6 +8,7 @@ import { jitter, type Random } from '../util/random.ts'
 import { saysAbsent } from './absent.ts'
 import { type AnswerBody, readBody, TooLarge } from './answer-body.ts'
 import { ApiError } from './errors.ts'
+import type { Answer, Method, OutgoingRequest } from './exchange.ts'
 import { answerError, type CallContext, networkError, operationIdFor } from './failure.ts'
 import { invalid } from './invalid.ts'
 import type { RateBudget } from './rate-budget.ts'
@@ -25,8 +26,6 @@ export interface RequestReport {
   readonly status: string
   readonly seconds: number
 }
-
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 export interface TransportOptions {
   readonly dispatcher: Dispatcher
@@ -50,34 +49,6 @@ export interface TransportOptions {
   /** Called after each request that changes something and was, or may have been, sent. */
   readonly onWrite?: ((report: WriteReport) => void) | undefined
   readonly tracer?: Tracer | undefined
-}
-
-export interface OutgoingRequest {
-  readonly method: Method
-  readonly url: URL
-  /** Name of the collection in messages and metrics. */
-  readonly collection: string
-  /** Of the object that the request is about; undefined for a list or a create. */
-  readonly id?: string
-  /** The part of the path after the id. */
-  readonly command?: string
-  readonly body?: RequestBody
-  /** Treat a 404 or 410, with any body, as an answer instead of an error. Default false. */
-  readonly mayBeAbsent?: boolean
-  readonly options: CallOptions
-}
-
-/** A 2xx answer, or a 404 or 410 where the object may be absent. */
-export interface Answer {
-  readonly status: number
-  /** The parsed body; undefined when there is none. */
-  readonly body: unknown
-  /** The API's id of the request (`api-decisions.md § Errors`), if it gives one. */
-  readonly operationId: string | undefined
-  /** Size of the body in bytes, and the number of JSON values in it. */
-  readonly size: { readonly bytes: number; readonly values: number }
-  /** When the request that was answered was sent, on the monotonic clock. */
-  readonly sentAt: number
 }
 
 const GET_ATTEMPTS = 3

@@ -1,7 +1,7 @@
 import type { WriteOutcome, WriteReport } from '../telemetry/write-report.ts'
 import { saysAbsent } from './absent.ts'
 import { ApiError } from './errors.ts'
-import type { Answer, OutgoingRequest } from './transport.ts'
+import type { Answer, OutgoingRequest } from './exchange.ts'
 
 /**
  * What an audit record says of one request, from the answer or error that it ended with. Undefined for a request that

@@ -9,7 +9,8 @@ import {
   withAlternative,
 } from '../emulator/choices/choices.ts'
 import { startEmulator } from '../emulator/emulator.ts'
-import { type EmulatorOptions, OptionError, parseListen, parseRateLimit } from '../emulator/options.ts'
+import { OptionError } from '../emulator/option-error.ts'
+import { type EmulatorOptions, parseListen, parseRateLimit } from '../emulator/options.ts'
 import { StorageError } from '../emulator/store/storage-error.ts'
 import { systemRandom } from '../util/random.ts'
 import { duration } from './flags.ts'

@@ -3,6 +3,7 @@ import type { Random } from '../util/random.ts'
 import type { Choices } from './choices/choices.ts'
 import type { RateLimit } from './http/rate-limiter.ts'
 import type { FailureLog } from './http/server.ts'
+import { OptionError } from './option-error.ts'
 
 /** How an emulator is started. Everything has a default; the command line has a flag for each value. */
 export interface EmulatorOptions {
@@ -59,14 +60,4 @@ export function parseListen(text: string): { host: string; port: number } {
   const port = Number(match?.[3])
   if (host === undefined || port > 65_535) throw new OptionError(`address ${text}`, '127.0.0.1:4040')
   return { host, port }
-}
-
-/** An option value that cannot be parsed. */
-export class OptionError extends Error {
-  readonly code = 'INVALID_OPTION'
-
-  constructor(what: string, example: string) {
-    super(`cannot read the ${what}; write it like ${example}`)
-    this.name = 'OptionError'
-  }
 }

@@ -13,12 +13,8 @@ import {
 import { type AnsweredTarget, type DNSRecord, dnsReady, domainAnswerProblem } from './certificates/dns.ts'
 import { dnsEndpoint, neededRecords } from './certificates/dns-endpoint.ts'
 import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-name.ts'
-import {
-  type CertificateState,
-  certificateProgress,
-  certificateReady,
-  managedReadiness,
-} from './certificates/readiness.ts'
+import { type CertificateState, certificateProgress } from './certificates/progress.ts'
+import { certificateReady, managedReadiness } from './certificates/readiness.ts'
 import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificates/spec.ts'
 import { certificateStatus } from './certificates/status.ts'
 import { plain } from './shared/defaults.ts'

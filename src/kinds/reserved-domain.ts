@@ -19,12 +19,8 @@ import {
 } from './certificates/dns.ts'
 import { dnsEndpoint, neededRecords } from './certificates/dns-endpoint.ts'
 import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-name.ts'
-import {
-  type CertificateState,
-  certificateProgress,
-  certificateReady,
-  managedReadiness,
-} from './certificates/readiness.ts'
+import { type CertificateState, certificateProgress } from './certificates/progress.ts'
+import { certificateReady, managedReadiness } from './certificates/readiness.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './certificates/reserved-domain-schema.ts'
 import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificates/spec.ts'
 import { certificateStatus } from './certificates/status.ts'

@@ -14,8 +14,9 @@ import {
   toList,
   withPreconditions,
 } from './representation.ts'
+import type { KubeRequest } from './request.ts'
 import { type Reviewer, type ReviewStatus, sendReview } from './reviews.ts'
-import { callName, type KubeRequest, type KubeRequestObservation, Transport } from './transport.ts'
+import { callName, type KubeRequestObservation, Transport } from './transport.ts'
 import type {
   DeleteOptions,
   KubeClient,

@@ -1,6 +1,6 @@
 import { KubeError } from './errors.ts'
 import { JSON_TYPE } from './representation.ts'
-import type { KubeRequest } from './transport.ts'
+import type { KubeRequest } from './request.ts'
 import type { ResourceType } from './types.ts'
 
 /** Sends one request and returns the parsed body of its answer. */

@@ -1,7 +1,8 @@
 import { KubeError } from './errors.ts'
 import { apiVersion, collectionPath } from './paths.ts'
 import { JSON_TYPE } from './representation.ts'
-import { callName, type KubeRequest } from './transport.ts'
+import type { KubeRequest } from './request.ts'
+import { callName } from './transport.ts'
 import type { ResourceType } from './types.ts'
 
 /** The API server's answer to a review, which it evaluates and does not store. */

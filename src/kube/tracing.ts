@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api'
 import { inClientSpan } from '../telemetry/spans.ts'
 import { KubeError } from './errors.ts'
-import type { KubeRequest } from './transport.ts'
+import type { KubeRequest } from './request.ts'
 
 /** A complete answer. */
 export interface KubeAnswer {

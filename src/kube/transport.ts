@@ -8,13 +8,12 @@ import { type Channel, Dispatchers } from './dispatchers.ts'
 import { errorFromCause, errorFromResponse } from './error-mapping.ts'
 import { KubeError } from './errors.ts'
 import type { KubeConnection } from './load-config.ts'
+import type { KubeRequest, KubeVerb } from './request.ts'
 import { type KubeAnswer, traced } from './tracing.ts'
 
 const RETRY_BASE_MS = 250
 /** Longest pause before a retry, whatever Retry-After says; a longer one is left to the caller's own backoff. */
 const RETRY_MAX_MS = 10_000
-
-type KubeVerb = 'get' | 'list' | 'watch' | 'create' | 'patch' | 'apply' | 'delete'
 
 /** Reported for each request that was sent, for metrics. */
 export interface KubeRequestObservation {
@@ -42,19 +41,6 @@ export interface TransportOptions {
   readonly beforeWrite: (() => void) | undefined
   readonly onRequest: ((observation: KubeRequestObservation) => void) | undefined
   readonly tracer: Tracer | undefined
-}
-
-export interface KubeRequest {
-  readonly verb: KubeVerb
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  readonly resource: string
-  readonly subresource?: string | undefined
-  /** Including the query. */
-  readonly path: string
-  readonly accept: string
-  readonly contentType?: string
-  readonly body?: Readonly<Record<string, unknown>>
-  readonly signal?: AbortSignal | undefined
 }
 
 /** Sends requests: time-outs, the cap on concurrent calls, retries of reads, credentials, and errors as `KubeError`. */

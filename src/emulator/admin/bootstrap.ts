@@ -2,7 +2,7 @@ import { invalid } from '../errors.ts'
 import { type JsonObject, textOf } from '../json.ts'
 import { insert } from '../objects/operations.ts'
 import { type Caller, type Services, WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 import { storeToken } from '../tokens.ts'
 
 /** Key in `meta` of the account that the emulator started with. */

@@ -3,7 +3,8 @@ import { isJsonObject, type Json, type JsonObject, parseStoredObject, textOf } f
 import { save } from '../objects/operations.ts'
 import { type Services, WriteContext } from '../objects/write-context.ts'
 import { TABLES } from '../store/schema.ts'
-import { type Store, type StoredObject, text } from '../store/store.ts'
+import { type Store, text } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 
 /** Everything the emulator stores. Objects are raw: as stored, with secrets, without addresses. */
 export interface Snapshot extends JsonObject {

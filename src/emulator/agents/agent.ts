@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../json.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 
 /** The `transport` of sessions through the SSH gateway (`management-api.md § Tunnel sessions`). */
 export const SSH = 'ssh'

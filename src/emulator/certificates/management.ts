@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, rfc3339, textOf } from '../json.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 import type { DnsRecord } from './dns-table.ts'
 import { failAttempt, finishJob, fromJson, nextChange, renderStatus, startJob, toJson } from './job.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { OptionError } from '../options.ts'
+import { OptionError } from '../option-error.ts'
 import { CHOICES, type ChoiceEntry } from './table.ts'
 
 type Table = typeof CHOICES

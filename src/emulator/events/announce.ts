@@ -2,7 +2,7 @@ import { rfc3339 } from '../json.ts'
 import { render } from '../objects/render.ts'
 import type { WriteContext } from '../objects/write-context.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 
 /** Version of every event type that the emulator fires (`management-api.md § Events`). */
 const VERSION = 'v0'

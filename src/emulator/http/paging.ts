@@ -6,7 +6,8 @@ import type { JsonObject } from '../json.ts'
 import { render } from '../objects/render.ts'
 import type { View } from '../objects/view.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { Store, StoredObject } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 
 const LARGEST_PAGE = 100
 

@@ -7,7 +7,7 @@ import type { Services } from '../objects/write-context.ts'
 import { NO_CONTENT, type Operations, ok } from '../openapi/operation.ts'
 import { createSchema, envelopeSchema } from '../openapi/schemas.ts'
 import type { MemberList, Part, Resource } from '../resources/resource.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 import { bodyOf } from './body.ts'
 import { contextOf, idOf, parameter, route, viewOf } from './route.ts'
 

@@ -3,7 +3,7 @@ import { RequestError } from '../errors.ts'
 import { announce, announceUpdate } from '../events/announce.ts'
 import { type JsonObject, rfc3339 } from '../json.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 import { givenCreate, givenUpdate } from './given.ts'
 import type { WriteContext } from './write-context.ts'
 

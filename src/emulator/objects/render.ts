@@ -2,7 +2,7 @@ import { respell } from '../choices/spelling.ts'
 import { TEXT, TIMESTAMP } from '../fields/json-schema.ts'
 import type { JsonObject } from '../json.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 import type { View } from './view.ts'
 
 /** The object with its address and times, as the API returns it. */

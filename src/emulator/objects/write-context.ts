@@ -8,7 +8,8 @@ import type { Deliveries } from '../events/deliveries.ts'
 import type { IdSource } from '../ids.ts'
 import type { ResourceIndex } from '../resources/resource-index.ts'
 import type { IpRestrictions } from '../restrictions/ip-restrictions.ts'
-import type { Store, StoredObject } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 import { type AnswerCount, View } from './view.ts'
 
 /** The caller of a request. */

@@ -15,7 +15,7 @@ import { domainClass, ingressDomain } from '../fields/hostname.ts'
 import { nullable, TEXT, TEXTS } from '../fields/json-schema.ts'
 import { textOf, textsOf } from '../json.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 import { REGIONS } from './regions.ts'
 import type { Draft, Resource } from './resource.ts'
 

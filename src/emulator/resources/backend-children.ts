@@ -1,7 +1,7 @@
 import { RequestError } from '../errors.ts'
 import { isJsonObject, type Json, textsOf } from '../json.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 
 /** Paths of all backend collections, to which an edge or a parent backend may refer. */
 export const BACKENDS: readonly string[] = [

@@ -2,7 +2,7 @@ import { invalid } from '../errors.ts'
 import { coveringNames } from '../fields/hostname.ts'
 import { textsOf } from '../json.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 
 /**
  * The id of the account's reserved address or domain that lets an edge listen on `hostport`: an address with exactly

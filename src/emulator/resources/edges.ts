@@ -7,7 +7,7 @@ import { distinct } from '../fields/readers.ts'
 import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../json.ts'
 import type { View } from '../objects/view.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { Link, StoredObject } from '../store/store.ts'
+import type { Link, StoredObject } from '../store/stored-object.ts'
 import { checkHostports, reservationsOf } from './edge-hosts.ts'
 import {
   backendModule,

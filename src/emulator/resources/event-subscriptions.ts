@@ -6,7 +6,7 @@ import { characters, listOf, object, string } from '../fields/readers.ts'
 import { ids } from '../fields/references.ts'
 import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../json.ts'
 import type { View } from '../objects/view.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 import type { Resource } from './resource.ts'
 
 /** `<name>.v<number>` (`management-api.md § Events`); types that nothing fires are accepted. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 import { newToken, storeToken } from '../tokens.ts'
 
 /**

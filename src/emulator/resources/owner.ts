@@ -3,7 +3,7 @@ import { fixed, missingField, optional } from '../fields/field.ts'
 import { id } from '../fields/references.ts'
 import { textOf } from '../json.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { Link, StoredObject } from '../store/store.ts'
+import type { Link, StoredObject } from '../store/stored-object.ts'
 import type { Draft } from './resource.ts'
 
 /** Collections whose objects may own credentials. */

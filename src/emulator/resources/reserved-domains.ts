@@ -19,7 +19,7 @@ import { oneOf } from '../fields/readers.ts'
 import { id } from '../fields/references.ts'
 import { isJsonObject, type JsonObject, textOf } from '../json.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 import { REGIONS } from './regions.ts'
 import type { Draft, Resource } from './resource.ts'
 

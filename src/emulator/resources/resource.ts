@@ -5,7 +5,7 @@ import type { JsonSchema } from '../fields/json-schema.ts'
 import type { Json, JsonObject } from '../json.ts'
 import type { View } from '../objects/view.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { Claim, Link, StoredObject } from '../store/store.ts'
+import type { Claim, Link, StoredObject } from '../store/stored-object.ts'
 
 /** A pending write. `next` is complete (absent values filled in, changes merged) and may be altered. */
 export interface Draft {

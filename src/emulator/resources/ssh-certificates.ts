@@ -11,7 +11,7 @@ import { AuthorityKey } from '../ssh/authority-key.ts'
 import { type CertificateContent, signCertificate } from '../ssh/certificate.ts'
 import { criticalOptions, extensions, principals } from '../ssh/certificate-fields.ts'
 import { parsePublicKey, publicKeyLine } from '../ssh/public-key.ts'
-import type { StoredObject } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 import type { Resource } from './resource.ts'
 
 const DAY_SECONDS = 24 * 3600

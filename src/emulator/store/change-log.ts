@@ -1,4 +1,4 @@
-import type { ObjectKey, StoredObject } from './store.ts'
+import type { ObjectKey, StoredObject } from './stored-object.ts'
 
 interface Change {
   readonly key: ObjectKey

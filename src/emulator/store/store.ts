@@ -3,30 +3,7 @@ import { type JsonObject, parseStoredObject } from '../json.ts'
 import { ChangeLog } from './change-log.ts'
 import { openDatabase } from './open-database.ts'
 import { guarded, StorageError } from './storage-error.ts'
-
-/** An API object as stored: body fields in the form they were sent in, plus internal state. */
-export interface StoredObject extends JsonObject {
-  id: string
-  created_at: string
-}
-
-/** A link to another object; see `links` in the schema. */
-export interface Link {
-  readonly target: string
-  readonly onDelete: 'restrict' | 'cascade'
-}
-
-/** A value that must be unique within its scope. */
-export interface Claim {
-  readonly scope: string
-  readonly value: string
-}
-
-export interface ObjectKey {
-  readonly account: string
-  readonly collection: string
-  readonly id: string
-}
+import type { Claim, Link, ObjectKey, StoredObject } from './stored-object.ts'
 
 /**
  * The tables, with one method per query. Synchronous throughout: a request is decided and committed in one turn of the

@@ -4,7 +4,7 @@ import type { Fields } from '../../managed/descriptor/fields.ts'
 import { choice, list, object, text, timestamp } from '../../schema/define.ts'
 import { given, objectOf, wholeText } from '../shared/remote.ts'
 import type { DNSRecord } from './dns.ts'
-import type { CertificateState } from './readiness.ts'
+import type { CertificateState } from './progress.ts'
 
 /** How many DNS records a status shows. */
 const RECORDS = 32

@@ -3,7 +3,9 @@ import type { RemoteObject } from '../../api/types.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
 import { bool, choice, integer, list, object, text } from '../../schema/define.ts'
 import { cut, given, ID_LENGTH, listOf, objectOf, refId, refIds, shownIds, sorted, textOf } from '../shared/remote.ts'
-import type { ModuleField } from './modules.ts'
+
+/** A module of an edge, as the spec names it. */
+export type ModuleField = 'backend' | 'ipRestriction' | 'trafficPolicy' | 'mutualTLS' | 'tlsTermination'
 
 /** Twice what a spec may have, since changes made outside Culvert may add some. */
 const REFERENCES = 128

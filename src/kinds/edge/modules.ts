@@ -4,10 +4,9 @@ import type { Desired, FoundReference } from '../../managed/descriptor/descripto
 import type { Fields } from '../../managed/descriptor/fields.ts'
 import { sentPolicies } from '../ip-policy/ids.ts'
 import { given, namesOf, objectOf, refId, refIds, sorted, textOf, textsOf } from '../shared/remote.ts'
+import type { ModuleField } from './module-status.ts'
 import type { EdgeSpec } from './schema.ts'
 import { comparablePolicy, heldPolicy, sentPolicy } from './traffic-policy.ts'
-
-export type ModuleField = 'backend' | 'ipRestriction' | 'trafficPolicy' | 'mutualTLS' | 'tlsTermination'
 
 /**
  * A module of an edge (`management-api.md § Edges and backends`): its form in the spec, the request and the response.
