@@ -15,7 +15,6 @@ import type { RateBudget } from './rate-budget.ts'
 import { secretsIn } from './redact.ts'
 import { parseRetryAfter } from './retry-after.ts'
 import { traced } from './tracing.ts'
-import type { CallOptions, RequestBody } from './types.ts'
 import { writeReport } from './write-report.ts'
 
 /** One finished exchange, for metrics. */
