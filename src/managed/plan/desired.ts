@@ -55,6 +55,15 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   return { desired, references, inputs }
 }
 
+/** Notes what was sent with the last write: it is stored together with the result. */
+export function noteSent(run: Reconciliation, { inputs, references }: Wanted): void {
+  const { applied } = references
+  run.noteInternal({
+    inputsFingerprint: inputs.fingerprint,
+    references: applied.length === 0 ? undefined : applied,
+  })
+}
+
 /** The marker of this CR's objects for `nonce`, as metadata text, with the user's own keys beside it. */
 export function markerText(context: ManagedContext, cr: CustomResource, nonce: string, metadata?: OwnMetadata): string {
   const { name, namespace = '', uid } = cr.metadata

@@ -5,13 +5,14 @@ import { externalObject, fixedDifferences } from '../identity/adopt.ts'
 import { readObject } from '../identity/read-object.ts'
 import { TerminalError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { conclude, planContextOf, planFor } from '../status/conclude.ts'
+import { conclude } from '../status/conclude.ts'
 import { reasons } from '../status/reasons.ts'
 import type { ReconcileResult } from '../status/result.ts'
 import { describeAll } from './announce.ts'
 import { observeChildren } from './children.ts'
 import { resolveWanted } from './desired.ts'
 import { describeDifferences } from './differences.ts'
+import { planContextOf, planFor } from './remaining.ts'
 
 /**
  * `managementPolicy: Observe`: reports the object's status and how it differs from the spec. The plan is the one that

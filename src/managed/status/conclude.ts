@@ -1,44 +1,16 @@
 import { equalJSON } from '../../util/equal-json.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
-import { type CustomResource, generationOf, retains, statusOf } from '../cr.ts'
+import { type CustomResource, retains } from '../cr.ts'
 import { pollIn } from '../descriptor/poll-interval.ts'
 import { markerOf } from '../identity/marker.ts'
 import { noteMark } from '../identity/taken-over.ts'
-import { compareFingerprints } from '../inputs/fingerprints.ts'
-import { markerText, type Wanted } from '../plan/desired.ts'
-import { type Observed, type Operation, type PlanContext, plan } from '../plan/plan.ts'
+import type { Observed } from '../plan/plan.ts'
 import { unansweredMs } from '../plan/unanswered.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { isGranted } from '../references/crossings.ts'
 import { grantConditions } from '../references/grant-conditions.ts'
 import { reportRotation } from '../rotation/rotation.ts'
 import type { ReconcileResult } from './result.ts'
-
-/** The writes that are still needed, as far as this run knows. */
-export function planFor(run: Reconciliation, wanted: Wanted, observed: Observed): readonly Operation[] {
-  return plan(run.descriptor, wanted.desired, observed, planContextOf(run, wanted))
-}
-
-/** Inputs of this run's plans besides spec and object. */
-export function planContextOf(run: Reconciliation, wanted: Wanted): PlanContext {
-  const { internal, status } = run
-  const nonce = internal.create?.nonce
-  return {
-    // An adopted object keeps the metadata of others, unless the spec says otherwise.
-    markedMetadata:
-      nonce === undefined || status.adopted ? undefined : markerText(run.context, run.cr, nonce, run.cr.spec.metadata),
-    inputsChanged: haveInputsChanged(run, wanted),
-    chosen: internal.chosen,
-  }
-}
-
-/** Whether the inputs may differ from those last sent. */
-function haveInputsChanged({ cr, internal }: Reconciliation, { inputs }: Wanted): boolean {
-  const compared = compareFingerprints(internal.inputsFingerprint, inputs.fingerprint)
-  // Fingerprints made with different salts cannot be compared: nothing is sent again for that, unless a new spec may
-  // name other inputs.
-  return compared === 'unknown' ? statusOf(cr).observedGeneration !== generationOf(cr) : compared === 'different'
-}
 
 /** Notes the status fields of the kind, and what is recorded of the object. */
 export function noteKindStatus(run: Reconciliation, { remote, children }: Observed): void {

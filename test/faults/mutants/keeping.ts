@@ -1,6 +1,7 @@
 import { type Aim, type Mutant, mutant } from './mutant.ts'
 
-const CONVERGE = 'src/managed/reconcile/converge.ts'
+const APPLY = 'src/managed/plan/apply.ts'
+const FIND_OBJECT = 'src/managed/identity/find-object.ts'
 const REPLACE = 'src/managed/plan/replace.ts'
 const DELETE = 'src/managed/delete/delete.ts'
 const LAST_LOOK = '  refuseWhileReferred(run)\n  run.memory.heldUp = undefined\n  await deleteOwn'
@@ -102,19 +103,19 @@ export const keeping: readonly Mutant[] = [
   ),
   mutant(
     'make rules of a policy before its id is stored',
-    CONVERGE,
+    APPLY,
     ['  if (run.unstored || intended) {', '  if (intended) {'],
     rules,
   ),
   mutant(
     'make a rule again while another process may still be making it',
-    CONVERGE,
+    APPLY,
     ['  if (createsChild) await quarantineChildren(run, remote, describeAll(operations))\n', ''],
     interrupted('^IPPolicy (policy|full) / (create|change of rules)'),
   ),
   mutant(
     "let `rawMetadata` take the mark's place without a note",
-    CONVERGE,
+    APPLY,
     [
       '  if (operations.some((operation) => replacesMarker(descriptor, operation, remote))) await noteOwnership(run, remote.id)\n',
       '',
@@ -223,7 +224,7 @@ export const keeping: readonly Mutant[] = [
   ),
   mutant(
     'write to an object that another cluster has taken',
-    CONVERGE,
+    FIND_OBJECT,
     ['if (object !== undefined) return refuseTaken(run, object)', 'if (object !== undefined) return object'],
     restored,
   ),

@@ -1,0 +1,169 @@
+import type { RemoteObject } from '../../api/types.ts'
+import type { WriteReason } from '../../telemetry/write-origin.ts'
+import { equalJSON } from '../../util/equal-json.ts'
+import { internalOf, nameOf } from '../cr.ts'
+import { refuseSilencing } from '../delete/key-in-use.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { contestAbout, noteTurn, refuseContest } from '../identity/contest.ts'
+import { markerOf, parseMarker } from '../identity/marker.ts'
+import { formatOwnership } from '../identity/ownership.ts'
+import { confirm } from '../identity/read-object.ts'
+import { isTakenChild, refuseTaken } from '../identity/taken-over.ts'
+import { REMOTE_ID } from '../names.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { noteKindStatus } from '../status/conclude.ts'
+import { reasons } from '../status/reasons.ts'
+import { announce, describe, describeAll } from './announce.ts'
+import { refuseShutOut, refuseUnsaidRestriction } from './api-access.ts'
+import { executeChild, observeChildren, quarantineChildren, settleChildren } from './children.ts'
+import { noteSent, type Wanted } from './desired.ts'
+import { appliedAfter, appliedBefore } from './left-alone.ts'
+import { createNotApplied, writeNotApplied } from './not-applied.ts'
+import { chosenByServer, type Observed, type Operation } from './plan.ts'
+import { planFor } from './remaining.ts'
+import { sendUpdate } from './send-update.ts'
+import { noteUnanswered } from './unanswered.ts'
+
+/**
+ * Executes the plan, in order. Afterwards the plan must be empty; an API that accepts a write and ignores it is named
+ * in a condition.
+ */
+export async function apply(
+  run: Reconciliation,
+  wanted: Wanted,
+  remote: RemoteObject,
+  { reason, isNew }: { readonly reason: WriteReason; readonly isNew: boolean },
+): Promise<Observed> {
+  let observed = await observeChildren(run, remote)
+  if (isNew) noteChosen(run, wanted, observed)
+  const operations = planFor(run, wanted, observed)
+  const again = operations.find((operation) => operation.type === 'replace')
+  if (again !== undefined) throw createNotApplied(again)
+  const contested = operations.length === 0 ? undefined : contestAbout(run, wanted, operations, observed)
+  if (contested !== undefined) {
+    if (run.memory.ignored === contested) throw writeNotApplied(operations)
+    refuseContest(run, contested, operations)
+    await refuseSilencing(run, operations)
+    // Nothing refers yet to an object that this run created.
+    if (!isNew && run.descriptor.children !== undefined) await refuseShutOut(run, wanted, observed)
+    refuseUnsaidRestriction(run, operations, observed.remote)
+    await refuseTakenChildren(run, observed)
+    announce(run, operations)
+    await prepare(run, operations, observed)
+    await execute(run, wanted, observed.remote.id, operations, reason)
+    observed = await observeChildren(
+      run,
+      run.session.cache.get(run.collection, observed.remote.id)?.object ?? observed.remote,
+    )
+    noteChosen(run, wanted, observed)
+  }
+  noteSent(run, wanted)
+  const left = operations.length === 0 ? [] : planFor(run, wanted, observed)
+  if (left.length > 0) {
+    // The answer shows that another client has changed the object meanwhile: handle that like any other drift.
+    if (!left.every((operation) => wasWritten(operation, operations))) {
+      throw new WaitError(reasons.Progressing, describeAll(left), 0, true)
+    }
+    run.memory.ignored = contestAbout(run, wanted, left, observed)
+    throw writeNotApplied(left)
+  }
+  run.memory.ignored = undefined
+  await settleChildren(run, observed.remote)
+  run.noteInternal(appliedAfter(run.descriptor, run.cr, run.status))
+  if (contested !== undefined) noteTurn(run, contested)
+  return observed
+}
+
+/** Makes durable, or certain, whatever the first write of a plan depends on. */
+async function prepare(run: Reconciliation, operations: readonly Operation[], observed: Observed): Promise<void> {
+  const { cr, descriptor, internal } = run
+  const { remote } = observed
+  const intent = { ...descriptor.intent(cr.spec, internal), ...appliedBefore(descriptor, cr, run.status) }
+  const stored = internalOf(cr)
+  const intended = !equalJSON({ ...stored, ...intent }, stored)
+  if (run.unstored || intended) {
+    noteKindStatus(run, observed)
+    run.noteInternal(intent)
+    await run.write({
+      type: 'progressing',
+      reason: reasons.Progressing,
+      message: describeAll(operations),
+      existing: true,
+    })
+    // Now that the ownership is stored, another CR may turn out to have stored the same meanwhile.
+    refuseTaken(run, remote)
+  }
+  if (operations.some((operation) => replacesMarker(descriptor, operation, remote))) await noteOwnership(run, remote.id)
+  const createsChild = operations.some((operation) => 'target' in operation && operation.type === 'create')
+  if (createsChild) await quarantineChildren(run, remote, describeAll(operations))
+}
+
+function replacesMarker(descriptor: ManagedDescriptor, operation: Operation, remote: RemoteObject): boolean {
+  return (
+    operation.type === 'update' &&
+    !('target' in operation) &&
+    descriptor.markedBy in operation.body &&
+    markerOf(remote) !== undefined &&
+    parseMarker(operation.body[descriptor.markedBy]) === undefined
+  )
+}
+
+/**
+ * `rawMetadata`, or the name of a bot, is about to replace the marker: record the object in the CR's annotation
+ * instead.
+ */
+async function noteOwnership(run: Reconciliation, id: string): Promise<void> {
+  const { namespace = '', name } = nameOf(run.cr)
+  const note = formatOwnership({ namespace, name, uid: run.cr.metadata.uid, id }, (text) => run.session.seal(text))
+  if (run.cr.metadata.annotations?.[REMOTE_ID] === note) return
+  await run.patchMetadata({ annotations: { [REMOTE_ID]: note } })
+}
+
+/** Executes a plan, in order. Placeholders are deleted at the end. */
+async function execute(
+  run: Reconciliation,
+  { references }: Wanted,
+  parentId: string,
+  operations: readonly Operation[],
+  reason: WriteReason,
+): Promise<void> {
+  const placeholders: string[] = []
+  for (const operation of operations) {
+    if (operation.type === 'replace') throw new Error('a replacement is carried out before other writes')
+    if (!('target' in operation)) {
+      references.confirm()
+      await run.context.inFlight.during(run.session, references.ids, () => {
+        return noteUnanswered(run, () => sendUpdate(run, parentId, operation, reason))
+      })
+      continue
+    }
+    const made = await executeChild(run, operation, reason)
+    if (made !== undefined && operation.type === 'create' && operation.placeholder) placeholders.push(made)
+  }
+  for (const id of placeholders) await executeChild(run, { type: 'delete', id, about: 'placeholder' }, reason)
+}
+
+/**
+ * Children are listed separately from their object: one that carries another resource's marker may be the first sign
+ * that both were taken over.
+ */
+async function refuseTakenChildren(run: Reconciliation, { remote, children }: Observed): Promise<void> {
+  if (!children.some((child) => isTakenChild(run, child))) return
+  const now = await confirm(run, run.collection, remote.id)
+  if (now !== undefined) refuseTaken(run, now)
+}
+
+/** Right after a write, a difference in a field that the write left open is the service's choice. */
+function noteChosen(run: Reconciliation, { desired }: Wanted, { remote }: Observed): void {
+  run.noteInternal({ chosen: chosenByServer(run.descriptor, desired, remote) })
+}
+
+/** Whether everything that an operation would write was already written. */
+function wasWritten(operation: Operation, written: readonly Operation[]): boolean {
+  if (operation.type !== 'update' || 'target' in operation) {
+    return written.some((each) => describe(each) === describe(operation))
+  }
+  const fields = written.flatMap((each) => (each.type === 'update' && !('target' in each) ? each.fields : []))
+  return operation.fields.every((field) => fields.includes(field))
+}

@@ -1,0 +1,122 @@
+import type { RemoteObject } from '../../api/types.ts'
+import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
+import { generationOf } from '../cr.ts'
+import { createObject, dropAttempt } from '../identity/create.ts'
+import { refuseTaken } from '../identity/taken-over.ts'
+import { waitAfterRefusal } from '../outputs/issued.ts'
+import { announceReissue, countReissue, isReissueDue, type TokenState } from '../outputs/token-care.ts'
+import { countedRepeat, pauseBeforeNext } from '../reconcile/damping.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { announceRotation, noteRotationFailure, rotationStep } from '../rotation/rotation.ts'
+import { reasons } from '../status/reasons.ts'
+import { noteSent, type Wanted } from './desired.ts'
+import { createNotApplied } from './not-applied.ts'
+import { planReplacement, type ReplaceOperation } from './plan.ts'
+import { replaceObject } from './replace.ts'
+import { rotationReason } from './write-reason.ts'
+
+/** The object that the CR has from now on. */
+export interface Kept {
+  readonly remote: RemoteObject
+  /** Why it was created, if this run created it. */
+  readonly made?: WriteReason
+}
+
+/**
+ * The existing object, or the one that replaces it because a create-only field changed or its token must rotate or be
+ * reissued.
+ */
+export async function keepOrReplace(
+  run: Reconciliation,
+  wanted: Wanted,
+  existing: RemoteObject,
+  token: TokenState,
+): Promise<Kept> {
+  const replacement = planReplacement(run.descriptor, wanted.desired, existing)
+  if (replacement !== undefined) {
+    const purpose = purposeOf(run, wanted, replacement)
+    if (run.memory.replacedFor === purpose(existing)) throw createNotApplied(replacement)
+    waitAfterRefusal(run)
+    const message = `${replacement.fields.join(', ')} cannot be changed: replacing ${existing.id} by a new object`
+    run.context.events.record(run.cr, { type: 'Normal', reason: 'Replacing', message })
+    const successor = await replace(run, wanted, existing, writeReasons.replacement)
+    run.memory.replacedFor = purpose(successor.remote)
+    return successor
+  }
+  run.memory.replacedFor = undefined
+  if (rotationStep(run, existing, token).type === 'due') return rotate(run, wanted, existing)
+  if (!isReissueDue(run, token)) {
+    await dropAttempt(run)
+    return { remote: existing }
+  }
+  announceReissue(run, token)
+  const successor = await replace(run, wanted, existing, writeReasons.reissue)
+  countReissue(run)
+  return successor
+}
+
+/** Rotates: replaces `existing` by a new object of the same spec. `existing` stays in use if none can be created. */
+async function rotate(run: Reconciliation, wanted: Wanted, existing: RemoteObject): Promise<Kept> {
+  announceRotation(run, existing.id)
+  try {
+    return await replace(run, wanted, existing, rotationReason(run))
+  } catch (error) {
+    if (!noteRotationFailure(run, error)) throw error
+    return { remote: existing }
+  }
+}
+
+/**
+ * Identifies the purpose of a replacement. Repeating it for the object that it produced would be futile. After an etcd
+ * restore, the CR may have another object at the same generation.
+ */
+function purposeOf({ cr }: Reconciliation, { inputs }: Wanted, { fields }: ReplaceOperation) {
+  return ({ id }: RemoteObject): string => JSON.stringify([id, fields, generationOf(cr), inputs.fingerprint])
+}
+
+async function replace(
+  run: Reconciliation,
+  wanted: Wanted,
+  existing: RemoteObject,
+  reason: WriteReason,
+): Promise<Kept> {
+  // An object that is not in the status yet would be forgotten if this process died before its successor was stored.
+  if (run.unstored) {
+    const message = `replacing ${existing.id} by a new object`
+    await run.write({ type: 'progressing', reason: reasons.Progressing, message, existing: true })
+    refuseTaken(run, existing)
+  }
+  return { remote: made(run, wanted, await replaceObject(run, wanted, existing, reason)), made: reason }
+}
+
+/** @throws WaitError while an object that was repeatedly deleted at the API must wait. */
+export async function createOrRecreate(run: Reconciliation, wanted: Wanted): Promise<Kept> {
+  const { clock, times } = run.context
+  const { memory } = run
+  if (!memory.isLost) return created(run, wanted, writeReasons.spec)
+  // Wait at least until the loss of the previous object could have been noticed.
+  const pause = pauseBeforeNext(memory.remakes, clock.monotonic(), times.readLagMs)
+  if (pause > 0) {
+    const message =
+      'the object was deleted at the API, and so was the one before: find out what does that; another is made in a while'
+    throw new WaitError(reasons.RemoteMissing, message, Math.ceil(pause))
+  }
+  const kept = await created(run, wanted, writeReasons.drift)
+  memory.isLost = undefined
+  memory.remakes = countedRepeat(memory.remakes, clock.monotonic(), times.readLagMs)
+  return kept
+}
+
+async function created(run: Reconciliation, wanted: Wanted, reason: WriteReason): Promise<Kept> {
+  return { remote: made(run, wanted, await createObject(run, wanted, reason)), made: reason }
+}
+
+/** The object that a POST has just created; notes what was sent. */
+function made(run: Reconciliation, wanted: Wanted, id: string): RemoteObject {
+  // Stored together with the id.
+  noteSent(run, wanted)
+  const object = run.session.cache.get(run.collection, id)?.object
+  if (object === undefined) throw new Error(`the answer for ${id} did not enter the cache`)
+  return object
+}
