@@ -5,7 +5,7 @@ import { reasons } from '../status/reasons.ts'
 import { claim, naming, notOurs, patchTarget } from './claim.ts'
 import { heldToken, isDescribed, isLive, tokenPatch } from './held-token.ts'
 import { refusalPause, refusedLately } from './issued.ts'
-import { isClaimed, ownershipOf } from './ownership.ts'
+import { isClaimed, keysWritten, ownershipOf } from './ownership.ts'
 import { type DataObject, readTarget, targetText } from './place.ts'
 import { templateChanges, templateOfOutput } from './template.ts'
 import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
@@ -22,7 +22,7 @@ export type TokenState = { readonly type: 'none' } | Found
 type Found =
   /** The current token is in its place; `tidy`: with all its metadata. */
   | (Placed & { readonly type: 'kept'; readonly token: string; readonly tidy: boolean })
-  /** It is in the place that the spec named before. */
+  /** It is in another place, such as the one that the spec named before. */
   | (Placed & { readonly type: 'moved'; readonly token: string })
   /** The place belongs to another owner. */
   | (Placed & { readonly type: 'foreign'; readonly owner: string })
@@ -31,13 +31,6 @@ type Found =
 
 interface Placed {
   readonly place: TokenPlace
-  /** The place that the spec named before, if it differs. */
-  readonly former: FormerPlace | undefined
-}
-
-interface FormerPlace {
-  readonly name: string
-  readonly key: string
 }
 
 /** Reads the CR's Secret live, once its object is known. Writes nothing. */
@@ -48,7 +41,7 @@ export async function findToken(run: Reconciliation): Promise<TokenState> {
   // The token of an adopted object is known only to its creator.
   if (status.adopted && status.output === undefined) return { type: 'none' }
   const { target, key } = place
-  const placed: Placed = { place, former: formerPlace(run, place) }
+  const placed: Placed = { place }
   const secret = await read(run, target.name)
   const ownership = ownershipOf(secret, cr)
   if (ownership.type === 'foreign') return { ...placed, type: 'foreign', owner: ownership.owner }
@@ -58,7 +51,7 @@ export async function findToken(run: Reconciliation): Promise<TokenState> {
     const tidy = changes === undefined && isClaimed(secret, cr) && isDescribed(secret, status, key)
     return { ...placed, type: 'kept', token: held.token, tidy }
   }
-  const token = await formerToken(run, placed, secret)
+  const token = await formerToken(run, place)
   if (token !== undefined) return { ...placed, type: 'moved', token }
   return { ...placed, type: 'lost', why: lossOf(place, secret, held.token) }
 }
@@ -118,25 +111,28 @@ function tooEarly(run: Reconciliation, why: string): WaitError {
   return new WaitError(reasons.TokenAltered, message, Math.ceil(pause))
 }
 
-/** The token in the place that the status names, if the spec names another. */
-async function formerToken(
-  run: Reconciliation,
-  { place, former }: Placed,
-  secret: DataObject | undefined,
-): Promise<string | undefined> {
-  if (former === undefined) return undefined
-  const { cr, status } = run
-  const object = former.name === place.target.name ? secret : await read(run, former.name)
-  if (ownershipOf(object, cr).type !== 'own') return undefined
-  const held = heldToken(object, former.key)
-  return isLive(held, status, run.context.fingerprints) ? held.token : undefined
+/** The token in another place of the CR's, read live. */
+async function formerToken(run: Reconciliation, place: TokenPlace): Promise<string | undefined> {
+  const { context, cr, status } = run
+  for (const name of ownSecrets(run)) {
+    const object = await read(run, name)
+    if (ownershipOf(object, cr).type !== 'own') continue
+    const noted = status.output?.name === name ? status.output.keys : []
+    const tokens = [place.key, ...noted, ...keysWritten(object)].map((key) => heldToken(object, key))
+    const live = tokens.find((held) => isLive(held, status, context.fingerprints))
+    if (live !== undefined) return live.token
+  }
+  return undefined
 }
 
-function formerPlace({ status }: Reconciliation, { target, key }: TokenPlace): FormerPlace | undefined {
-  const { output } = status
-  const formerKey = output?.keys[0]
-  if (output === undefined || formerKey === undefined) return undefined
-  return output.name === target.name && formerKey === key ? undefined : { name: output.name, key: formerKey }
+/**
+ * Secrets that may hold the token. The status may have been restored to an older one, and the watch may lag behind: this
+ * process knows where it wrote the token last.
+ */
+function ownSecrets({ context, cr, memory, status }: Reconciliation): ReadonlySet<string> {
+  const watched = context.resources.outputsOf(cr).filter(({ kind }) => kind === 'Secret')
+  const names = [status.output?.name, memory.tokenSecret, ...watched.map(({ name }) => name)]
+  return new Set(names.filter((name) => name !== undefined))
 }
 
 async function writeToken(run: Reconciliation, { target, key }: TokenPlace, token: string): Promise<void> {

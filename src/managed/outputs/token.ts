@@ -82,6 +82,7 @@ export function noteToken(
   { token, id }: Pick<Issued, 'token' | 'id'>,
 ): void {
   run.note({ output: { ...target, keys: [key] } })
+  run.memory.tokenSecret = target.name
   run.noteInternal({ tokenDigest: tokenFingerprint(run.context.fingerprints, token, id) })
 }
 

@@ -85,12 +85,7 @@ async function prepare(run: Reconciliation, operations: readonly Operation[], ob
   if (run.unstored || intended) {
     noteKindStatus(run, observed)
     run.noteInternal(intent)
-    await run.write({
-      type: 'progressing',
-      reason: reasons.Progressing,
-      message: describeAll(operations),
-      existing: true,
-    })
+    await run.store(describeAll(operations))
     // Now that the ownership is stored, another CR may turn out to have stored the same meanwhile.
     refuseTaken(run, remote)
   }

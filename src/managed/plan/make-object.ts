@@ -83,8 +83,7 @@ async function replace(
 ): Promise<Kept> {
   // An object that is not in the status yet would be forgotten if this process died before its successor was stored.
   if (run.unstored) {
-    const message = `replacing ${existing.id} by a new object`
-    await run.write({ type: 'progressing', reason: reasons.Progressing, message, existing: true })
+    await run.store(`replacing ${existing.id} by a new object`)
     refuseTaken(run, existing)
   }
   return { remote: made(run, wanted, await replaceObject(run, wanted, existing, reason)), made: reason }

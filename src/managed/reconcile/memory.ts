@@ -83,6 +83,8 @@ export interface Memory {
   contest?: Contest | undefined
   /** A write that the API accepted and did not apply, as `contestAbout` describes it: repeating it would be futile. */
   ignored?: string | undefined
+  /** Name of the Secret in which this process last knew the token to be. */
+  tokenSecret?: string | undefined
   /** How often a lost token was recently reissued. */
   reissues?: Repeats | undefined
   /** How many creates in a row were answered with something that must not be used, and the last such problem. */

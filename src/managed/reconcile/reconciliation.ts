@@ -14,7 +14,7 @@ import { type ConditionState, conditionsFor, stampConditions } from '../status/c
 import { mergePatch } from '../status/merge-patch.ts'
 import { reasons } from '../status/reasons.ts'
 import type { ManagedContext, MemberSession } from './context.ts'
-import { ConflictError } from './errors.ts'
+import { ConflictError, WaitError } from './errors.ts'
 import type { Memory } from './memory.ts'
 import { openRequest } from './requests.ts'
 
@@ -143,6 +143,15 @@ export class Reconciliation {
   /** Writes what was noted, with conditions for `state`. Does nothing if nothing changed. */
   async write(state: ConditionState, conditions?: readonly ConditionText[]): Promise<void> {
     await this.#alone(() => this.#write(state, conditions))
+  }
+
+  /**
+   * Writes what was noted in the middle of the run, before something that must not happen unrecorded.
+   * @throws WaitError if another client changed the CR meanwhile: the rest is left to a run that acts on the newer spec.
+   */
+  async store(message: string): Promise<void> {
+    await this.write({ type: 'progressing', reason: reasons.Progressing, message, existing: true })
+    if (this.#overtaken) throw new WaitError(reasons.Progressing, message, 0, true)
   }
 
   /**

@@ -137,7 +137,10 @@ export const keeping: readonly Mutant[] = [
   mutant(
     'trust a list that misses an object',
     'src/managed/identity/read-object.ts',
-    ['return cached.object\n  return confirm(run, collection, id)\n', 'return cached.object\n  return cached?.object\n'],
+    [
+      'return cached.object\n  return confirm(run, collection, id)\n',
+      'return cached.object\n  return cached?.object\n',
+    ],
     looks,
   ),
   mutant(

@@ -118,7 +118,7 @@ async function interrupted(world: World): Promise<readonly Subject[]> {
 
 /** The API makes no successor. */
 export const rotationFailing: Scene = {
-  name: 'rotation-failing',
+  name: 'succession-failing',
   about: 'Tokens and certificates that work and whose successors the API refuses, and tokens whose Secrets are gone.',
   async play({ world }) {
     const name = 'failing'

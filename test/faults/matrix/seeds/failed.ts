@@ -782,4 +782,57 @@ export const failedStories: readonly KeptStory[] = [
     ],
     cast: ['Edge/tcp'],
   },
+  {
+    seed: 3270070126,
+    found:
+      'an edit that came while an id was being stored was compared with the plan of the spec before, and the API was said to ignore writes',
+    replicas: 0,
+    steps: [
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'deadly',
+        servers: 'api',
+        ms: 19229,
+        chance: 0.48382732077734547,
+        seed: 1568781063,
+      },
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      {
+        after: 43,
+        does: 'plague',
+        plague: 'deadly',
+        servers: 'api',
+        ms: 1345,
+        chance: 0.22386682174401357,
+        seed: 810093199,
+      },
+      { after: 21, does: 'apply', who: 0, version: 2 },
+      { after: 0, does: 'pause', ms: 5299 },
+      { after: 0, does: 'apply', who: 0, version: 0 },
+    ],
+    cast: ['Backend/group'],
+  },
+  {
+    seed: 3270076358,
+    found:
+      'a token that had just been moved was taken for lost when an old status came back while the watch of Secrets was silent',
+    replicas: 0,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 367, does: 'apply', who: 0, version: 4 },
+      {
+        after: 10,
+        does: 'plague',
+        plague: 'watches',
+        servers: 'both',
+        ms: 3056,
+        chance: 0.47068406116450207,
+        seed: 64350629,
+      },
+      { after: 0, does: 'apply', who: 0, version: 3 },
+      { after: 30, does: 'old manifest', who: 0, back: 0.7433086326345801 },
+    ],
+    cast: ['TunnelCredential/tunnelcredential'],
+  },
 ]
