@@ -1,14 +1,14 @@
 import type { Tracer } from '@opentelemetry/api'
-import { type Dispatcher, errors, request } from 'undici'
+import { type Dispatcher, errors } from 'undici'
+import { type Method, send } from '../http-client/send.ts'
 import type { WriteReport } from '../telemetry/write-report.ts'
-import { CheckedDispatcher } from '../util/at-send.ts'
 import type { Clock } from '../util/clock.ts'
 import { sleep } from '../util/clock.ts'
 import { jitter, type Random } from '../util/random.ts'
 import { saysAbsent } from './absent.ts'
 import { type AnswerBody, readBody, TooLarge } from './answer-body.ts'
 import { ApiError } from './errors.ts'
-import type { Answer, Method, OutgoingRequest } from './exchange.ts'
+import type { Answer, OutgoingRequest } from './exchange.ts'
 import { answerError, type CallContext, networkError, operationIdFor } from './failure.ts'
 import { invalid } from './invalid.ts'
 import type { RateBudget } from './rate-budget.ts'
@@ -61,13 +61,9 @@ const LONGEST_RETRY_WAIT_MS = 30_000
  */
 export class Transport {
   readonly #options: TransportOptions
-  /** Dispatcher for writes. */
-  readonly #writes: Dispatcher
 
   constructor(options: TransportOptions) {
-    const { dispatcher, beforeWrite } = options
     this.#options = options
-    this.#writes = beforeWrite === undefined ? dispatcher : new CheckedDispatcher(dispatcher, beforeWrite)
   }
 
   async send(outgoing: OutgoingRequest): Promise<Answer> {
@@ -146,21 +142,22 @@ export class Transport {
   async #roundTrip(outgoing: OutgoingRequest, key: string): Promise<Omit<Answer, 'sentAt'>> {
     const inBody = outgoing.body === undefined ? [] : secretsIn(outgoing.body)
     const call: CallContext = { label: label(outgoing), secrets: [key, ...inBody] }
-    const { dispatcher, clock, requestTimeoutMs, maxResponseBytes } = this.#options
+    const { versionHeader, versionValue, clock, requestTimeoutMs, maxResponseBytes } = this.#options
     const timeout = new AbortController()
     const cancelTimer = clock.setTimer(requestTimeoutMs, () => timeout.abort())
     const caller = outgoing.options.signal
     try {
-      const response = await request(outgoing.url, {
-        dispatcher: outgoing.method === 'GET' ? dispatcher : this.#writes,
-        method: outgoing.method,
-        headers: this.#headers(outgoing, key),
-        body: outgoing.body === undefined ? null : JSON.stringify(outgoing.body),
-        signal: caller === undefined ? timeout.signal : AbortSignal.any([timeout.signal, caller]),
-        // The timer above limits the whole exchange, body included.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      })
+      const { method, url, body } = outgoing
+      const response = await send(
+        { method, path: `${url.pathname}${url.search}`, body },
+        {
+          ...this.#options,
+          origin: url.origin,
+          headers: { authorization: `Bearer ${key}`, [versionHeader.toLowerCase()]: versionValue },
+          // Limits the whole exchange, body included.
+          signal: caller === undefined ? timeout.signal : AbortSignal.any([timeout.signal, caller]),
+        },
+      )
       const read = await readBody(response, maxResponseBytes)
       return this.#judge(call, response, read, outgoing.mayBeAbsent ?? false)
     } catch (error) {
@@ -200,17 +197,6 @@ export class Transport {
       operationId,
       retryAfterMs: parseRetryAfter(header(response, 'retry-after'), this.#options.clock.now()),
     })
-  }
-
-  #headers(outgoing: OutgoingRequest, key: string): Readonly<Record<string, string>> {
-    const { versionHeader, versionValue, userAgent } = this.#options
-    return {
-      authorization: `Bearer ${key}`,
-      [versionHeader.toLowerCase()]: versionValue,
-      accept: 'application/json',
-      'user-agent': userAgent,
-      ...(outgoing.body === undefined ? {} : { 'content-type': 'application/json' }),
-    }
   }
 
   /** Keys come from files and Secrets, often with a line break at the end. */

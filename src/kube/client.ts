@@ -5,15 +5,7 @@ import { isServed, notApiServer } from './discovery.ts'
 import { KubeError } from './errors.ts'
 import type { KubeConnection } from './load-config.ts'
 import { canBeNamed, collectionPath, objectPath, withQuery } from './paths.ts'
-import {
-  acceptList,
-  acceptObject,
-  identified,
-  JSON_TYPE,
-  normalise,
-  toList,
-  withPreconditions,
-} from './representation.ts'
+import { acceptList, acceptObject, identified, normalise, toList, withPreconditions } from './representation.ts'
 import type { KubeRequest } from './request.ts'
 import { type Reviewer, type ReviewStatus, sendReview } from './reviews.ts'
 import { callName, type KubeRequestObservation, Transport } from './transport.ts'
@@ -194,7 +186,6 @@ class HttpKubeClient implements ClosableKubeClient {
       resource: type.plural,
       path: withQuery(collectionPath(type, key.namespace), { fieldManager: FIELD_MANAGER }),
       accept: acceptObject(type),
-      contentType: JSON_TYPE,
       body: identified(type, key, object),
     })
     return normalise<T>(type, created)
@@ -248,8 +239,6 @@ class HttpKubeClient implements ClosableKubeClient {
       method: 'DELETE',
       resource: type.plural,
       path: objectPath(type, key),
-      accept: JSON_TYPE,
-      contentType: JSON_TYPE,
       body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions },
     }
     try {
