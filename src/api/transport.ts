@@ -1,10 +1,9 @@
-import type { Tracer } from '@opentelemetry/api'
 import { type Dispatcher, errors } from 'undici'
+import type { HttpClientOptions } from '../http-client/options.ts'
 import { type Method, send } from '../http-client/send.ts'
 import type { WriteReport } from '../telemetry/write-report.ts'
-import type { Clock } from '../util/clock.ts'
 import { sleep } from '../util/clock.ts'
-import { jitter, type Random } from '../util/random.ts'
+import { jitter } from '../util/random.ts'
 import { saysAbsent } from './absent.ts'
 import { type AnswerBody, readBody, TooLarge } from './answer-body.ts'
 import { ApiError } from './errors.ts'
@@ -26,28 +25,22 @@ export interface RequestReport {
   readonly seconds: number
 }
 
-export interface TransportOptions {
+export interface TransportOptions extends HttpClientOptions {
   readonly dispatcher: Dispatcher
   /** Called for each request, so that a changed Secret takes effect at once. */
   readonly apiKey: () => string
   readonly versionHeader: string
   readonly versionValue: string
-  readonly userAgent: string
   readonly requestTimeoutMs: number
   readonly maxResponseBytes: number
+  /** The account's budget, shared by all its clients and workers. */
   readonly budget: RateBudget
-  readonly clock: Clock
-  readonly random: Random
+  /** Called just before any request: throws (`Suspended`) while the account's calls are stopped. */
   readonly beforeCall?: (() => void) | undefined
-  /**
-   * Called before a write's connection is opened, and again before its first byte is sent: throws when this process may
-   * not write.
-   */
-  readonly beforeWrite?: (() => void) | undefined
+  /** Called after each exchange, however it ended. */
   readonly onRequest?: ((report: RequestReport) => void) | undefined
   /** Called after each request that changes something and was, or may have been, sent. */
   readonly onWrite?: ((report: WriteReport) => void) | undefined
-  readonly tracer?: Tracer | undefined
 }
 
 const GET_ATTEMPTS = 3

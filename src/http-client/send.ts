@@ -1,4 +1,5 @@
 import { Dispatcher } from 'undici'
+import type { HttpClientOptions } from './options.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -16,18 +17,18 @@ export interface HttpRequest {
   readonly body?: Readonly<Record<string, unknown>> | undefined
 }
 
-export interface SendOptions {
+export interface SendOptions extends Pick<HttpClientOptions, 'userAgent' | 'beforeWrite'> {
   readonly dispatcher: Dispatcher
   readonly origin: string
   /** Headers that go before those of every request, such as credentials. */
   readonly headers: Readonly<Record<string, string>>
-  readonly userAgent: string
-  /** Called once a write's connection is open, just before its first byte is sent: throws to keep it from being sent. */
-  readonly beforeWrite?: (() => void) | undefined
   readonly signal: AbortSignal
 }
 
-/** Sends one request; resolves when the headers of its response have arrived. Only `signal` limits how long it takes. */
+/**
+ * Sends one request; resolves when the headers of its response have arrived. `beforeWrite` is called once a write's
+ * connection is open. Only `signal` limits how long it takes.
+ */
 export function send(
   { method, path, accept = JSON_TYPE, contentType = JSON_TYPE, body }: HttpRequest,
   { dispatcher, origin, headers, userAgent, beforeWrite, signal }: SendOptions,

@@ -1,8 +1,8 @@
-import type { Tracer } from '@opentelemetry/api'
 import type { Dispatcher } from 'undici'
+import type { HttpClientOptions } from '../http-client/options.ts'
 import { send } from '../http-client/send.ts'
-import { type Clock, sleep } from '../util/clock.ts'
-import { jitter, type Random } from '../util/random.ts'
+import { sleep } from '../util/clock.ts'
+import { jitter } from '../util/random.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import { type Channel, Dispatchers } from './dispatchers.ts'
 import { errorFromCause, errorFromResponse } from './error-mapping.ts'
@@ -25,22 +25,22 @@ export interface KubeRequestObservation {
   readonly seconds: number
 }
 
-export interface TransportOptions {
+export interface TransportOptions extends HttpClientOptions {
   readonly connection: KubeConnection
-  readonly clock: Clock
-  readonly random: Random
   /** Longest time one read attempt may take, in milliseconds. */
   readonly timeoutMs: number
-  /** Longest time one write may take, in milliseconds, from the moment leadership was checked. */
+  /**
+   * Longest time one write may take, in milliseconds, from the moment leadership was checked. Under leader election it
+   * must be shorter than the lease duration less the renew deadline, so that a write has ended before another process
+   * may lead.
+   */
   readonly writeTimeoutMs: number
-  /** Retries of a failed read. */
+  /** Retries of a failed read (429, 5xx, network). */
   readonly maxRetries: number
+  /** Calls in flight at a time, not counting watches. */
   readonly maxConcurrent: number
-  readonly userAgent: string
-  /** As in `KubeClientOptions`. */
-  readonly beforeWrite: (() => void) | undefined
-  readonly onRequest: ((observation: KubeRequestObservation) => void) | undefined
-  readonly tracer: Tracer | undefined
+  /** Called for each request that ended; for a watch, when the headers of its response arrived. */
+  readonly onRequest?: (observation: KubeRequestObservation) => void
 }
 
 /** Sends requests: time-outs, the cap on concurrent calls, retries of reads, credentials, and errors as `KubeError`. */
