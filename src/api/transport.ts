@@ -140,17 +140,12 @@ export class Transport {
     const cancelTimer = clock.setTimer(requestTimeoutMs, () => timeout.abort())
     const caller = outgoing.options.signal
     try {
+      // Limits the whole exchange, body included.
+      const signal = caller === undefined ? timeout.signal : AbortSignal.any([timeout.signal, caller])
+      const headers = { authorization: `Bearer ${key}`, [versionHeader.toLowerCase()]: versionValue }
       const { method, url, body } = outgoing
-      const response = await send(
-        { method, path: `${url.pathname}${url.search}`, body },
-        {
-          ...this.#options,
-          origin: url.origin,
-          headers: { authorization: `Bearer ${key}`, [versionHeader.toLowerCase()]: versionValue },
-          // Limits the whole exchange, body included.
-          signal: caller === undefined ? timeout.signal : AbortSignal.any([timeout.signal, caller]),
-        },
-      )
+      const request = { method, path: `${url.pathname}${url.search}`, body }
+      const response = await send(request, { ...this.#options, origin: url.origin, headers, signal })
       const read = await readBody(response, maxResponseBytes)
       return this.#judge(call, response, read, outgoing.mayBeAbsent ?? false)
     } catch (error) {

@@ -1,6 +1,7 @@
 import { Dispatcher } from 'undici'
 import type { HttpClientOptions } from './options.ts'
 
+/** Whatever is not a GET may change something. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 export const JSON_TYPE = 'application/json'
@@ -46,7 +47,7 @@ export function send(
     },
     body: body === undefined ? null : JSON.stringify(body),
     signal,
-    // undici's own would cut idle watches.
+    // undici's own time-outs would cut idle watches.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
