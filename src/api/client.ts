@@ -1,19 +1,15 @@
-import type { Tracer } from '@opentelemetry/api'
-import type { WriteReport } from '../telemetry/write-report.ts'
-import type { Clock } from '../util/clock.ts'
-import type { Random } from '../util/random.ts'
+import type { Method } from '../http-client/send.ts'
 import { saysAbsent } from './absent.ts'
 import { createDispatcher, type OpenDispatcher, type ProxyOptions } from './dispatcher.ts'
 import { ApiError } from './errors.ts'
-import type { Answer, Method } from './exchange.ts'
+import type { Answer } from './exchange.ts'
 import { type Gathered, GatheredAll, GatheredMost } from './gathered.ts'
 import { invalid } from './invalid.ts'
 import { ListRoom, type ListSize } from './list-room.ts'
 import { fitsPath } from './object-id.ts'
 import { cursorLost, nextPageURL } from './paging.ts'
-import type { RateBudget } from './rate-budget.ts'
 import { isProblem, type ListPage, pageReader, readObject } from './response.ts'
-import { type RequestReport, Transport } from './transport.ts'
+import { Transport, type TransportOptions } from './transport.ts'
 import type {
   ApiClient,
   CallOptions,
@@ -25,11 +21,11 @@ import type {
   RequestBody,
 } from './types.ts'
 
-export interface ApiClientOptions {
+type Defaulted = 'versionHeader' | 'versionValue' | 'requestTimeoutMs' | 'maxResponseBytes'
+
+export interface ApiClientOptions extends Omit<TransportOptions, 'dispatcher' | Defaulted> {
   /** Already checked by `checkBaseURL`. A path is kept. */
   readonly baseURL: string
-  /** Called for each request, so that a changed Secret takes effect at once. */
-  readonly apiKey: () => string
   /** Default `Service-Version` (`management-api.md § Authentication`). */
   readonly versionHeader?: string | undefined
   /** Default `2`. */
@@ -45,24 +41,6 @@ export interface ApiClientOptions {
   readonly maxResponseBytes?: number | undefined
   /** Memory that the account's complete lists may take together, estimated from their text. Default 64 MiB. */
   readonly maxListBytes?: number | undefined
-  /** The account's budget, shared by all its clients and workers. */
-  readonly budget: RateBudget
-  readonly clock: Clock
-  readonly random: Random
-  /** Called just before any request: throws (`Suspended`) while the account's calls are stopped. */
-  readonly beforeCall?: (() => void) | undefined
-  /**
-   * Called before a write's connection is opened, and again before its first byte is sent: throws (`NotLeader`) when
-   * this process may not write.
-   */
-  readonly beforeWrite?: (() => void) | undefined
-  /** Called after each exchange, however it ended. */
-  readonly onRequest?: ((report: RequestReport) => void) | undefined
-  /** Called after each request that changes something and was, or may have been, sent. */
-  readonly onWrite?: ((report: WriteReport) => void) | undefined
-  /** Makes a span of each request. Default: no spans. */
-  readonly tracer?: Tracer | undefined
-  readonly userAgent: string
 }
 
 export interface ClosableApiClient extends ApiClient, CommandClient {
@@ -97,21 +75,12 @@ export function createApiClient(options: ApiClientOptions): ClosableApiClient {
     connectTimeoutMs: Math.min(MAX_CONNECT_MS, requestTimeoutMs / 2),
   })
   const transport = new Transport({
+    ...options,
     dispatcher,
-    apiKey: options.apiKey,
     versionHeader: options.versionHeader ?? 'Service-Version',
     versionValue: options.versionValue ?? '2',
-    userAgent: options.userAgent,
     requestTimeoutMs,
     maxResponseBytes: options.maxResponseBytes ?? 8 * 1024 * 1024,
-    budget: options.budget,
-    clock: options.clock,
-    random: options.random,
-    beforeCall: options.beforeCall,
-    beforeWrite: options.beforeWrite,
-    onRequest: options.onRequest,
-    onWrite: options.onWrite,
-    tracer: options.tracer,
   })
   const room = new ListRoom(options.maxListBytes ?? 64 * 1024 * 1024)
   return new HttpApiClient(transport, new URL(options.baseURL), room, () => dispatcher.close())

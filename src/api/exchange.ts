@@ -1,6 +1,5 @@
+import type { Method } from '../http-client/send.ts'
 import type { CallOptions, RequestBody } from './types.ts'
-
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 /** A request as it is sent, more than once if it is retried. */
 export interface OutgoingRequest {

@@ -1,3 +1,4 @@
+import { abortable } from '../util/abortable.ts'
 import type { Clock } from '../util/clock.ts'
 import { PRIORITIES, type Priority } from '../util/priority.ts'
 import { jitter, type Random } from '../util/random.ts'
@@ -84,32 +85,16 @@ export class RateBudget {
    * with the signal's reason when it is aborted first.
    */
   acquire(priority: Priority, signal?: AbortSignal): Promise<() => void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) {
-        reject(signal.reason)
-        return
-      }
-      const onAbort = (): void => {
-        const lineup = this.#waiters[priority]
+    return abortable(signal, (resolve, refuse) => {
+      const since = this.#options.clock.monotonic()
+      const waiter: Waiter = { priority, since, grant: () => resolve(this.#begin()), refuse }
+      const lineup = this.#waiters[priority]
+      lineup.push(waiter)
+      this.#serve()
+      return () => {
         lineup.splice(lineup.indexOf(waiter), 1)
-        reject(signal?.reason)
         this.#serve()
       }
-      const waiter: Waiter = {
-        priority,
-        since: this.#options.clock.monotonic(),
-        grant: () => {
-          signal?.removeEventListener('abort', onAbort)
-          resolve(this.#begin())
-        },
-        refuse: (reason) => {
-          signal?.removeEventListener('abort', onAbort)
-          reject(reason)
-        },
-      }
-      signal?.addEventListener('abort', onAbort, { once: true })
-      this.#waiters[priority].push(waiter)
-      this.#serve()
     })
   }
 

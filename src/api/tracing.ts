@@ -1,4 +1,5 @@
 import type { Attributes, Tracer } from '@opentelemetry/api'
+import { requestAttributes, responseAttributes } from '../http-client/attributes.ts'
 import { knownStatus } from '../telemetry/known-status.ts'
 import { inClientSpan, type SpanEnd } from '../telemetry/spans.ts'
 import { ApiError } from './errors.ts'
@@ -27,7 +28,7 @@ export async function traced(
     tracer,
     {
       name: `${outgoing.method} ${template}`,
-      attributes: requestAttributes(outgoing, template, sending),
+      attributes: sendingAttributes(outgoing, template, sending),
       answered: ({ status, operationId }) => ({ attributes: answerAttributes(status, operationId) }),
       failed,
     },
@@ -35,17 +36,15 @@ export async function traced(
   )
 }
 
-function requestAttributes(
+function sendingAttributes(
   { method, url, collection, id, options }: OutgoingRequest,
   template: string,
   { resends, waitedSeconds }: Sending,
 ): Attributes {
   const { origin } = options
   return {
-    'http.request.method': method,
+    ...requestAttributes(method, url),
     'url.template': template,
-    'server.address': url.hostname,
-    'server.port': Number(url.port || (url.protocol === 'https:' ? 443 : 80)),
     'culvert.api.collection': collection,
     'culvert.api.rate_limit_wait_seconds': waitedSeconds,
     ...(resends === 0 ? {} : { 'http.request.resend_count': resends }),
@@ -56,7 +55,7 @@ function requestAttributes(
 
 function answerAttributes(status: number | undefined, operationId: string | undefined): Attributes {
   return {
-    ...(status === undefined ? {} : { 'http.response.status_code': status }),
+    ...responseAttributes(status),
     ...(operationId === undefined ? {} : { 'culvert.api.operation_id': operationId }),
   }
 }

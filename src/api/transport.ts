@@ -1,14 +1,13 @@
-import type { Tracer } from '@opentelemetry/api'
-import { type Dispatcher, errors, request } from 'undici'
+import { type Dispatcher, errors } from 'undici'
+import type { HttpClientOptions } from '../http-client/options.ts'
+import { type Method, send } from '../http-client/send.ts'
 import type { WriteReport } from '../telemetry/write-report.ts'
-import { CheckedDispatcher } from '../util/at-send.ts'
-import type { Clock } from '../util/clock.ts'
 import { sleep } from '../util/clock.ts'
-import { jitter, type Random } from '../util/random.ts'
+import { jitter } from '../util/random.ts'
 import { saysAbsent } from './absent.ts'
 import { type AnswerBody, readBody, TooLarge } from './answer-body.ts'
 import { ApiError } from './errors.ts'
-import type { Answer, Method, OutgoingRequest } from './exchange.ts'
+import type { Answer, OutgoingRequest } from './exchange.ts'
 import { answerError, type CallContext, networkError, operationIdFor } from './failure.ts'
 import { invalid } from './invalid.ts'
 import type { RateBudget } from './rate-budget.ts'
@@ -26,28 +25,22 @@ export interface RequestReport {
   readonly seconds: number
 }
 
-export interface TransportOptions {
+export interface TransportOptions extends HttpClientOptions {
   readonly dispatcher: Dispatcher
   /** Called for each request, so that a changed Secret takes effect at once. */
   readonly apiKey: () => string
   readonly versionHeader: string
   readonly versionValue: string
-  readonly userAgent: string
   readonly requestTimeoutMs: number
   readonly maxResponseBytes: number
+  /** The account's budget, shared by all its clients and workers. */
   readonly budget: RateBudget
-  readonly clock: Clock
-  readonly random: Random
+  /** Called just before any request: throws (`Suspended`) while the account's calls are stopped. */
   readonly beforeCall?: (() => void) | undefined
-  /**
-   * Called before a write's connection is opened, and again before its first byte is sent: throws when this process may
-   * not write.
-   */
-  readonly beforeWrite?: (() => void) | undefined
+  /** Called after each exchange, however it ended. */
   readonly onRequest?: ((report: RequestReport) => void) | undefined
   /** Called after each request that changes something and was, or may have been, sent. */
   readonly onWrite?: ((report: WriteReport) => void) | undefined
-  readonly tracer?: Tracer | undefined
 }
 
 const GET_ATTEMPTS = 3
@@ -61,13 +54,9 @@ const LONGEST_RETRY_WAIT_MS = 30_000
  */
 export class Transport {
   readonly #options: TransportOptions
-  /** Dispatcher for writes. */
-  readonly #writes: Dispatcher
 
   constructor(options: TransportOptions) {
-    const { dispatcher, beforeWrite } = options
     this.#options = options
-    this.#writes = beforeWrite === undefined ? dispatcher : new CheckedDispatcher(dispatcher, beforeWrite)
   }
 
   async send(outgoing: OutgoingRequest): Promise<Answer> {
@@ -146,21 +135,17 @@ export class Transport {
   async #roundTrip(outgoing: OutgoingRequest, key: string): Promise<Omit<Answer, 'sentAt'>> {
     const inBody = outgoing.body === undefined ? [] : secretsIn(outgoing.body)
     const call: CallContext = { label: label(outgoing), secrets: [key, ...inBody] }
-    const { dispatcher, clock, requestTimeoutMs, maxResponseBytes } = this.#options
+    const { versionHeader, versionValue, clock, requestTimeoutMs, maxResponseBytes } = this.#options
     const timeout = new AbortController()
     const cancelTimer = clock.setTimer(requestTimeoutMs, () => timeout.abort())
     const caller = outgoing.options.signal
     try {
-      const response = await request(outgoing.url, {
-        dispatcher: outgoing.method === 'GET' ? dispatcher : this.#writes,
-        method: outgoing.method,
-        headers: this.#headers(outgoing, key),
-        body: outgoing.body === undefined ? null : JSON.stringify(outgoing.body),
-        signal: caller === undefined ? timeout.signal : AbortSignal.any([timeout.signal, caller]),
-        // The timer above limits the whole exchange, body included.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      })
+      // Limits the whole exchange, body included.
+      const signal = caller === undefined ? timeout.signal : AbortSignal.any([timeout.signal, caller])
+      const headers = { authorization: `Bearer ${key}`, [versionHeader.toLowerCase()]: versionValue }
+      const { method, url, body } = outgoing
+      const request = { method, path: `${url.pathname}${url.search}`, body }
+      const response = await send(request, { ...this.#options, origin: url.origin, headers, signal })
       const read = await readBody(response, maxResponseBytes)
       return this.#judge(call, response, read, outgoing.mayBeAbsent ?? false)
     } catch (error) {
@@ -200,17 +185,6 @@ export class Transport {
       operationId,
       retryAfterMs: parseRetryAfter(header(response, 'retry-after'), this.#options.clock.now()),
     })
-  }
-
-  #headers(outgoing: OutgoingRequest, key: string): Readonly<Record<string, string>> {
-    const { versionHeader, versionValue, userAgent } = this.#options
-    return {
-      authorization: `Bearer ${key}`,
-      [versionHeader.toLowerCase()]: versionValue,
-      accept: 'application/json',
-      'user-agent': userAgent,
-      ...(outgoing.body === undefined ? {} : { 'content-type': 'application/json' }),
-    }
   }
 
   /** Keys come from files and Secrets, often with a line break at the end. */

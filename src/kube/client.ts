@@ -1,22 +1,10 @@
-import type { Tracer } from '@opentelemetry/api'
-import type { Clock } from '../util/clock.ts'
-import type { Random } from '../util/random.ts'
 import { isServed, notApiServer } from './discovery.ts'
 import { KubeError } from './errors.ts'
-import type { KubeConnection } from './load-config.ts'
 import { canBeNamed, collectionPath, objectPath, withQuery } from './paths.ts'
-import {
-  acceptList,
-  acceptObject,
-  identified,
-  JSON_TYPE,
-  normalise,
-  toList,
-  withPreconditions,
-} from './representation.ts'
+import { acceptList, acceptObject, identified, normalise, toList, withPreconditions } from './representation.ts'
 import type { KubeRequest } from './request.ts'
 import { type Reviewer, type ReviewStatus, sendReview } from './reviews.ts'
-import { callName, type KubeRequestObservation, Transport } from './transport.ts'
+import { callName, Transport, type TransportOptions } from './transport.ts'
 import type {
   DeleteOptions,
   KubeClient,
@@ -33,33 +21,13 @@ import { readFrames } from './watch.ts'
 
 const FIELD_MANAGER = 'culvert'
 
-export interface KubeClientOptions {
-  readonly connection: KubeConnection
-  readonly clock: Clock
-  readonly random: Random
-  /** Longest time one read attempt may take, in milliseconds. Default 10 000. */
-  readonly timeoutMs?: number
-  /**
-   * Longest time one write may take, in milliseconds. Default `timeoutMs`. Under leader election it must be shorter
-   * than the lease duration less the renew deadline, so that a write has ended before another process may lead.
-   */
-  readonly writeTimeoutMs?: number
-  /** Retries of a failed read (429, 5xx, network). Default 3. */
-  readonly maxRetries?: number
-  /** Calls in flight at a time, not counting watches. Default 20. */
-  readonly maxConcurrent?: number
-  /** Default `culvert`. */
-  readonly userAgent?: string
-  /**
-   * Called before a write's connection is opened, and again before its first byte is sent: throws a `KubeError`
-   * `NotLeader` to keep it from being sent.
-   */
-  readonly beforeWrite?: () => void
-  /** Called for each request that ended; for a watch, when the headers of its response arrived. */
-  readonly onRequest?: (observation: KubeRequestObservation) => void
-  /** Makes a span of each request that belongs to a reconcile. Default: no spans. */
-  readonly tracer?: Tracer | undefined
-}
+type Defaulted = 'timeoutMs' | 'writeTimeoutMs' | 'maxRetries' | 'maxConcurrent' | 'userAgent'
+
+/**
+ * These may be left out: `timeoutMs` (10 000), `writeTimeoutMs` (`timeoutMs`), `maxRetries` (3), `maxConcurrent` (20) and
+ * `userAgent` (`culvert`).
+ */
+export type KubeClientOptions = Omit<TransportOptions, Defaulted> & Partial<Pick<TransportOptions, Defaulted>>
 
 export interface ClosableKubeClient extends KubeClient, Reviewer {
   /** Aborts requests in flight and closes all connections. Calls fail with `Aborted` from then on. */
@@ -75,22 +43,9 @@ export interface ClosableKubeClient extends KubeClient, Reviewer {
  * ```
  */
 export function createKubeClient(options: KubeClientOptions): ClosableKubeClient {
-  const timeoutMs = options.timeoutMs ?? 10_000
-  return new HttpKubeClient(
-    new Transport({
-      connection: options.connection,
-      clock: options.clock,
-      random: options.random,
-      timeoutMs,
-      writeTimeoutMs: options.writeTimeoutMs ?? timeoutMs,
-      maxRetries: options.maxRetries ?? 3,
-      maxConcurrent: options.maxConcurrent ?? 20,
-      userAgent: options.userAgent ?? 'culvert',
-      beforeWrite: options.beforeWrite,
-      onRequest: options.onRequest,
-      tracer: options.tracer,
-    }),
-  )
+  const { timeoutMs = 10_000 } = options
+  const defaults = { timeoutMs, writeTimeoutMs: timeoutMs, maxRetries: 3, maxConcurrent: 20, userAgent: 'culvert' }
+  return new HttpKubeClient(new Transport({ ...defaults, ...options }))
 }
 
 class HttpKubeClient implements ClosableKubeClient {
@@ -194,7 +149,6 @@ class HttpKubeClient implements ClosableKubeClient {
       resource: type.plural,
       path: withQuery(collectionPath(type, key.namespace), { fieldManager: FIELD_MANAGER }),
       accept: acceptObject(type),
-      contentType: JSON_TYPE,
       body: identified(type, key, object),
     })
     return normalise<T>(type, created)
@@ -248,8 +202,6 @@ class HttpKubeClient implements ClosableKubeClient {
       method: 'DELETE',
       resource: type.plural,
       path: objectPath(type, key),
-      accept: JSON_TYPE,
-      contentType: JSON_TYPE,
       body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions },
     }
     try {

@@ -1,3 +1,5 @@
+import { abortable } from '../util/abortable.ts'
+
 /** At most `limit` holders at a time; waiters are served in the order they came. */
 export class ConcurrencyLimit {
   #free: number
@@ -21,17 +23,9 @@ export class ConcurrencyLimit {
   }
 
   #wait(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const admit = (): void => {
-        signal?.removeEventListener('abort', onAbort)
-        resolve()
-      }
-      const onAbort = (): void => {
-        this.#waiting.delete(admit)
-        reject(signal?.reason)
-      }
-      this.#waiting.add(admit)
-      signal?.addEventListener('abort', onAbort, { once: true })
+    return abortable(signal, (resolve) => {
+      this.#waiting.add(resolve)
+      return () => this.#waiting.delete(resolve)
     })
   }
 

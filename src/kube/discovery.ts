@@ -1,5 +1,4 @@
 import { KubeError } from './errors.ts'
-import { JSON_TYPE } from './representation.ts'
 import type { KubeRequest } from './request.ts'
 import type { ResourceType } from './types.ts'
 
@@ -37,7 +36,7 @@ export function notApiServer(call: string): KubeError {
 
 async function read(call: Call, { plural }: ResourceType, path: string): Promise<object | undefined> {
   try {
-    const body = await call({ verb: 'get', method: 'GET', resource: plural, path, accept: JSON_TYPE })
+    const body = await call({ verb: 'get', method: 'GET', resource: plural, path })
     return typeof body === 'object' && body !== null ? body : undefined
   } catch (error) {
     if (error instanceof KubeError && error.code === 'NotFound') return undefined

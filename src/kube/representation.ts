@@ -1,8 +1,7 @@
+import { JSON_TYPE } from '../http-client/send.ts'
 import { KubeError } from './errors.ts'
 import { apiVersion } from './paths.ts'
 import type { KubeList, KubeObject, ObjectKey, PatchOptions, ResourceType } from './types.ts'
-
-export const JSON_TYPE = 'application/json'
 
 /** The Accept header for one object of `type`. */
 export function acceptObject(type: ResourceType): string {

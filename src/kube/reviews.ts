@@ -1,6 +1,5 @@
 import { KubeError } from './errors.ts'
 import { apiVersion, collectionPath } from './paths.ts'
-import { JSON_TYPE } from './representation.ts'
 import type { KubeRequest } from './request.ts'
 import { callName } from './transport.ts'
 import type { ResourceType } from './types.ts'
@@ -35,8 +34,6 @@ export async function sendReview(
     method: 'POST',
     resource: type.plural,
     path: collectionPath(type),
-    accept: JSON_TYPE,
-    contentType: JSON_TYPE,
     body: { apiVersion: apiVersion(type), kind: type.kind, metadata: {}, spec },
   }
   const answer = await call(request)

@@ -1,4 +1,5 @@
 import type { Tracer } from '@opentelemetry/api'
+import { requestAttributes, responseAttributes } from '../http-client/attributes.ts'
 import { inClientSpan } from '../telemetry/spans.ts'
 import { KubeError } from './errors.ts'
 import type { KubeRequest } from './request.ts'
@@ -21,27 +22,23 @@ export async function traced(
 ): Promise<KubeAnswer> {
   const { verb, method, resource, subresource, path } = request
   if (verb === 'list' || verb === 'watch') return await send()
-  const { hostname, port, protocol } = new URL(server)
   return await inClientSpan(
     tracer,
     {
       name: `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`,
       attributes: {
-        'http.request.method': method,
+        ...requestAttributes(method, new URL(server)),
         'url.path': path.split('?', 1)[0] ?? path,
-        'server.address': hostname,
-        'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
         'culvert.kubernetes.verb': verb,
         'culvert.kubernetes.resource': resource,
       },
-      answered: ({ status }) => ({ attributes: { 'http.response.status_code': status } }),
+      answered: ({ status }) => ({ attributes: responseAttributes(status) }),
       failed: (error) => {
         if (!(error instanceof KubeError)) return { attributes: {}, error: 'unexpected' }
         const { status, code } = error
         // A check whether an object exists does not fail when it is absent.
         const isAnswer = verb === 'get' && code === 'NotFound'
-        const attributes = status === undefined ? {} : { 'http.response.status_code': status }
-        return { attributes, error: isAnswer ? undefined : code }
+        return { attributes: responseAttributes(status), error: isAnswer ? undefined : code }
       },
     },
     send,

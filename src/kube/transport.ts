@@ -1,8 +1,8 @@
-import type { Tracer } from '@opentelemetry/api'
 import type { Dispatcher } from 'undici'
-import { CheckedDispatcher } from '../util/at-send.ts'
-import { type Clock, sleep } from '../util/clock.ts'
-import { jitter, type Random } from '../util/random.ts'
+import type { HttpClientOptions } from '../http-client/options.ts'
+import { send } from '../http-client/send.ts'
+import { sleep } from '../util/clock.ts'
+import { jitter } from '../util/random.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import { type Channel, Dispatchers } from './dispatchers.ts'
 import { errorFromCause, errorFromResponse } from './error-mapping.ts'
@@ -25,22 +25,22 @@ export interface KubeRequestObservation {
   readonly seconds: number
 }
 
-export interface TransportOptions {
+export interface TransportOptions extends HttpClientOptions {
   readonly connection: KubeConnection
-  readonly clock: Clock
-  readonly random: Random
   /** Longest time one read attempt may take, in milliseconds. */
   readonly timeoutMs: number
-  /** Longest time one write may take, in milliseconds, from the moment leadership was checked. */
+  /**
+   * Longest time one write may take, in milliseconds, from the moment leadership was checked. Under leader election it
+   * must be shorter than the lease duration less the renew deadline, so that a write has ended before another process
+   * may lead.
+   */
   readonly writeTimeoutMs: number
-  /** Retries of a failed read. */
+  /** Retries of a failed read (429, 5xx, network). */
   readonly maxRetries: number
+  /** Calls in flight at a time, not counting watches. */
   readonly maxConcurrent: number
-  readonly userAgent: string
-  /** As in `KubeClientOptions`. */
-  readonly beforeWrite: (() => void) | undefined
-  readonly onRequest: ((observation: KubeRequestObservation) => void) | undefined
-  readonly tracer: Tracer | undefined
+  /** Called for each request that ended; for a watch, when the headers of its response arrived. */
+  readonly onRequest?: (observation: KubeRequestObservation) => void
 }
 
 /** Sends requests: time-outs, the cap on concurrent calls, retries of reads, credentials, and errors as `KubeError`. */
@@ -69,8 +69,8 @@ export class Transport {
     for (let attempt = 0, renewed = false; ; attempt++) {
       try {
         const { connection, tracer } = this.#options
-        const send = () => this.#withPlace(request, () => this.#attempt(request, 'calls', readAnswer))
-        return (await traced(tracer, request, connection.server, send)).body
+        const exchange = () => this.#withPlace(request, () => this.#attempt(request, 'calls', readAnswer))
+        return (await traced(tracer, request, connection.server, exchange)).body
       } catch (error) {
         const failure = errorFromCause(callName(request), error)
         if (failure.code === 'Unauthorized' && !renewed) {
@@ -146,27 +146,10 @@ export class Transport {
   }
 
   #send(request: KubeRequest, channel: Channel, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const { connection, userAgent, beforeWrite } = this.#options
-    const base = new URL(connection.server)
-    const isChecked = request.method !== 'GET' && beforeWrite !== undefined
-    const dispatcher = isChecked ? new CheckedDispatcher(channel.dispatcher, beforeWrite) : channel.dispatcher
-    return dispatcher.request({
-      origin: base.origin,
-      // A server behind a proxy may have a path of its own (https://proxy/clusters/a).
-      path: `${base.pathname.replace(/\/$/, '')}${request.path}`,
-      method: request.method,
-      headers: {
-        ...channel.headers,
-        accept: request.accept,
-        'user-agent': userAgent,
-        ...(request.contentType === undefined ? {} : { 'content-type': request.contentType }),
-      },
-      body: request.body === undefined ? null : JSON.stringify(request.body),
-      signal,
-      // The clock handles time-outs; undici's own would cut idle watches.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
+    const { origin, pathname } = new URL(this.#options.connection.server)
+    // A server behind a proxy may have a path of its own (https://proxy/clusters/a).
+    const path = `${pathname.replace(/\/$/, '')}${request.path}`
+    return send({ ...request, path }, { ...this.#options, ...channel, origin, signal })
   }
 
   async #failure(request: KubeRequest, response: Dispatcher.ResponseData): Promise<KubeError> {

@@ -1,3 +1,5 @@
+import { abortable } from './abortable.ts'
+
 /**
  * Time as the rest of the program sees it. Injected everywhere, so that tests and simulations control time. `now` is
  * wall time; `monotonic` never steps: use it to measure intervals.
@@ -26,19 +28,5 @@ export const systemClock: Clock = {
 
 /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(signal.reason)
-      return
-    }
-    const cancel = clock.setTimer(ms, () => {
-      signal?.removeEventListener('abort', onAbort)
-      resolve()
-    })
-    const onAbort = (): void => {
-      cancel()
-      reject(signal?.reason)
-    }
-    signal?.addEventListener('abort', onAbort, { once: true })
-  })
+  return abortable(signal, (resolve) => clock.setTimer(ms, resolve))
 }
