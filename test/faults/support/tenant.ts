@@ -7,7 +7,7 @@ export type Spec = Record<string, unknown>
 
 const API_VERSION = 'culvert.dev/v1alpha1'
 
-/** Somebody with a namespace of the world's cluster, whose operator watches all of them. */
+/** A tenant with a namespace of the world's cluster, whose operator watches all namespaces. */
 export class Tenant {
   readonly namespace: string
   readonly #world: World
@@ -17,7 +17,7 @@ export class Tenant {
     this.namespace = `${world.namespace}-${name}-${randomBytes(2).toString('hex')}`
   }
 
-  /** Makes the namespace, without an Account. */
+  /** Creates the namespace, without an Account. */
   static async create(world: World, name: string): Promise<Tenant> {
     const tenant = new Tenant(world, name)
     await world.createNamespace(tenant.namespace)
