@@ -45,7 +45,7 @@ const FAULTS: readonly (readonly [title: string, fault: Fault])[] = [
   ['answer cut', { type: 'cut' }],
 ]
 
-/** Changes while the former specs are still being carried out, and after each is complete. */
+/** Faults at writes of every change. */
 const HURT: readonly Pace[] = FAULTS.flatMap(([fault, what]) => {
   return WRITES.map((at): Pace => {
     const point = `write ${at} of each`

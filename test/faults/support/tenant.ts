@@ -119,7 +119,7 @@ export class Tenant {
     return until(`${kind}/${name} of ${this.namespace} ${what}`, look, { timeoutMs, describe })
   }
 
-  /** Takes everything away without waiting for the operator: call it when that has ended. */
+  /** Removes everything without waiting for the operator: call it once that has ended. */
   async release(kindNames: readonly string[]): Promise<void> {
     for (const kind of kindNames) {
       const held = (await this.list(kind)).filter(({ metadata }) => (metadata.finalizers ?? []).length > 0)

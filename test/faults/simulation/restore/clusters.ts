@@ -181,7 +181,7 @@ function shared(one: Life, other: Life): readonly string[] {
   return [...other.ids()].filter(([, id]) => held.has(id)).map(([name, id]) => `${name} of the other cluster has ${id}`)
 }
 
-/** Resources of the second cluster that did not get to know whose object may be theirs. */
+/** Resources of the second cluster without an Event that says whose object may be theirs. */
 function untold(other: Life): readonly string[] {
   return other.world
     .all()
