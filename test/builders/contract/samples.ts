@@ -87,7 +87,7 @@ const sshCertificate: Readonly<Record<string, MakeSample>> = {
   valid_until: pick('2099-01-01T00:00:00Z', '2099-02-01T00:00:00Z'),
 }
 
-/** For each collection in the contract's table, a sample of each field that a request may contain. */
+/** For each due collection, a sample of each field that a request may contain. */
 const samples: Readonly<Record<string, Readonly<Record<string, MakeSample>>>> = {
   api_keys: {
     ...texts,
@@ -223,7 +223,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, MakeSample>>>> = 
   },
 }
 
-/** A sample of one field. Throws if a collection of the contract's table lacks one. */
+/** A sample of one field. Throws if a due collection lacks one. */
 export async function sampleOf(
   world: World,
   row: CollectionFact,
